@@ -1,0 +1,100 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "netpath",
+    products: [
+        .library(name: "NetPath", targets: ["NetPath"]),
+        .library(name: "NetPathNetlink", targets: ["NetPathNetlink"]),
+        .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
+        .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
+        .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
+        .executable(name: "netpath", targets: ["NetPathCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        // System libraries: a module map and a shim header each.
+        .systemLibrary(
+            name: "CNetlink",
+            pkgConfig: "libnl-route-3.0",
+            providers: [.apt(["libnl-3-dev", "libnl-route-3-dev"])]
+        ),
+        .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+
+        // The core: no C, no Foundation, no backend.
+        .target(name: "NetPath"),
+
+        // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
+        .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
+
+        // The composition root: the only module that names the built-in backends.
+        .target(
+            name: "NetPathConfiguration",
+            dependencies: ["NetPath", "NetPathNetlink", "CYAML"],
+            resources: [.embedInCode("Resources/netpath.yaml")]
+        ),
+
+        .target(
+            name: "NetPathCLI",
+            dependencies: [
+                "NetPath", "NetPathConfiguration",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+        // A folder netpath beside NetPath would collide on case-insensitive disks.
+        .executableTarget(name: "NetPathCommand", dependencies: ["NetPathCLI"]),
+
+        .target(name: "NetPathTestKit", dependencies: ["NetPath"]),
+
+        .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
+        .testTarget(
+            name: "NetPathNetlinkTests",
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathTestKit"],
+            exclude: ["Fixtures"]
+        ),
+        .testTarget(name: "NetPathConfigurationTests", dependencies: ["NetPath", "NetPathConfiguration"]),
+        .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
+        .testTarget(name: "KernelTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
+        .testTarget(
+            name: "ConsumerTests",
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets {
+    switch target.type {
+    case .regular, .test, .executable:
+        var settings = target.swiftSettings ?? []
+
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+        settings.append(.enableUpcomingFeature("ExistentialAny"))
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+        settings.append(.enableUpcomingFeature("InternalImportsByDefault"))
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+        settings.append(.enableUpcomingFeature("MemberImportVisibility"))
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md
+        settings.append(.enableUpcomingFeature("NonisolatedNonsendingByDefault"))
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0470-isolated-conformances.md
+        settings.append(.enableUpcomingFeature("InferIsolatedConformances"))
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0481-weak-let.md
+        settings.append(.enableUpcomingFeature("ImmutableWeakCaptures"))
+        // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+        settings.append(.strictMemorySafety())
+
+        // Only in CI: a new compiler must never break somebody else's build.
+        if Context.environment["NETPATH_CI"] != nil {
+            settings.append(.treatAllWarnings(as: .error))
+            settings.append(.unsafeFlags(["-Xfrontend", "-require-explicit-sendable"]))
+        }
+        target.swiftSettings = settings
+    case .macro, .plugin, .system, .binary:
+        ()  // not applicable
+    @unknown default:
+        ()  // nothing is known about this kind of target
+    }
+}
