@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Who gets which path next.
+///
+/// Paths are put in under the coordinator's lock, in the order they were made, and taken out one call at a time by
+/// whichever thread delivers: every subscriber sees every path once, in order, one call after the other, and no lock
+/// is held while its code runs.
+struct PathDelivery: Sendable {
+    struct Subscriber: Sendable {
+        let handler: @Sendable (NetworkPath) -> Void
+        let onStop: (@Sendable () -> Void)?
+    }
+
+    private var subscribers: [(id: UInt64, subscriber: Subscriber)] = []
+    private var pending: [(id: UInt64, path: NetworkPath)] = []
+    private var taken = 0
+    private var lastID: UInt64 = 0
+    private var isDelivering = false
+
+    /// Adds a subscriber, who gets the current path first.
+    mutating func add(_ subscriber: Subscriber, current: NetworkPath?) -> UInt64 {
+        self.lastID += 1
+        self.subscribers.append((self.lastID, subscriber))
+        if let current { self.pending.append((self.lastID, current)) }
+        return self.lastID
+    }
+
+    mutating func remove(_ id: UInt64) {
+        self.subscribers.removeAll { $0.id == id }
+    }
+
+    /// Removes everybody and returns who has to be told that it is over.
+    mutating func removeAll() -> [Subscriber] {
+        defer { self.subscribers = [] }
+        return self.subscribers.map(\.subscriber)
+    }
+
+    mutating func publish(_ path: NetworkPath) {
+        self.pending += self.subscribers.map { ($0.id, path) }
+    }
+
+    /// Claims the right to deliver; false when another call, perhaps further up this very stack, has it.
+    mutating func claim() -> Bool {
+        guard !self.isDelivering, !self.pending.isEmpty else { return false }
+        self.isDelivering = true
+        return true
+    }
+
+    /// Takes the next call to make; nil, and the right to deliver is given back, when there is none.
+    mutating func next() -> (handler: @Sendable (NetworkPath) -> Void, path: NetworkPath)? {
+        while self.taken < self.pending.count {
+            let (id, path) = self.pending[self.taken]
+            self.taken += 1
+            if let found = self.subscribers.first(where: { $0.id == id }) { return (found.subscriber.handler, path) }
+        }
+        self.pending.removeAll(keepingCapacity: true)
+        self.taken = 0
+        self.isDelivering = false
+        return nil
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What the kernel's answers mean for one family.
+enum FamilyFinding: Hashable {
+    /// Packets leave through these legs, the usable ones of the first representative's route.
+    case routed(legs: [RouteLeg], route: Route)
+    /// A route refuses them.
+    case rejected(RouteRejection, IPAddress)
+    /// They would leave through an interface that cannot carry them.
+    case egressUnusable(UInt32)
+    /// A route exists, but the kernel has no usable address to send from.
+    case noSource(UInt32?)
+    /// There is no route, at least for one half of the address space.
+    case noRoute
+    /// The evidence does not tell.
+    case unknown
+
+    /// Weighs the answers for all representatives of a family: every one of them has to be routed.
+    static func weigh(
+        _ answers: [RouteAnswer],
+        destinations: [IPAddress],
+        canCarry: (RouteLeg) -> Bool?,
+        isUsableSource: (IPAddress) -> Bool
+    ) -> FamilyFinding {
+        guard !answers.isEmpty else { return .unknown }
+        var first: FamilyFinding?
+        for (answer, destination) in zip(answers, destinations) {
+            let finding = Self.weigh(answer, to: destination, canCarry: canCarry, isUsableSource: isUsableSource)
+            guard case .routed = finding else { return finding }
+            first = first ?? finding
+        }
+        return first ?? .unknown
+    }
+
+    private static func weigh(
+        _ answer: RouteAnswer,
+        to destination: IPAddress,
+        canCarry: (RouteLeg) -> Bool?,
+        isUsableSource: (IPAddress) -> Bool
+    ) -> FamilyFinding {
+        switch answer {
+        case .unknown: return .unknown
+        case .noRoute: return .noRoute
+        case .rejected(let rejection): return .rejected(rejection, destination)
+        case .route(let route):
+            let verdicts = route.legs.map(canCarry)
+            let usable = zip(route.legs, verdicts).filter { $0.1 == true }.map(\.0)
+            guard !usable.isEmpty else {
+                if verdicts.contains(nil) { return .unknown }
+                return route.legs.first.map { .egressUnusable($0.interfaceIndex) } ?? .noRoute
+            }
+            switch route.source {
+            case .none: return .noSource(usable.first?.interfaceIndex)
+            case .address(let source) where !isUsableSource(source): return .noSource(usable.first?.interfaceIndex)
+            case .address, .unknown: return .routed(legs: usable, route: route)
+            }
+        }
+    }
+}

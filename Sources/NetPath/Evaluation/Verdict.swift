@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What one backend's evidence means.
+public struct Verdict: Hashable, Sendable {
+    /// Whether there is a path.
+    public var status: PathStatus
+    /// Why.
+    public var reason: PathReason
+    /// The families with a path.
+    public var families: Set<AddressFamily>
+    /// The interfaces, as in ``NetworkPath/interfaces``.
+    public var interfaces: [PathInterface]
+    /// As in ``NetworkPath/carriedBy``.
+    public var carriedBy: UInt32?
+    /// As in ``NetworkPath/gateways``.
+    public var gateways: [Gateway]
+    /// As in ``NetworkPath/isExpensive``.
+    public var isExpensive: Bool
+    /// Whether a "no" may be wrong because the backend sees only part of the routing policy.
+    public var isPartial: Bool
+    /// When the verdict must be reached anew without any event; nil when only an event can change it.
+    @EqualityIgnored public var reviseAt: MonotonicTime?
+
+    init(_ status: PathStatus, _ reason: PathReason, interfaces: [PathInterface] = []) {
+        self.status = status
+        self.reason = reason
+        self.families = []
+        self.interfaces = interfaces
+        self.gateways = []
+        self.isExpensive = false
+        self.isPartial = false
+        self.reviseAt = nil
+    }
+}

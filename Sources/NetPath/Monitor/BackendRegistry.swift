@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// The backends that can be named in a configuration, by type.
+public struct BackendRegistry: Sendable {
+    /// Makes a backend from its section of the configuration.
+    ///
+    /// Read every option with the section's typed getters: wrong values are recorded there with their position and
+    /// answered with the default, so a factory never throws. Unknown keys are rejected after the factory returns.
+    public typealias Factory = @Sendable (ConfigurationSection) -> any PathMonitor
+
+    /// A type of backend.
+    public struct Registration: Sendable {
+        /// The name used as `type:` in the configuration.
+        public let type: String
+        /// One line for people.
+        public let summary: String
+        /// Makes a backend.
+        public let make: Factory
+    }
+
+    private var registrations: [String: Registration] = [:]
+
+    /// Creates an empty registry.
+    public init() {}
+
+    /// Adds a type of backend, or replaces the one of that name.
+    public mutating func register(_ type: String, summary: String, make: @escaping Factory) {
+        self.registrations[type] = Registration(type: type, summary: summary, make: make)
+    }
+
+    /// Finds a type by name.
+    public func registration(for type: String) -> Registration? {
+        self.registrations[type]
+    }
+
+    /// All types, sorted by name.
+    public var all: [Registration] {
+        self.registrations.values.sorted { $0.type < $1.type }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What a coordinator offers a running backend.
+public struct MonitorContext: Sendable {
+    /// The clock of observations and deadlines.
+    public let clock: any MonotonicClock
+
+    /// Requests to read everything again and report, even when nothing changed.
+    ///
+    /// Sent when the machine resumed, another backend saw a change, or the user asked. Requests that are not taken in
+    /// time merge into one. For one consumer.
+    public let refreshRequests: AsyncStream<Void>
+
+    /// The hosts somebody asks about, besides the backend's own representative addresses.
+    ///
+    /// The current set first; sets that are not taken in time are replaced by the newest. For one consumer.
+    public let watchedAddresses: AsyncStream<Set<IPAddress>>
+
+    private let reporter: @Sendable (Observation) -> Void
+    private let acceptor: @Sendable (any RouteResolver) -> Void
+    private let logger: @Sendable (LogLevel, String) -> Void
+
+    /// Creates a context from its parts; coordinators and test kits do, backends do not.
+    public init(
+        clock: any MonotonicClock,
+        refreshRequests: AsyncStream<Void>,
+        watchedAddresses: AsyncStream<Set<IPAddress>>,
+        report: @escaping @Sendable (Observation) -> Void,
+        offer: @escaping @Sendable (any RouteResolver) -> Void,
+        log: @escaping @Sendable (LogLevel, String) -> Void
+    ) {
+        self.clock = clock
+        self.refreshRequests = refreshRequests
+        self.watchedAddresses = watchedAddresses
+        self.reporter = report
+        self.acceptor = offer
+        self.logger = log
+    }
+
+    /// Reports what the backend sees; callable from any thread, never blocks on consumers' queues.
+    ///
+    /// The path is merged, and callbacks run, before the call returns.
+    public func report(_ observation: Observation) {
+        self.reporter(observation)
+    }
+
+    /// Offers to answer what the kernel would do with a packet to any address, for as long as the backend runs.
+    public func offer(_ resolver: any RouteResolver) {
+        self.acceptor(resolver)
+    }
+
+    /// Says something to the operator; callable from any thread.
+    public func log(_ level: LogLevel, _ message: String) {
+        self.logger(level, message)
+    }
+}
+
+/// How much a message matters to an operator.
+public enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
+    /// For those who look for a fault.
+    case debug
+    /// Worth knowing.
+    case info
+    /// Something is missing, and the program goes on without it.
+    case warning
+    /// Something failed.
+    case error
+
+    /// Whether the left level matters less than the right one.
+    public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+
+    private var rank: Int {
+        switch self {
+        case .debug: 0
+        case .info: 1
+        case .warning: 2
+        case .error: 3
+        }
+    }
+}
+
+/// Answers what the kernel would do with a packet, at the moment of asking.
+public protocol RouteResolver: Sendable {
+    /// Asks about one destination; synchronous, callable from any thread.
+    func route(to destination: IPAddress) -> RouteAnswer
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// A point in time on the kernel's CLOCK_MONOTONIC: nanoseconds since boot, not counting suspend.
+///
+/// The kernel stamps addresses on the same scale, so evidence and deadlines compare directly.
+public struct MonotonicTime: Hashable, Comparable, Sendable {
+    /// Nanoseconds since boot.
+    public let nanoseconds: Int64
+
+    /// Creates a point in time from nanoseconds since boot.
+    public init(nanoseconds: Int64) {
+        self.nanoseconds = nanoseconds
+    }
+
+    /// Whether the left point comes before the right one.
+    public static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
+        left.nanoseconds < right.nanoseconds
+    }
+
+    /// The point in time a duration later.
+    public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
+        MonotonicTime(nanoseconds: time.nanoseconds + duration.inNanoseconds)
+    }
+
+    /// The duration from the right point to the left one.
+    public static func - (left: MonotonicTime, right: MonotonicTime) -> Duration {
+        .nanoseconds(left.nanoseconds - right.nanoseconds)
+    }
+}
+
+extension Duration {
+    /// The duration in whole nanoseconds.
+    ///
+    /// Saturates at 292 years, which no deadline of ours reaches.
+    package var inNanoseconds: Int64 {
+        let (seconds, attoseconds) = self.components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? (seconds < 0 ? .min / 2 : .max / 2) : product + attoseconds / 1_000_000_000
+    }
+}

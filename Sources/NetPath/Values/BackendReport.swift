@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What one backend contributes to a path.
+public struct BackendReport: Hashable, Sendable {
+    /// The backend's name, unique within a coordinator.
+    public var name: String
+    /// How the backend is used.
+    public var mode: BackendMode
+    /// How the backend is doing.
+    public var health: BackendHealth
+    /// The status its evidence leads to; nil when it has no opinion.
+    public var status: PathStatus?
+    /// Why.
+    public var reason: PathReason?
+    /// The last error; nil while healthy.
+    public var error: String?
+    /// What the backend has to do without.
+    public var limitations: [String]
+    /// When the backend last reported; nil before its first word.
+    @EqualityIgnored public var reportedAt: MonotonicTime?
+    /// How often the backend was started again.
+    @EqualityIgnored public var restarts: Int
+    /// How often the backend lost events and read everything again.
+    @EqualityIgnored public var resynchronizations: Int
+}
+
+/// How a backend is used.
+public enum BackendMode: String, Hashable, Sendable, CaseIterable {
+    /// It runs all the time.
+    case active
+    /// It does not run.
+    case off
+}
+
+/// How a backend is doing.
+public enum BackendHealth: String, Hashable, Sendable {
+    /// It has not reported yet.
+    case starting
+    /// It reports.
+    case healthy
+    /// It ended, or stays silent when it should speak.
+    case unhealthy
+    /// It is switched off.
+    case off
+}
+
+/// A healthy backend that sees another status than the published one.
+public struct Disagreement: Hashable, Sendable {
+    /// The backend's name.
+    public var backend: String
+    /// The status its evidence leads to.
+    public var status: PathStatus
+    /// Why.
+    public var reason: PathReason
+}

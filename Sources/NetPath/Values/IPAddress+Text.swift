@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+extension IPAddress {
+    /// Parses the textual form: dotted decimal for IPv4, RFC 4291 section 2.2 for IPv6; nil for anything else.
+    ///
+    /// A zone (`%eth0`), a prefix length, a port or leading zeros in an IPv4 octet are refused.
+    public init?(_ text: some StringProtocol) {
+        let bytes = Array(text.utf8)
+        if bytes.contains(UInt8(ascii: ":")) {
+            guard let bits = Self.parseIPv6(bytes) else { return nil }
+            self.init(ipv6: bits)
+        } else {
+            guard let bits = Self.parseIPv4(bytes[...]) else { return nil }
+            self.init(ipv4: bits)
+        }
+    }
+
+    private static func parseIPv4(_ text: ArraySlice<UInt8>) -> UInt32? {
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 4 else { return nil }
+        var bits: UInt32 = 0
+        for part in parts {
+            guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
+            var octet: UInt32 = 0
+            for byte in part {
+                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+                octet = octet * 10 + UInt32(byte - UInt8(ascii: "0"))
+            }
+            guard octet <= 255 else { return nil }
+            bits = bits << 8 | octet
+        }
+        return bits
+    }
+
+    private static func parseIPv6(_ text: [UInt8]) -> UInt128? {
+        let colon = UInt8(ascii: ":")
+        var gap: Int?
+        var index = 0
+        while index + 1 < text.count {
+            if text[index] == colon, text[index + 1] == colon {
+                guard gap == nil else { return nil }
+                gap = index
+                index += 1
+            }
+            index += 1
+        }
+        guard let gap else {
+            guard let groups = Self.groups(text[...]), groups.count == 8 else { return nil }
+            return Self.join(groups)
+        }
+        guard let head = Self.groups(text[..<gap]), let tail = Self.groups(text[(gap + 2)...]),
+            head.count + tail.count <= 7
+        else { return nil }
+        return Self.join(head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail)
+    }
+
+    private static func groups(_ text: ArraySlice<UInt8>) -> [UInt16]? {
+        guard !text.isEmpty else { return [] }
+        var groups: [UInt16] = []
+        let parts = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        for (position, part) in parts.enumerated() {
+            if position == parts.count - 1, part.contains(UInt8(ascii: ".")) {
+                guard let bits = Self.parseIPv4(part) else { return nil }
+                groups += [UInt16(bits >> 16), UInt16(truncatingIfNeeded: bits)]
+            } else {
+                guard (1...4).contains(part.count), part.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                    let group = UInt16(String(decoding: part, as: UTF8.self), radix: 16)
+                else { return nil }
+                groups.append(group)
+            }
+        }
+        return groups
+    }
+
+    private static func join(_ groups: [UInt16]) -> UInt128 {
+        groups.reduce(0) { $0 << 16 | UInt128($1) }
+    }
+}
+
+extension IPAddress: CustomStringConvertible {
+    /// The canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
+    public var description: String {
+        switch self.family {
+        case .ipv4: self.octets.map(String.init).joined(separator: ".")
+        case .ipv6: self.canonicalIPv6
+        }
+    }
+
+    private var canonicalIPv6: String {
+        let groups = (0..<8).map { UInt16(truncatingIfNeeded: self.bits >> (16 * (7 - $0))) }
+        // RFC 5952 section 5: addresses whose low 32 bits hold an IPv4 address keep the dotted form.
+        if self.bits >> 32 == 0xFFFF {
+            return "::ffff:\(IPAddress(ipv4: UInt32(truncatingIfNeeded: self.bits)))"
+        }
+        var longest = 0..<0
+        var start = 0
+        while start < 8 {
+            let end = groups[start...].firstIndex { $0 != 0 } ?? 8
+            if end - start > longest.count, end - start > 1 { longest = start..<end }
+            start = max(end, start + 1)
+        }
+        func text(_ part: some Sequence<UInt16>) -> String {
+            part.map { String($0, radix: 16) }.joined(separator: ":")
+        }
+        guard !longest.isEmpty else { return text(groups) }
+        return "\(text(groups[..<longest.lowerBound]))::\(text(groups[longest.upperBound...]))"
+    }
+}

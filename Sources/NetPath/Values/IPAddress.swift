@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// The two families of the internet protocol.
+public enum AddressFamily: String, Sendable, Hashable, CaseIterable {
+    /// Internet protocol version 4 (RFC 791).
+    case ipv4
+    /// Internet protocol version 6 (RFC 8200).
+    case ipv6
+}
+
+/// An IPv4 or IPv6 address, without a zone.
+public struct IPAddress: Hashable, Sendable {
+    /// The family the address belongs to.
+    public let family: AddressFamily
+    /// The address as a number; an IPv4 address occupies the low 32 bits.
+    public let bits: UInt128
+
+    /// Creates an IPv4 address from its 32 bits, the first octet being the most significant.
+    public init(ipv4 bits: UInt32) {
+        self.family = .ipv4
+        self.bits = UInt128(bits)
+    }
+
+    /// Creates an IPv6 address from its 128 bits, the first octet being the most significant.
+    public init(ipv6 bits: UInt128) {
+        self.family = .ipv6
+        self.bits = bits
+    }
+
+    /// Creates an address from its octets in network order: 4 for IPv4, 16 for IPv6, nil for any other count.
+    public init?(octets: some Collection<UInt8>) {
+        let bits = octets.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
+        switch octets.count {
+        case 4: self.init(ipv4: UInt32(bits))
+        case 16: self.init(ipv6: bits)
+        default: return nil
+        }
+    }
+
+    /// The octets in network order: 4 for IPv4, 16 for IPv6.
+    public var octets: [UInt8] {
+        let count = self.bitWidth / 8
+        return (0..<count).map { UInt8(truncatingIfNeeded: self.bits >> (8 * (count - 1 - $0))) }
+    }
+
+    /// The number of bits of an address of this family: 32 or 128.
+    public var bitWidth: Int { self.family == .ipv4 ? 32 : 128 }
+
+    /// Whether the address stands for "no address": 0.0.0.0 or ::.
+    public var isUnspecified: Bool { self.bits == 0 }
+
+    /// Whether the address never leaves its link: 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
+    public var isLinkLocal: Bool {
+        switch self.family {
+        case .ipv4: self.bits >> 16 == 0xA9FE
+        case .ipv6: self.bits >> 118 == 0x3FA
+        }
+    }
+}
+
+extension IPAddress: Comparable {
+    /// Orders IPv4 before IPv6, then by number.
+    public static func < (left: IPAddress, right: IPAddress) -> Bool {
+        left.family == right.family ? left.bits < right.bits : left.family == .ipv4
+    }
+}
+
+/// An address with the length of its prefix, written as in CIDR notation (RFC 4632, RFC 4291).
+public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
+    /// The address, host bits included.
+    public let address: IPAddress
+    /// The number of leading bits that name the network.
+    public let length: Int
+
+    /// Creates a prefix.
+    public init(_ address: IPAddress, length: Int) {
+        self.address = address
+        self.length = length
+    }
+
+    /// The notation `192.0.2.7/24`.
+    public var description: String { "\(self.address)/\(self.length)" }
+}

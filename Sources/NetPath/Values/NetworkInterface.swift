@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What an interface is, in the terms of Apple's `NWInterface.InterfaceType`.
+public enum InterfaceType: String, Sendable, Hashable, CaseIterable {
+    /// A Wi-Fi link.
+    case wifi
+    /// A cellular link.
+    case cellular
+    /// A wired link: Ethernet, and what behaves like it (veth, VLAN over Ethernet).
+    case wired
+    /// The loopback interface.
+    case loopback
+    /// Everything else, tunnels included.
+    case other
+}
+
+/// The operational state of an interface (RFC 2863, kernel document `operstates.rst`).
+///
+/// The raw values are the kernel's IF_OPER_* numbers.
+public enum OperationalState: UInt8, Sendable, Hashable, CaseIterable {
+    /// The driver does not say; the interface is usable.
+    case unknown = 0
+    /// The hardware is absent.
+    case notPresent = 1
+    /// No carrier, or administratively down.
+    case down = 2
+    /// An interface below this one is down.
+    case lowerLayerDown = 3
+    /// In a test mode.
+    case testing = 4
+    /// Carrier is present, but a step such as 802.1X or the WPA handshake is pending.
+    case dormant = 5
+    /// Ready.
+    case up = 6
+
+    /// The name used in output, for example `lowerLayerDown`.
+    public var name: String { "\(self)" }
+}
+
+/// The administrative properties of an interface.
+///
+/// Raw values are the kernel's IFF_* bits (`netdevice(7)`). Bits that say nothing about the path (PROMISC, ALLMULTI)
+/// or that repeat the operational state (RUNNING, LOWER_UP, DORMANT) are left out, so that they never look like a
+/// change.
+public struct InterfaceFlags: OptionSet, Hashable, Sendable {
+    /// The bits.
+    public let rawValue: UInt32
+
+    /// Creates flags from bits as they are.
+    public init(rawValue: UInt32) {
+        self.rawValue = rawValue
+    }
+
+    /// Creates flags from the kernel's word, keeping only the bits named here.
+    public init(kernelFlags: UInt32) {
+        self.rawValue = kernelFlags & 0x109B
+    }
+
+    /// Administratively up (IFF_UP).
+    public static let up = InterfaceFlags(rawValue: 0x1)
+    /// Has a broadcast address (IFF_BROADCAST).
+    public static let broadcast = InterfaceFlags(rawValue: 0x2)
+    /// The loopback interface (IFF_LOOPBACK).
+    public static let loopback = InterfaceFlags(rawValue: 0x8)
+    /// A point-to-point link (IFF_POINTOPOINT).
+    public static let pointToPoint = InterfaceFlags(rawValue: 0x10)
+    /// No address resolution (IFF_NOARP).
+    public static let noARP = InterfaceFlags(rawValue: 0x80)
+    /// Supports multicast (IFF_MULTICAST).
+    public static let multicast = InterfaceFlags(rawValue: 0x1000)
+}
+
+/// A network interface as a backend sees it.
+public struct NetworkInterface: Hashable, Sendable {
+    /// The kernel's index, unique within a network namespace.
+    public var index: UInt32
+    /// The name, for people; it can change while the index stays.
+    public var name: String
+    /// What the interface is.
+    public var type: InterfaceType
+    /// The kernel's kind of a virtual interface (IFLA_INFO_KIND), such as `veth` or `wireguard`; nil for hardware.
+    public var kind: String?
+    /// Administrative properties.
+    public var flags: InterfaceFlags
+    /// The operational state; nil when the backend cannot know it.
+    public var operationalState: OperationalState?
+    /// Whether there is a carrier; nil when the backend cannot know it.
+    public var hasCarrier: Bool?
+    /// The interface this one is built on (IFLA_LINK), when it lies in the same namespace.
+    public var parentIndex: UInt32?
+    /// The bridge, bond or VRF this interface is a member of (IFLA_MASTER).
+    public var controllerIndex: UInt32?
+    /// Whether the interface stands for a piece of hardware; nil when the backend cannot know it.
+    public var isHardware: Bool?
+    /// Whether a radio switch blocks the interface (rfkill); nil when the backend cannot know it.
+    public var isRadioBlocked: Bool?
+    /// The addresses, sorted.
+    public var addresses: [InterfaceAddress]
+    /// The default routes the kernel would use if it had to send through this interface; nil when unknown.
+    public var defaultRoutes: [InterfaceRoute]?
+    /// Whether an address is expected to be configured from outside (router advertisement or DHCP seen).
+    public var expectsConfiguration: Bool?
+    /// When the carrier came, as far as the backend saw it; nil counts as long ago.
+    @EqualityIgnored public var carrierSince: MonotonicTime?
+
+    /// Creates an interface with an index, a name and a type; everything else is set afterwards.
+    public init(index: UInt32, name: String, type: InterfaceType, flags: InterfaceFlags = []) {
+        self.index = index
+        self.name = name
+        self.type = type
+        self.flags = flags
+        self.addresses = []
+    }
+}
+
+/// A default route through one interface, as the kernel would choose it there.
+public struct InterfaceRoute: Hashable, Sendable {
+    /// The family the route serves.
+    public var family: AddressFamily
+    /// The next hop; nil on links without gateways. May be of the other family (RTA_VIA).
+    public var gateway: IPAddress?
+    /// The metric, lower is preferred; nil when unknown.
+    public var metric: UInt32?
+    /// The routing table; nil when unknown.
+    public var table: UInt32?
+
+    /// Creates a route.
+    public init(family: AddressFamily, gateway: IPAddress? = nil, metric: UInt32? = nil, table: UInt32? = nil) {
+        self.family = family
+        self.gateway = gateway
+        self.metric = metric
+        self.table = table
+    }
+}

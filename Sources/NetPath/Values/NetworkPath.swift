@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// The network path: whether the network can be reached, over what, and if not, why not.
+///
+/// A complete snapshot: a consumer never needs anything that came before it. Equality ignores sequence numbers,
+/// times, ages and counters.
+public struct NetworkPath: Hashable, Sendable {
+    /// Whether there is a path.
+    public var status: PathStatus
+    /// Why.
+    public var reason: PathReason
+    /// Whether this is the last known path, no backend being healthy now.
+    public var isStale: Bool
+    /// The interfaces in order of preference: those that carry the path, alternatives, then the rest with reasons.
+    ///
+    /// While the path is satisfied only interfaces that could carry it are listed, so that containers coming and
+    /// going never look like a change.
+    public var interfaces: [PathInterface]
+    /// The index of the physical interface under the tunnel that carries the path; nil without a tunnel.
+    public var carriedBy: UInt32?
+    /// The gateways in use.
+    public var gateways: [Gateway]
+    /// The name servers; nil when no backend knows them.
+    public var dnsServers: [DNSServer]?
+    /// Whether IPv4 packets reach the internet as far as the kernel is concerned.
+    public var supportsIPv4: Bool
+    /// Whether IPv6 packets reach the internet as far as the kernel is concerned.
+    public var supportsIPv6: Bool
+    /// Whether a name server is configured.
+    public var supportsDNS: Bool { self.dnsServers?.isEmpty == false }
+    /// Whether traffic is likely to cost money: the path, or what carries its tunnel, is cellular.
+    public var isExpensive: Bool
+    /// Whether traffic should be kept low.
+    public var isConstrained: Bool
+    /// What probes say of the internet.
+    public var internet: InternetReachability
+    /// The latest outcomes of all probes.
+    public var probes: [ProbeOutcome]
+    /// Which backend said what, in order of priority.
+    public var backends: [BackendReport]
+    /// The healthy backends whose status differs from the published one.
+    public var disagreements: [Disagreement]
+    /// The number of the snapshot; each published path has a higher one than the one before.
+    @EqualityIgnored public var sequence: UInt64
+    /// When the path was published.
+    @EqualityIgnored public var publishedAt: MonotonicTime
+    /// When the kernel said what the path is built on.
+    @EqualityIgnored public var observedAt: MonotonicTime
+}
+
+/// An interface as part of a path.
+public struct PathInterface: Hashable, Sendable {
+    /// The kernel's index.
+    public var index: UInt32
+    /// The name.
+    public var name: String
+    /// What the interface is.
+    public var type: InterfaceType
+    /// The kernel's kind of a virtual interface; nil for hardware.
+    public var kind: String?
+    /// The operational state; nil when unknown.
+    public var operationalState: OperationalState?
+    /// The usable addresses, sorted.
+    public var addresses: [AddressPrefix]
+    /// The gateways of the default routes through this interface.
+    public var gateways: [IPAddress]
+    /// The metric of the preferred default route through this interface; nil when there is none.
+    public var metric: UInt32?
+    /// The routing table of that route.
+    public var table: UInt32?
+    /// The interface this one is built on.
+    public var underlying: UInt32?
+    /// The role of the interface, or what keeps it from carrying the path.
+    public var reason: PathReason
+}
+
+/// A gateway and the interface it is reached through.
+public struct Gateway: Hashable, Sendable {
+    /// The gateway's address.
+    public var address: IPAddress
+    /// The index of the interface.
+    public var interfaceIndex: UInt32
+
+    /// Creates a gateway.
+    public init(address: IPAddress, interfaceIndex: UInt32) {
+        self.address = address
+        self.interfaceIndex = interfaceIndex
+    }
+}
+
+/// What probes say of the internet.
+public enum InternetReachability: String, Hashable, Sendable {
+    /// A target answered.
+    case reachable
+    /// Every target was tried and none answered.
+    case unreachable
+    /// A captive portal answered.
+    case portal
+    /// No probe is configured, or none is finished.
+    case unknown
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Everything a backend knows at one moment: evidence, not a verdict.
+///
+/// What a backend cannot know is nil (or `unknown`), which never means "no". Two observations are equal when the
+/// evidence is; time and counters do not count.
+public struct Observation: Hashable, Sendable {
+    /// The interfaces that could matter, sorted by index; nil when the backend does not see interfaces.
+    ///
+    /// A backend may leave out interfaces that cannot carry a path (members of a bridge, one of thousands of virtual
+    /// interfaces without addresses).
+    public var interfaces: [NetworkInterface]?
+    /// What the kernel would do with packets to the representative addresses; empty when the backend cannot ask.
+    public var representatives: [RepresentativeRoute]
+    /// The name servers of the system's resolver, in order; nil when unknown.
+    public var dnsServers: [DNSServer]?
+    /// The state of an active probe; nil for backends that send nothing.
+    public var probes: ProbeRound?
+    /// Whether a route not found may still exist, because the backend sees only part of the routing policy.
+    public var isPartial: Bool
+    /// What the backend had to do without, each a sentence for people.
+    public var limitations: [String]
+    /// When the kernel spoke.
+    @EqualityIgnored public var observedAt: MonotonicTime
+    /// How often the backend lost events and read everything again.
+    @EqualityIgnored public var resynchronizations: Int
+
+    /// Creates an observation without evidence; everything is set afterwards.
+    public init(at time: MonotonicTime) {
+        self.interfaces = nil
+        self.representatives = []
+        self.isPartial = false
+        self.limitations = []
+        self.observedAt = time
+        self.resynchronizations = 0
+    }
+
+    /// Finds an interface by index.
+    public func interface(_ index: UInt32) -> NetworkInterface? {
+        self.interfaces?.first { $0.index == index }
+    }
+}
+
+/// A name server (`resolv.conf(5)`).
+public struct DNSServer: Hashable, Sendable, CustomStringConvertible {
+    /// The server's address.
+    public var address: IPAddress
+    /// The zone of a link-local address, such as `eth0`.
+    public var zone: String?
+
+    /// Creates a name server.
+    public init(_ address: IPAddress, zone: String? = nil) {
+        self.address = address
+        self.zone = zone
+    }
+
+    /// The notation of `resolv.conf(5)`.
+    public var description: String {
+        self.zone.map { "\(self.address)%\($0)" } ?? self.address.description
+    }
+}

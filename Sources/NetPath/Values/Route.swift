@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What the kernel would do with a packet to one destination.
+public enum RouteAnswer: Hashable, Sendable {
+    /// It would be sent.
+    case route(Route)
+    /// It would be refused.
+    case rejected(RouteRejection)
+    /// There is no route.
+    case noRoute
+    /// The backend cannot tell.
+    case unknown
+}
+
+/// How a route refuses packets (`ip-route(8)`, route types).
+public enum RouteRejection: String, Hashable, Sendable {
+    /// Dropped without a word.
+    case blackhole
+    /// Answered with "host unreachable".
+    case unreachable
+    /// Answered with "administratively prohibited".
+    case prohibit
+}
+
+/// A unicast route the kernel chose.
+public struct Route: Hashable, Sendable {
+    /// The next hops; more than one for multipath.
+    public var legs: [RouteLeg]
+    /// The source address the kernel would choose.
+    public var source: RouteSource
+    /// The metric, lower is preferred; nil when unknown.
+    public var metric: UInt32?
+    /// The routing table; nil when unknown.
+    public var table: UInt32?
+
+    /// Creates a route.
+    public init(legs: [RouteLeg], source: RouteSource = .unknown, metric: UInt32? = nil, table: UInt32? = nil) {
+        self.legs = legs
+        self.source = source
+        self.metric = metric
+        self.table = table
+    }
+}
+
+/// One next hop of a route.
+public struct RouteLeg: Hashable, Sendable {
+    /// The interface packets leave through.
+    public var interfaceIndex: UInt32
+    /// The next hop; nil on links without gateways. May be of the other family (RTA_VIA).
+    public var gateway: IPAddress?
+    /// Whether the kernel marks the hop dead or without link (RTNH_F_DEAD, RTNH_F_LINKDOWN).
+    public var isDown: Bool
+
+    /// Creates a next hop.
+    public init(interfaceIndex: UInt32, gateway: IPAddress? = nil, isDown: Bool = false) {
+        self.interfaceIndex = interfaceIndex
+        self.gateway = gateway
+        self.isDown = isDown
+    }
+}
+
+/// The source address the kernel would put into a packet.
+public enum RouteSource: Hashable, Sendable {
+    /// This one; it may belong to another interface than the one the packet leaves through.
+    case address(IPAddress)
+    /// There is none to choose from.
+    case none
+    /// The backend cannot tell.
+    case unknown
+}
+
+/// The answer for one of the addresses that stand for the whole internet.
+public struct RepresentativeRoute: Hashable, Sendable {
+    /// The address asked about.
+    public var destination: IPAddress
+    /// What the kernel would do.
+    public var answer: RouteAnswer
+
+    /// Creates an answer.
+    public init(to destination: IPAddress, _ answer: RouteAnswer) {
+        self.destination = destination
+        self.answer = answer
+    }
+}
