@@ -1,3 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
 #include <netlink/netlink.h>
 #include <netlink/msg.h>
 #include <netlink/attr.h>
@@ -11,3 +14,7 @@
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/filter.h>
+
+// Swift's Glibc module leaves these two out.
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>

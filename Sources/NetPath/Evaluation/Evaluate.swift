@@ -27,10 +27,17 @@ public func evaluate(_ observation: Observation, policy: EvaluationPolicy, now: 
 }
 
 private func evaluateProbes(_ observation: Observation) -> Verdict? {
-    guard let probes = observation.probes else { return nil }
+    // A backend that asks the kernel and does not see interfaces has more to say than its probes.
+    guard let probes = observation.probes, observation.representatives.isEmpty else { return nil }
     if probes.answered { return Verdict(.satisfied, PathReason(.probeAnswered, "a probe target answered")) }
     guard probes.isComplete else { return nil }
     return Verdict(.unsatisfied, PathReason(.probeFailed, "no probe target answered"))
+}
+
+extension PathReason {
+    fileprivate static func alternative(_ interface: NetworkInterface) -> PathReason {
+        PathReason(.alternative, "\(interface.name) could carry the path")
+    }
 }
 
 /// One evaluation in progress.
@@ -89,10 +96,9 @@ private struct Evaluation {
         // A router does not forward packets from a link-local IPv6 address (RFC 4291 section 2.5.6); 169.254.0.0/16
         // is real egress in some clouds.
         if source.isUnspecified || (source.family == .ipv6 && source.isLinkLocal) { return false }
-        for interface in self.interfaces.values {
-            for address in interface.addresses where address.prefix.address == source { return address.isUsable }
-        }
-        return true
+        // Several interfaces may hold the same address, as long as one of them may use it.
+        let holders = self.interfaces.values.flatMap(\.addresses).filter { $0.prefix.address == source }
+        return holders.isEmpty || holders.contains(where: \.isUsable)
     }
 
     private func satisfied(_ findings: [(AddressFamily, FamilyFinding)]) -> Verdict? {
@@ -179,7 +185,7 @@ private struct Evaluation {
         guard let interface = self.interfaces[index] else { return nil }
         let reason =
             route == nil
-            ? PathReason(.alternative, "\(interface.name) could carry the path")
+            ? .alternative(interface)
             : PathReason(.routed, "\(interface.name) carries the path")
         return Self.listed(interface, reason: reason, route: route, gateways: gateways.compactMap { $0 })
     }
@@ -221,7 +227,10 @@ private struct Evaluation {
         // there is nothing else to show.
         let worthListing = candidates.filter { $0.flags.contains(.up) || $0.isHardware == true }
         let listed = (worthListing.isEmpty ? candidates : worthListing).compactMap { interface in
-            self.assessments[interface.index].map { Self.listed(interface, reason: $0.reason) }
+            self.assessments[interface.index].map { assessment in
+                let isAlternative = assessment.reason.code == .noRoute && interface.defaultRoutes?.isEmpty == false
+                return Self.listed(interface, reason: isAlternative ? .alternative(interface) : assessment.reason)
+            }
         }
         let (status, reason) = self.decision(findings, candidates: candidates)
         return Verdict(status, reason, interfaces: listed)
@@ -233,13 +242,14 @@ private struct Evaluation {
     ) -> (PathStatus, PathReason) {
         for case .rejected(let rejection, let destination) in findings {
             return (
-                .unsatisfied, PathReason(.routeRejects, "a \(rejection.rawValue) route takes packets to \(destination)")
+                .unsatisfied, PathReason(.routeRejects, "a route of type \(rejection.rawValue) takes packets to \(destination)")
             )
         }
         for case .egressUnusable(let index) in findings {
-            guard let assessment = self.assessments[index], self.interfaces[index]?.type != .loopback else { continue }
-            if assessment.isStartable { return (.requiresConnection, assessment.reason) }
-            if !assessment.isUsable { return (.unsatisfied, assessment.reason) }
+            guard self.interfaces[index]?.type != .loopback else { continue }
+            if let assessment = self.assessments[index], !assessment.isUsable {
+                return (assessment.isStartable ? .requiresConnection : .unsatisfied, assessment.reason)
+            }
             let name = self.interfaces[index]?.name ?? "interface \(index)"
             return (.unsatisfied, PathReason(.noCarrier, "the route through \(name) has lost its link"))
         }

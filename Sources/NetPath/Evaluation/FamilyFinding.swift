@@ -23,14 +23,22 @@ enum FamilyFinding: Hashable {
         canCarry: (RouteLeg) -> Bool?,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
-        guard !answers.isEmpty else { return .unknown }
-        var first: FamilyFinding?
-        for (answer, destination) in zip(answers, destinations) {
-            let finding = Self.weigh(answer, to: destination, canCarry: canCarry, isUsableSource: isUsableSource)
-            guard case .routed = finding else { return finding }
-            first = first ?? finding
+        let findings = zip(answers, destinations).map { answer, destination in
+            Self.weigh(answer, to: destination, canCarry: canCarry, isUsableSource: isUsableSource)
         }
-        return first ?? .unknown
+        return findings.max { $0.gravity < $1.gravity } ?? .unknown
+    }
+
+    /// Which finding speaks for the family, whichever half of the address space it comes from.
+    private var gravity: Int {
+        switch self {
+        case .routed: 0
+        case .unknown: 1
+        case .noRoute: 2
+        case .noSource: 3
+        case .egressUnusable: 4
+        case .rejected: 5
+        }
     }
 
     private static func weigh(
@@ -48,7 +56,7 @@ enum FamilyFinding: Hashable {
             let usable = zip(route.legs, verdicts).filter { $0.1 == true }.map(\.0)
             guard !usable.isEmpty else {
                 if verdicts.contains(nil) { return .unknown }
-                return route.legs.first.map { .egressUnusable($0.interfaceIndex) } ?? .noRoute
+                return route.legs.first.map { .egressUnusable($0.interfaceIndex) } ?? .unknown
             }
             switch route.source {
             case .none: return .noSource(usable.first?.interfaceIndex)

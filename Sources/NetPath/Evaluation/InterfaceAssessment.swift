@@ -31,8 +31,7 @@ struct InterfaceAssessment: Hashable {
         let name = interface.name
         guard interface.flags.contains(.up) else {
             return interface.isRadioBlocked == true
-                ? .init(.radioBlocked, "\(name) is blocked by a radio switch")
-                : .init(.interfaceDown, "\(name) is administratively down")
+                ? .radioBlocked(interface) : .init(.interfaceDown, "\(name) is administratively down")
         }
         if let parent, !parent.flags.contains(.up) {
             return .init(.noCarrier, "\(parent.name) below \(name) is administratively down")
@@ -48,8 +47,13 @@ struct InterfaceAssessment: Hashable {
         return .withCarrier(interface, policy: policy, now: now)
     }
 
+    private static func radioBlocked(_ interface: NetworkInterface) -> InterfaceAssessment {
+        .init(.radioBlocked, "\(interface.name) is blocked by a radio switch")
+    }
+
     private static func withoutCarrier(_ interface: NetworkInterface) -> InterfaceAssessment {
         switch interface.type {
+        case _ where interface.isRadioBlocked == true: .radioBlocked(interface)
         case .wifi:
             .init(.wifiNotAssociated, "\(interface.name) is not associated with a Wi-Fi network", startable: true)
         case .cellular:

@@ -32,10 +32,11 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
 extension Duration {
     /// The duration in whole nanoseconds.
     ///
-    /// Saturates at 292 years, which no deadline of ours reaches.
+    /// Saturates at 146 years: no deadline of ours is that far away, and adding it to the present moment never
+    /// overflows.
     package var inNanoseconds: Int64 {
-        let (seconds, attoseconds) = self.components
-        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? (seconds < 0 ? .min / 2 : .max / 2) : product + attoseconds / 1_000_000_000
+        let limit = Duration.nanoseconds(Int64.max / 2)
+        let (seconds, attoseconds) = max(.zero - limit, min(limit, self)).components
+        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
     }
 }

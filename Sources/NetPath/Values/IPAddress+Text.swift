@@ -49,8 +49,9 @@ extension IPAddress {
             guard let groups = Self.groups(text[...]), groups.count == 8 else { return nil }
             return Self.join(groups)
         }
-        guard let head = Self.groups(text[..<gap]), let tail = Self.groups(text[(gap + 2)...]),
-            head.count + tail.count <= 7
+        // A dotted IPv4 address is the end of the text, so it never stands before the gap.
+        guard !text[..<gap].contains(UInt8(ascii: ".")), let head = Self.groups(text[..<gap]),
+            let tail = Self.groups(text[(gap + 2)...]), head.count + tail.count <= 7
         else { return nil }
         return Self.join(head + Array(repeating: 0, count: 8 - head.count - tail.count) + tail)
     }

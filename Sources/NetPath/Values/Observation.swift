@@ -41,22 +41,3 @@ public struct Observation: Hashable, Sendable {
         self.interfaces?.first { $0.index == index }
     }
 }
-
-/// A name server (`resolv.conf(5)`).
-public struct DNSServer: Hashable, Sendable, CustomStringConvertible {
-    /// The server's address.
-    public var address: IPAddress
-    /// The zone of a link-local address, such as `eth0`.
-    public var zone: String?
-
-    /// Creates a name server.
-    public init(_ address: IPAddress, zone: String? = nil) {
-        self.address = address
-        self.zone = zone
-    }
-
-    /// The notation of `resolv.conf(5)`.
-    public var description: String {
-        self.zone.map { "\(self.address)%\($0)" } ?? self.address.description
-    }
-}

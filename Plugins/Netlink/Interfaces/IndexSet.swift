@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// A sorted set of interface indices.
+///
+/// Insertion and removal move 4 octets per element: with 10,000 interfaces less than the cost of one system call.
+struct IndexSet: Hashable, Sequence {
+    private(set) var indices: [UInt32] = []
+
+    var first: UInt32? { self.indices.first }
+
+    mutating func insert(_ index: UInt32) {
+        let position = self.position(of: index)
+        if position == self.indices.count || self.indices[position] != index {
+            self.indices.insert(index, at: position)
+        }
+    }
+
+    mutating func remove(_ index: UInt32) {
+        let position = self.position(of: index)
+        if position < self.indices.count, self.indices[position] == index { self.indices.remove(at: position) }
+    }
+
+    func makeIterator() -> IndexingIterator<[UInt32]> { self.indices.makeIterator() }
+
+    /// The position of the first element that is not smaller.
+    private func position(of index: UInt32) -> Int {
+        var low = 0
+        var high = self.indices.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self.indices[middle] < index { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

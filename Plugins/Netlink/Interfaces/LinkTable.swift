@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// The interfaces of the namespace with their addresses, kept up to date one message at a time.
+///
+/// A value without input and output. One event about one of 10,000 interfaces costs that one interface: what is worth
+/// reporting is kept sorted by rank, so that nobody ever walks the table.
+struct LinkTable {
+    /// One interface.
+    struct Entry {
+        var interface: NetworkInterface
+        var hardwareType: UInt16 = 0
+        var classification: Classification?
+        var hasParentDevice = false
+        var activeMember: UInt32?
+        var hasDynamicAddressHistory = false
+        var sawRouterAdvertisement = false
+        /// When each link-local address was added; the kernel adds one as soon as the carrier is there.
+        var linkLocalSince: MonotonicTime?
+    }
+
+    /// How much an interface matters.
+    enum Rank: Int, CaseIterable {
+        /// Hardware, or with an address that reaches beyond the link.
+        case principal
+        case withCarrier
+        case withoutCarrier
+        case down
+        /// Loopback, and members of a bridge, bond or VRF, which stands for them.
+        case hidden
+    }
+
+    /// Virtual interfaces without an address all say the same; that many of them are enough to say it.
+    static let spareLimit = 16
+
+    private(set) var entries: [UInt32: Entry] = [:]
+    private var ranks = [IndexSet](repeating: IndexSet(), count: Rank.allCases.count)
+    private var members: [UInt32: IndexSet] = [:]
+
+    /// Those whose type is not known yet; the owner reads sysfs for them and calls ``classify(_:_:hints:)``.
+    private(set) var unclassified: Set<UInt32> = []
+
+    // MARK: Links
+
+    /// Applies RTM_NEWLINK.
+    ///
+    /// - Parameter now: The present moment when the message is an event; nil when it is part of a dump, which says
+    ///   nothing about when the carrier came.
+    mutating func apply(_ update: LinkUpdate, now: MonotonicTime?) {
+        guard var entry = self.entries[update.index] ?? self.newEntry(update) else { return }
+        let hadCarrier = Self.hasCarrier(entry)
+        let isNew = self.entries[update.index] == nil
+        let before = (entry.interface.name, entry.interface.kind, entry.hardwareType)
+        let controller = entry.interface.controllerIndex
+        entry.interface.flags = update.flags
+        entry.hardwareType = update.hardwareType
+        if let details = update.details {
+            entry.interface.name = details.name
+            entry.interface.kind = details.kind
+            entry.interface.operationalState = details.operationalState
+            entry.interface.hasCarrier = details.hasCarrier
+            entry.interface.parentIndex = details.parentIndex
+            entry.interface.controllerIndex = details.controllerIndex
+            entry.hasParentDevice = details.hasParentDevice
+            entry.activeMember = details.activeMember
+            entry.sawRouterAdvertisement = details.sawRouterAdvertisement
+        }
+        if before != (entry.interface.name, entry.interface.kind, entry.hardwareType) || isNew {
+            entry.classification = nil
+            self.unclassified.insert(update.index)
+        }
+        if !Self.hasCarrier(entry) {
+            entry.interface.carrierSince = nil
+        } else if let now, !hadCarrier || isNew {
+            entry.interface.carrierSince = now
+        }
+        if controller != entry.interface.controllerIndex || isNew {
+            if let controller { self.members[controller]?.remove(update.index) }
+            if let controller = entry.interface.controllerIndex {
+                self.members[controller, default: IndexSet()].insert(update.index)
+            }
+        }
+        self.store(entry)
+    }
+
+    /// Applies RTM_DELLINK; the index may come back as another interface.
+    mutating func removeLink(_ index: UInt32) {
+        guard let entry = self.entries.removeValue(forKey: index) else { return }
+        self.ranks[Self.rank(entry).rawValue].remove(index)
+        if let controller = entry.interface.controllerIndex { self.members[controller]?.remove(index) }
+        self.members[index] = nil
+        self.unclassified.remove(index)
+    }
+
+    // MARK: Addresses
+
+    /// Applies RTM_NEWADDR, which also announces changes of state and renewals.
+    mutating func apply(_ update: AddressUpdate) {
+        guard var entry = self.entries[update.interfaceIndex] else { return }
+        entry.interface.addresses.removeAll { $0.prefix == update.address.prefix }
+        let position = entry.interface.addresses.firstIndex { update.address < $0 } ?? entry.interface.addresses.count
+        entry.interface.addresses.insert(update.address, at: position)
+        if update.isDynamic, update.address.prefix.address.family == .ipv4 { entry.hasDynamicAddressHistory = true }
+        if update.address.prefix.address.family == .ipv6, update.address.scope == .link {
+            entry.linkLocalSince = update.createdAt
+        }
+        self.store(entry)
+    }
+
+    /// Applies RTM_DELADDR; also sent when duplicate address detection fails.
+    mutating func remove(_ update: AddressUpdate) {
+        guard var entry = self.entries[update.interfaceIndex] else { return }
+        entry.interface.addresses.removeAll { $0.prefix == update.address.prefix }
+        if update.address.prefix.address.family == .ipv6, update.address.scope == .link { entry.linkLocalSince = nil }
+        self.store(entry)
+    }
+
+    // MARK: What is kept beside the messages
+
+    /// Sets what an interface is.
+    mutating func classify(_ index: UInt32, _ classification: Classification, hints: InterfaceHints?) {
+        self.unclassified.remove(index)
+        guard var entry = self.entries[index] else { return }
+        entry.classification = classification
+        entry.interface.isHardware = hints.map { $0.hasDevice || $0.isWireless } ?? entry.hasParentDevice
+        entry.interface.isRadioBlocked = hints?.isRadioBlocked
+        self.store(entry)
+    }
+
+    /// Sets the default routes an interface would have; nil when the kernel did not say.
+    mutating func setDefaultRoutes(_ index: UInt32, _ routes: [InterfaceRoute]?) {
+        self.entries[index]?.interface.defaultRoutes = routes
+    }
+
+    /// Takes over what a dump cannot know from the table it replaces.
+    mutating func inherit(from former: LinkTable) {
+        for index in self.entries.keys {
+            guard let old = former.entries[index], var entry = self.entries[index] else { continue }
+            if Self.hasCarrier(entry), Self.hasCarrier(old) {
+                entry.interface.carrierSince = old.interface.carrierSince
+            }
+            entry.hasDynamicAddressHistory = entry.hasDynamicAddressHistory || old.hasDynamicAddressHistory
+            self.entries[index] = entry
+        }
+    }
+
+    // MARK: Reading
+
+    /// The type of an interface, looking through stacked ones.
+    func type(of index: UInt32) -> InterfaceType {
+        var index = index
+        // Stacks are finite, but messages of a changing stack can show a loop.
+        for _ in 0..<8 {
+            guard let entry = self.entries[index], let classification = entry.classification else { return .other }
+            switch classification {
+            case .type(let type): return type
+            case .asLower:
+                guard let lower = self.lower(of: index, entry) else { return .wired }
+                index = lower
+            }
+        }
+        return .wired
+    }
+
+    private func lower(of index: UInt32, _ entry: Entry) -> UInt32? {
+        if let parent = entry.interface.parentIndex { return parent }
+        if let active = entry.activeMember, self.entries[active] != nil { return active }
+        let members = self.members[index]?.indices.prefix(Self.spareLimit) ?? []
+        return members.first { self.entries[$0].map(Self.hasCarrier) == true } ?? members.first
+    }
+
+    /// The indices of all interfaces that may be asked for a default route of their own.
+    var principals: [UInt32] { self.ranks[Rank.principal.rawValue].indices }
+
+    /// The interfaces worth reporting, sorted by index: the principal ones, some others to tell by, those asked for,
+    /// and what they are built on.
+    func reportable(including indices: some Sequence<UInt32>) -> [NetworkInterface] {
+        var chosen = Set(self.principals)
+        var spare = 0
+        for rank in [Rank.withCarrier, .withoutCarrier, .down] {
+            let part = self.ranks[rank.rawValue].indices.prefix(Self.spareLimit - spare)
+            spare += part.count
+            chosen.formUnion(part)
+        }
+        chosen.formUnion(indices)
+        for index in chosen {
+            if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
+        }
+        return chosen.sorted().compactMap { index in
+            guard let entry = self.entries[index] else { return nil }
+            var interface = entry.interface
+            interface.type = self.type(of: index)
+            interface.expectsConfiguration = entry.sawRouterAdvertisement || entry.hasDynamicAddressHistory
+            interface.carrierSince = interface.carrierSince ?? entry.linkLocalSince
+            return interface
+        }
+    }
+
+    // MARK: Keeping order
+
+    private func newEntry(_ update: LinkUpdate) -> Entry? {
+        // A partial message about an unknown interface is the echo of one that is gone.
+        guard let details = update.details else { return nil }
+        return Entry(
+            interface: NetworkInterface(index: update.index, name: details.name, type: .other))
+    }
+
+    private mutating func store(_ entry: Entry) {
+        let index = entry.interface.index
+        let former = self.entries.updateValue(entry, forKey: index).map(Self.rank)
+        let rank = Self.rank(entry)
+        guard former != rank else { return }
+        if let former { self.ranks[former.rawValue].remove(index) }
+        self.ranks[rank.rawValue].insert(index)
+    }
+
+    private static func rank(_ entry: Entry) -> Rank {
+        let interface = entry.interface
+        if interface.flags.contains(.loopback) || interface.controllerIndex != nil { return .hidden }
+        if interface.isHardware == true || interface.addresses.contains(where: \.isGlobal) { return .principal }
+        if !interface.flags.contains(.up) { return .down }
+        return self.hasCarrier(entry) ? .withCarrier : .withoutCarrier
+    }
+
+    /// An interface that is down often claims a carrier; the word counts only together with IFF_UP.
+    private static func hasCarrier(_ entry: Entry) -> Bool {
+        entry.interface.flags.contains(.up) && entry.interface.hasCarrier != false
+    }
+}

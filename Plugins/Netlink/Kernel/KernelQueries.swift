@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import Glibc
+import NetPath
+
+/// Questions to the kernel and their answers, over a socket of their own.
+///
+/// A second socket, so that answers and events never mix: joining groups first and then asking here leaves no gap.
+final class KernelQueries {
+    private let socket: NetlinkSocket
+
+    /// Opens the socket.
+    ///
+    /// - Throws: ``NetlinkError`` when the system refuses.
+    init() throws(NetlinkError) {
+        self.socket = try NetlinkSocket()
+        self.socket.requestStrictChecking()
+        // The kernel answers at once; the bound is for sandboxes that swallow requests.
+        self.socket.setReceiveTimeout(seconds: 1)
+    }
+
+    /// How a dump ended.
+    enum DumpResult: Hashable {
+        case complete
+        /// The tables changed while they were read (NLM_F_DUMP_INTR): objects may be missing.
+        case interrupted
+        /// The system's error number.
+        case failed(Int32)
+    }
+
+    /// Asks a question that has many answers.
+    func dump(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Void) -> DumpResult {
+        guard let sequence = try? self.socket.send(request) else { return .failed(EIO) }
+        var result: DumpResult?
+        var isInterrupted = false
+        while result == nil {
+            let reception = self.socket.receive { message in
+                guard message.sequence == sequence else { return }
+                if message.flags & NLM_F_DUMP_INTR != 0 { isInterrupted = true }
+                if let error = message.error {
+                    result = error == 0 ? .complete : .failed(error)
+                } else {
+                    body(message)
+                }
+            }
+            switch reception {
+            case .messages: continue
+            case .empty: result = .failed(ETIMEDOUT)
+            case .overrun: result = .interrupted
+            case .failed: result = .failed(EIO)
+            }
+        }
+        return result == .complete && isInterrupted ? .interrupted : result ?? .failed(EIO)
+    }
+
+    /// Asks a question that has one answer.
+    ///
+    /// - Returns: What the body made of the answer, or the system's error number.
+    func ask<Answer>(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Answer?) -> Result<Answer, SystemError> {
+        guard let sequence = try? self.socket.send(request) else { return .failure(SystemError(number: EIO)) }
+        var result: Result<Answer, SystemError>?
+        while result == nil {
+            let reception = self.socket.receive { message in
+                guard message.sequence == sequence else { return }
+                if let error = message.error {
+                    result = .failure(SystemError(number: error == 0 ? ENODATA : error))
+                } else if let answer = body(message) {
+                    result = .success(answer)
+                } else {
+                    result = .failure(SystemError(number: EBADMSG))
+                }
+            }
+            switch reception {
+            case .messages: continue
+            case .empty: return .failure(SystemError(number: ETIMEDOUT))
+            case .overrun, .failed: return .failure(SystemError(number: EIO))
+            }
+        }
+        return result ?? .failure(SystemError(number: EIO))
+    }
+}
+
+/// An error number of the system (`errno(3)`).
+struct SystemError: Error, Hashable {
+    let number: Int32
+}

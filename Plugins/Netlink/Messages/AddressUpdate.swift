@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// What an address message says.
+struct AddressUpdate: Hashable {
+    var interfaceIndex: UInt32
+    var address: InterfaceAddress
+    /// Whether the address has a lifetime, as those of DHCP and router advertisements have.
+    var isDynamic: Bool
+    /// When the kernel added it (`struct ifa_cacheinfo`), in hundredths of a second since boot.
+    var createdAt: MonotonicTime
+}
+
+extension AddressUpdate {
+    /// Reads RTM_NEWADDR or RTM_DELADDR; nil for families that are not the internet's.
+    init?(_ message: NetlinkMessage) {
+        let update = unsafe message.withObject { (object: OpaquePointer) -> AddressUpdate? in unsafe AddressUpdate(object) }
+        guard let update = update.flatMap({ $0 }) else { return nil }
+        self = update
+    }
+
+    private init?(_ object: OpaquePointer) {
+        // IFA_LOCAL, not IFA_ADDRESS: on point-to-point links the latter is the peer.
+        guard let local = unsafe rtnl_addr_get_local(object), let bytes = unsafe nl_addr_get_binary_addr(local) else {
+            return nil
+        }
+        let count = Int(unsafe nl_addr_get_len(local))
+        let octets = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
+        guard let address = IPAddress(octets: octets) else { return nil }
+        let flags = unsafe rtnl_addr_get_flags(object)
+        let length = Int(unsafe rtnl_addr_get_prefixlen(object))
+        self.interfaceIndex = UInt32(clamping: unsafe rtnl_addr_get_ifindex(object))
+        self.address = InterfaceAddress(
+            AddressPrefix(address, length: min(max(length, 0), address.bitWidth)),
+            scope: AddressScope(rawValue: UInt8(clamping: unsafe rtnl_addr_get_scope(object))),
+            state: AddressState(kernelFlags: flags)
+        )
+        self.isDynamic = flags & UInt32(IFA_F_PERMANENT) == 0
+        self.createdAt = MonotonicTime(
+            nanoseconds: Int64(unsafe rtnl_addr_get_create_time(object)) * 10_000_000)
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// What a link message says.
+struct LinkUpdate: Hashable {
+    var index: UInt32
+    var flags: InterfaceFlags
+    /// ARPHRD_*, the link-layer type.
+    var hardwareType: UInt16
+    /// The attributes every full message carries; nil in wireless-extension events, which carry a name and flags only.
+    var details: Details?
+
+    /// What a full message says; what is nil here does not exist.
+    struct Details: Hashable {
+        var name: String
+        var operationalState: OperationalState?
+        var hasCarrier: Bool?
+        var kind: String?
+        var parentIndex: UInt32?
+        var controllerIndex: UInt32?
+        /// The member of a bond that carries its traffic.
+        var activeMember: UInt32?
+        /// Whether there is a device behind the link (IFLA_PARENT_DEV_NAME); the hwsim and Bluetooth buses do not say.
+        var hasParentDevice: Bool
+        /// Whether a router advertisement was received (IF_RA_RCVD of `if_inet6.h`).
+        var sawRouterAdvertisement: Bool
+    }
+}
+
+extension LinkUpdate {
+    /// The length of struct ifinfomsg.
+    private static let headerLength = 16
+
+    /// Reads RTM_NEWLINK or RTM_DELLINK.
+    ///
+    /// nil for messages of another family than AF_UNSPEC: AF_BRIDGE announces ports that leave a bridge as DELLINK
+    /// although the interface lives, AF_INET6 announces protocol settings.
+    init?(_ message: NetlinkMessage) {
+        guard message.field(at: 0, as: UInt8.self) == UInt8(AF_UNSPEC),
+            let hardwareType = message.field(at: 2, as: UInt16.self),
+            let index = message.field(at: 4, as: UInt32.self), index > 0,
+            let flags = message.field(at: 8, as: UInt32.self)
+        else { return nil }
+        self.index = index
+        self.flags = InterfaceFlags(kernelFlags: flags)
+        self.hardwareType = hardwareType
+        guard message.attribute(IFLA_OPERSTATE, headerLength: Self.headerLength) != nil else { return }
+        self.details = unsafe message.withObject { unsafe Details(link: $0) } ?? nil
+        guard self.details != nil else { return }
+        self.details?.hasParentDevice =
+            message.attribute(IFLA_PARENT_DEV_NAME, headerLength: Self.headerLength) != nil
+        if message.attribute(IFLA_CARRIER, headerLength: Self.headerLength) == nil { self.details?.hasCarrier = nil }
+        self.details?.activeMember = message.attribute(IFLA_LINKINFO, headerLength: Self.headerLength)?
+            .nested(IFLA_INFO_DATA)?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32
+    }
+}
+
+extension LinkUpdate.Details {
+    fileprivate init?(link: OpaquePointer) {
+        guard let name = unsafe rtnl_link_get_name(link) else { return nil }
+        self.name = unsafe String(cString: name)
+        self.operationalState = OperationalState(rawValue: unsafe rtnl_link_get_operstate(link))
+        self.hasCarrier = unsafe rtnl_link_get_carrier(link) != 0
+        self.kind = unsafe rtnl_link_get_type(link).map { unsafe String(cString: $0) }
+        // An index of another namespace means nothing here.
+        var namespace: Int32 = 0
+        let isElsewhere = unsafe rtnl_link_get_link_netnsid(link, &namespace) == 0
+        let parent = unsafe rtnl_link_get_link(link)
+        self.parentIndex = isElsewhere || parent <= 0 ? nil : UInt32(parent)
+        let controller = unsafe rtnl_link_get_master(link)
+        self.controllerIndex = controller > 0 ? UInt32(controller) : nil
+        self.hasParentDevice = false
+        var inet6Flags: UInt32 = 0
+        let knowsInet6 = unsafe rtnl_link_inet6_get_flags(link, &inet6Flags) == 0
+        self.sawRouterAdvertisement = knowsInet6 && inet6Flags & 0x20 != 0
+    }
+}

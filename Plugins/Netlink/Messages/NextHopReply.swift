@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// What the kernel says of a next-hop object (`ip-nexthop(8)`).
+struct NextHopReply: Hashable {
+    var isBlackhole: Bool
+    /// The hop, when the object is not a group.
+    var leg: RouteLeg?
+    /// The members of a group.
+    var members: [UInt32]
+
+    /// The length of struct nhmsg.
+    private static let headerLength = 8
+
+    /// Reads RTM_NEWNEXTHOP.
+    init?(_ message: NetlinkMessage) {
+        guard let flags = message.field(at: 4, as: UInt32.self) else { return nil }
+        func attribute(_ type: Int) -> NetlinkAttribute? {
+            message.attribute(type, headerLength: Self.headerLength)
+        }
+        self.isBlackhole = attribute(NHA_BLACKHOLE) != nil
+        self.leg = attribute(NHA_OIF)?.uint32.map { index in
+            // RTNH_F_DEAD and RTNH_F_LINKDOWN.
+            RouteLeg(
+                interfaceIndex: index, gateway: attribute(NHA_GATEWAY)?.address, isDown: flags & 0x11 != 0)
+        }
+        self.members = []
+        // struct nexthop_grp: id, weight, reserved; 8 octets each.
+        if let group = attribute(NHA_GROUP) {
+            var offset = 0
+            while let id: UInt32 = group.load(at: offset) {
+                self.members.append(id)
+                offset += 8
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+public import NetPath
+
+/// Watches the network through the kernel's route netlink socket (`rtnetlink(7)`): "the kernel filters, the kernel
+/// decides".
+///
+/// Events are hints. What a packet to the internet would meet is never computed from route events, which the kernel
+/// does not send for every change, but asked of the kernel after each event. A filter in the kernel keeps events that
+/// cannot matter from waking the process. Needs no privilege.
+public struct NetlinkMonitor: PathMonitor {
+    /// What can be set.
+    public struct Options: Hashable, Sendable {
+        /// The addresses that stand for the whole internet; a family has a path when the kernel routes all of its own.
+        ///
+        /// Two of each family, one in each half of the address space, so that a VPN that splits the default route in
+        /// two halves is seen. Nothing is ever sent to them. Documentation prefixes would meet bogon filters.
+        public var representatives: [IPAddress] = [
+            IPAddress(ipv4: 0x0900_0001), IPAddress(ipv4: 0xC100_0001),
+            IPAddress(ipv6: 0x2600 << 112 | 1), IPAddress(ipv6: 0x3000 << 112 | 1),
+        ]
+        /// The room for events that are not read yet, in bytes. When it overflows everything is read again.
+        public var receiveBuffer = 1 << 20
+        /// Where sysfs is mounted.
+        public var sysfs = "/sys"
+        /// The resolver's configuration file.
+        public var resolvConf = "/etc/resolv.conf"
+
+        /// Creates the default options.
+        public init() {}
+    }
+
+    private let options: Options
+
+    /// Creates a monitor.
+    public init(_ options: Options = Options()) {
+        self.options = options
+    }
+
+    /// Watches until cancelled, on a thread of its own.
+    ///
+    /// - Parameter context: What the coordinator offers for the duration of the call.
+    /// - Throws: When the system grants no netlink socket or takes it away, with the reason.
+    public func run(_ context: MonitorContext) async throws {
+        let mailbox = try Mailbox()
+        try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await _ in context.refreshRequests { mailbox.post { $0.refresh = true } }
+                }
+                group.addTask {
+                    for await addresses in context.watchedAddresses { mailbox.post { $0.watched = addresses } }
+                }
+                defer { group.cancelAll() }
+                try await Self.watch(mailbox, options: self.options, context: context)
+            }
+        } onCancel: {
+            mailbox.post { $0.stop = true }
+        }
+    }
+
+    private static func watch(_ mailbox: Mailbox, options: Options, context: MonitorContext) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let started = SystemCalls.startThread {
+                continuation.resume(
+                    with: Result {
+                        try NetlinkSession(options: options, mailbox: mailbox, context: context).run()
+                    })
+            }
+            if !started { continuation.resume(throwing: NetlinkError("start a thread", errno)) }
+        }
+    }
+}
+
+extension NetlinkMonitor {
+    /// Adds this backend to a registry, as `type: netlink`.
+    public static func register(in registry: inout BackendRegistry) {
+        registry.register("netlink", summary: "route events and forwarding decisions of the kernel") { section in
+            var options = Options()
+            // The kernel's minimum is about 2 KiB.
+            options.receiveBuffer = section.integer("receiveBuffer", default: options.receiveBuffer, in: 2048...1 << 30)
+            options.sysfs = section.string("sysfs", default: options.sysfs)
+            options.resolvConf = section.string("resolvConf", default: options.resolvConf)
+            return NetlinkMonitor(options)
+        }
+    }
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import Glibc
+import NetPath
+
+/// One run of the monitor, confined to its thread: sockets, the link table and the loop that ties them together.
+///
+/// Invariants: the filter is attached before a group is joined, and groups are joined before anything is read, so
+/// nothing is missed; everything pending is drained before the kernel is asked, so a storm costs one evaluation; an
+/// overrun is drained to the end before everything is read anew, because the kernel drops every event until then.
+final class NetlinkSession {
+    private let options: NetlinkMonitor.Options
+    private let context: MonitorContext
+    private let mailbox: Mailbox
+    private let events: NetlinkSocket
+    private let queries: KernelQueries
+    private let lookup: RouteLookup
+    private let resolverFile: ResolverFile
+    private let clockWatcher: FileDescriptor?
+
+    private var table = LinkTable()
+    private var dnsServers: [DNSServer]?
+    private var limitations: [String] = []
+    private var missesGroups = false
+    private var resynchronizations = 0
+    private var timeAsleep = SystemCalls.timeAsleep()
+    private var lastReport: Observation?
+    private var stale = Staleness.all
+
+    /// What has to be asked again before the next report.
+    private struct Staleness {
+        /// The forwarding decision for the representative addresses.
+        var decision = false
+        /// The default routes of all interfaces.
+        var allInterfaces = false
+        /// The default routes of these interfaces.
+        var interfaces: Set<UInt32> = []
+
+        static let all = Staleness(decision: true, allInterfaces: true)
+    }
+
+    private var representatives: [RepresentativeRoute] = []
+
+    /// Opens everything.
+    ///
+    /// - Throws: ``NetlinkError`` when the system grants no netlink socket. Everything else that is missing becomes a
+    ///   limitation, and the monitor runs with what is left.
+    init(options: NetlinkMonitor.Options, mailbox: Mailbox, context: MonitorContext) throws {
+        self.options = options
+        self.context = context
+        self.mailbox = mailbox
+        self.events = try NetlinkSocket()
+        self.queries = try KernelQueries()
+        self.lookup = RouteLookup(self.queries, clock: context.clock)
+        self.resolverFile = ResolverFile(path: options.resolvConf)
+        self.clockWatcher = SystemCalls.clockWatcher()
+        self.events.setNonBlocking()
+        self.events.setReceiveBuffer(bytes: options.receiveBuffer)
+        self.attachFilter(watching: [])
+        self.joinGroups()
+        self.noteLimitations()
+    }
+
+    // MARK: Opening
+
+    private func attachFilter(watching addresses: Set<IPAddress>) {
+        let filter = RouteFilter(watching: addresses.union(self.options.representatives))
+        let error = self.events.attach(filter)
+        if error != 0 {
+            self.context.log(.warning, NetlinkError("filter events in the kernel", error).description)
+        }
+    }
+
+    private func joinGroups() {
+        let groups: [(rtnetlink_groups, String)] = [
+            (RTNLGRP_LINK, "links"), (RTNLGRP_IPV4_IFADDR, "IPv4 addresses"), (RTNLGRP_IPV6_IFADDR, "IPv6 addresses"),
+            (RTNLGRP_IPV4_ROUTE, "IPv4 routes"), (RTNLGRP_IPV6_ROUTE, "IPv6 routes"),
+            (RTNLGRP_IPV4_RULE, "IPv4 rules"), (RTNLGRP_IPV6_RULE, "IPv6 rules"), (RTNLGRP_NEXTHOP, "next hops"),
+        ]
+        for (group, name) in groups where self.events.join(group) != 0 {
+            self.missesGroups = true
+            self.limit("the kernel refuses events about \(name); everything is read again every \(Self.pollInterval)")
+        }
+    }
+
+    private func noteLimitations() {
+        if !FileAccess.exists("\(self.options.sysfs)/class/net") {
+            self.limit("there is no \(self.options.sysfs)/class/net; Wi-Fi and cellular interfaces are not told apart")
+        }
+        for family in self.lookup.unsupportedFamilies {
+            self.limit("the kernel does not answer what it would do with \(family.rawValue) packets")
+        }
+    }
+
+    private func limit(_ limitation: String) {
+        self.limitations.append(limitation)
+        self.context.log(.warning, limitation)
+    }
+
+    // MARK: The loop
+
+    /// How often everything is read where the kernel refuses events.
+    private static let pollInterval: Duration = .seconds(2)
+
+    /// Watches until the mailbox says stop.
+    ///
+    /// - Throws: ``NetlinkError`` when the event socket does not work any more.
+    func run() throws {
+        if let resolver = try? NetlinkRouteResolver(clock: self.context.clock) { self.context.offer(resolver) }
+        self.readEverything()
+        self.report(even: true)
+        while true {
+            let descriptors = [self.mailbox.fileDescriptor, self.events.fileDescriptor]
+                + [self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1]
+            let ready = SystemCalls.poll(descriptors, timeout: self.timeout())
+            var isAsked = false
+            if ready[0] {
+                let requests = self.mailbox.take()
+                if requests.stop { return }
+                if let watched = requests.watched { self.attachFilter(watching: watched) }
+                isAsked = requests.refresh
+            }
+            if ready[1] { try self.drainEvents() }
+            if ready[2], self.resolverFile.drain() { self.dnsServers = self.resolverFile.servers() }
+            if ready[3], self.hasSlept() { isAsked = true }
+            if isAsked || (self.missesGroups && !ready.contains(true)) { self.readEverything() }
+            if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
+                self.stale.decision = true
+            }
+            self.report(even: isAsked)
+        }
+    }
+
+    private func timeout() -> Duration? {
+        var timeout = self.missesGroups ? Self.pollInterval : nil
+        if let expiry = self.lookup.earliestExpiry {
+            // The kernel rounds lifetimes to hundredths of a second.
+            let rest = max(.zero, expiry - self.context.clock.now()) + .milliseconds(10)
+            timeout = min(timeout ?? rest, rest)
+        }
+        return timeout
+    }
+
+    /// Whether the machine was suspended; setting the wall clock wakes us too, and means nothing.
+    private func hasSlept() -> Bool {
+        if let clockWatcher {
+            _ = clockWatcher.read(limit: 8)
+            _ = SystemCalls.rearm(clockWatcher)
+        }
+        let asleep = SystemCalls.timeAsleep()
+        defer { self.timeAsleep = asleep }
+        return asleep - self.timeAsleep > .milliseconds(500)
+    }
+
+    // MARK: Events
+
+    private func drainEvents() throws {
+        var wasOverrun = false
+        drain: while true {
+            switch self.events.receive(self.apply) {
+            case .messages: continue
+            case .overrun: wasOverrun = true
+            case .empty: break drain
+            case .failed(let error): throw NetlinkError("read events", libnl: error)
+            }
+        }
+        if wasOverrun {
+            self.resynchronizations += 1
+            self.context.log(.info, "events were lost in a storm; everything is read again")
+            self.readEverything()
+        }
+    }
+
+    private func apply(_ message: NetlinkMessage) {
+        switch message.type {
+        case RTM_NEWLINK:
+            guard let update = LinkUpdate(message) else { return }
+            self.table.apply(update, now: self.context.clock.now())
+            self.touch(update.index)
+        case RTM_DELLINK:
+            guard let update = LinkUpdate(message) else { return }
+            self.table.removeLink(update.index)
+            self.touch(update.index)
+        case RTM_NEWADDR:
+            guard let update = AddressUpdate(message) else { return }
+            self.table.apply(update)
+            self.touch(update.interfaceIndex)
+        case RTM_DELADDR:
+            guard let update = AddressUpdate(message) else { return }
+            self.table.remove(update)
+            // IPv4 routes that used the address go without a word, also those through other interfaces.
+            self.stale = .all
+        case RTM_NEWROUTE, RTM_DELROUTE, RTM_NEWRULE, RTM_DELRULE, RTM_NEWNEXTHOP, RTM_DELNEXTHOP:
+            self.stale = .all
+        default:
+            return
+        }
+    }
+
+    private func touch(_ index: UInt32) {
+        self.stale.decision = true
+        self.stale.interfaces.insert(index)
+    }
+
+    // MARK: Reading
+
+    /// How often an interrupted dump is repeated before its result is taken as it is.
+    private static let dumpAttempts = 5
+
+    private func readEverything() {
+        var fresh = LinkTable()
+        for _ in 0..<Self.dumpAttempts {
+            fresh = LinkTable()
+            let links = self.queries.dump(.dumpLinks()) { message in
+                if let update = LinkUpdate(message) { fresh.apply(update, now: nil) }
+            }
+            let addresses = self.queries.dump(.dumpAddresses()) { message in
+                if let update = AddressUpdate(message) { fresh.apply(update) }
+            }
+            if links == .complete, addresses == .complete { break }
+            if case .failed(let error) = links {
+                self.context.log(.warning, NetlinkError("read the links", error).description)
+            }
+        }
+        fresh.inherit(from: self.table)
+        self.table = fresh
+        self.dnsServers = self.resolverFile.servers()
+        self.stale = .all
+    }
+
+    private func classifyNewcomers() {
+        for index in self.table.unclassified {
+            guard let entry = self.table.entries[index] else { continue }
+            let interface = entry.interface
+            let isLoopback = interface.flags.contains(.loopback)
+            let hints =
+                Classification.needsHints(kind: interface.kind, isLoopback: isLoopback)
+                ? InterfaceHints.read(name: interface.name, index: index, root: self.options.sysfs) : nil
+            let classification = Classification.classify(
+                hardwareType: entry.hardwareType,
+                isLoopback: isLoopback,
+                kind: interface.kind,
+                hasParentDevice: entry.hasParentDevice,
+                hints: hints,
+                isCellular: { self.isCellular($0) }
+            )
+            self.table.classify(index, classification, hints: hints)
+        }
+    }
+
+    private func isCellular(_ name: String) -> Bool {
+        guard let octets = FileAccess.contents("\(self.options.sysfs)/class/net/\(name)/uevent") else { return false }
+        return octets.split(separator: "\n").contains("DEVTYPE=wwan")
+    }
+
+    private func askKernel() {
+        if self.stale.decision {
+            self.lookup.beginRound()
+            self.representatives = self.options.representatives.map {
+                RepresentativeRoute(to: $0, self.lookup.route(to: $0))
+            }
+        }
+        let principals = self.table.principals
+        for index in principals where self.stale.allInterfaces || self.stale.interfaces.contains(index) {
+            self.table.setDefaultRoutes(index, self.defaultRoutes(through: index))
+        }
+        self.stale = Staleness()
+    }
+
+    private func defaultRoutes(through index: UInt32) -> [InterfaceRoute]? {
+        guard let interface = self.table.entries[index]?.interface, interface.flags.contains(.up),
+            interface.addresses.contains(where: \.isGlobal)
+        else { return [] }
+        return AddressFamily.allCases.compactMap { family in
+            self.options.representatives.first { $0.family == family }.flatMap {
+                self.lookup.defaultRoute(through: index, to: $0)
+            }
+        }
+    }
+
+    // MARK: Reporting
+
+    private func report(even isUnchanged: Bool) {
+        self.classifyNewcomers()
+        self.askKernel()
+        var observation = Observation(at: self.context.clock.now())
+        let egress = self.representatives.flatMap { representative -> [UInt32] in
+            guard case .route(let route) = representative.answer else { return [] }
+            return route.legs.map(\.interfaceIndex)
+        }
+        observation.interfaces = self.table.reportable(including: egress)
+        observation.representatives = self.representatives
+        observation.dnsServers = self.dnsServers
+        observation.limitations = self.limitations
+        observation.resynchronizations = self.resynchronizations
+        guard isUnchanged || observation != self.lastReport else { return }
+        self.lastReport = observation
+        self.context.report(observation)
+    }
+}

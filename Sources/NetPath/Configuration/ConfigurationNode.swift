@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// One value of a configuration file, with the place where it stands.
+///
+/// Scalars are kept as they were written: whether `2s` is a duration or a name is decided by the
+/// ``ConfigurationSection`` getter that asks for it, never by the file format.
+public struct ConfigurationNode: Sendable, Hashable {
+    /// What a value is made of.
+    public enum Content: Sendable, Hashable {
+        /// A single value; `isQuoted` tells `"5"`, which is only ever text, from `5`.
+        case scalar(text: String, isQuoted: Bool)
+        /// A list.
+        case sequence([ConfigurationNode])
+        /// Keys with their values, in the order of the file.
+        case mapping([Entry])
+    }
+
+    /// One key of a mapping and its value.
+    public struct Entry: Sendable, Hashable {
+        /// The key; a scalar in every mapping that a reader accepted.
+        public let key: ConfigurationNode
+
+        /// The value; an empty unquoted scalar when nothing follows the colon.
+        public let value: ConfigurationNode
+
+        /// Creates an entry.
+        public init(key: ConfigurationNode, value: ConfigurationNode) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// The value itself.
+    public let content: Content
+
+    /// Where the value begins.
+    public let position: SourcePosition
+
+    /// Creates a node.
+    public init(_ content: Content, at position: SourcePosition) {
+        self.content = content
+        self.position = position
+    }
+
+    /// The text of a scalar, `nil` for lists and mappings.
+    public var text: String? {
+        guard case .scalar(let text, _) = content else { return nil }
+        return text
+    }
+}
+
+extension ConfigurationNode {
+    /// Whether the value is YAML's way to say nothing: `key:`, `key: ~` or `key: null`.
+    ///
+    /// `null` is refused rather than read as a four-letter name, because whoever writes it means "nothing".
+    var isNull: Bool {
+        guard case .scalar(let text, isQuoted: false) = content else { return false }
+        return ["", "~", "null", "Null", "NULL"].contains(text)
+    }
+
+    /// The value as an error message shows it, such as `'5 parsecs'` or `a list`.
+    var summary: String {
+        switch content {
+        case .scalar(let text, isQuoted: false): "'\(text.printable(limit: 60))'"
+        case .scalar(let text, isQuoted: true): "the text \"\(text.printable(limit: 60))\""
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+}

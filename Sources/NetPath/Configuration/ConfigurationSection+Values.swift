@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+extension ConfigurationSection {
+    // MARK: Text
+
+    /// Reads text, quoted or not.
+    ///
+    /// - Parameter key: The key of the value.
+    /// - Returns: The text, `nil` when the key is absent or wrong.
+    public func string(_ key: String) -> String? {
+        guard let node = value(key) else { return nil }
+        guard let text = node.text else {
+            record("must be text", path: path(of: key), node: node)
+            return nil
+        }
+        return text
+    }
+
+    /// Reads text, quoted or not.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - fallback: What holds when the key is absent or wrong.
+    /// - Returns: The text, or the fallback.
+    public func string(_ key: String, default fallback: String) -> String {
+        string(key) ?? fallback
+    }
+
+    /// Reads a list of texts.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the list.
+    ///   - fallback: What holds when the key is absent or anything in the list is wrong.
+    /// - Returns: The texts, or the fallback.
+    public func strings(_ key: String, default fallback: [String] = []) -> [String] {
+        guard let node = value(key) else { return fallback }
+        guard case .sequence(let elements) = node.content else {
+            record("must be a list such as [a, b]", path: path(of: key), node: node)
+            return fallback
+        }
+        var texts: [String] = []
+        for (index, element) in elements.enumerated() {
+            if let text = element.text, !element.isNull {
+                texts.append(text)
+            } else {
+                record("must be text", path: "\(path(of: key))[\(index)]", node: element)
+            }
+        }
+        return texts.count == elements.count ? texts : fallback
+    }
+
+    // MARK: Choices
+
+    /// Reads one of a number of words.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - words: What may stand there.
+    /// - Returns: The word, `nil` when the key is absent or wrong.
+    public func choice(_ key: String, among words: [String]) -> String? {
+        guard let node = value(key) else { return nil }
+        if let text = node.text, words.contains(text) { return text }
+        record(
+            "must be one of the allowed words",
+            path: path(of: key),
+            node: node,
+            allowed: words,
+            suggestion: node.text.flatMap { nearestMatch(to: $0, among: words) }
+        )
+        return nil
+    }
+
+    /// Reads one case of an enumeration.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - type: The enumeration.
+    /// - Returns: The case, `nil` when the key is absent or wrong.
+    public func choice<Value>(_ key: String, of type: Value.Type = Value.self) -> Value?
+    where Value: RawRepresentable<String> & CaseIterable {
+        choice(key, among: Value.allCases.map(\.rawValue)).flatMap(Value.init(rawValue:))
+    }
+
+    /// Reads one case of an enumeration.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - fallback: What holds when the key is absent or wrong.
+    /// - Returns: The case, or the fallback.
+    public func choice<Value>(_ key: String, default fallback: Value) -> Value
+    where Value: RawRepresentable<String> & CaseIterable {
+        choice(key, of: Value.self) ?? fallback
+    }
+
+    // MARK: Numbers and truth
+
+    /// Reads a whole number, written with decimal digits only and without quotes.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - range: The smallest and the largest number allowed.
+    /// - Returns: The number, `nil` when the key is absent or wrong.
+    public func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        guard let node = value(key) else { return nil }
+        if case .scalar(let text, isQuoted: false) = node.content, let number = Int(decimal: text),
+            range.contains(number)
+        {
+            return number
+        }
+        let bounds = "from \(range.lowerBound) to \(range.upperBound)"
+        record("must be a whole number \(bounds)", path: path(of: key), node: node)
+        return nil
+    }
+
+    /// Reads a whole number, written with decimal digits only and without quotes.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - fallback: What holds when the key is absent or wrong.
+    ///   - range: The smallest and the largest number allowed.
+    /// - Returns: The number, or the fallback.
+    public func integer(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
+        integer(key, in: range) ?? fallback
+    }
+
+    /// Reads `true` or `false`, without quotes.
+    ///
+    /// `yes`, `on` and the rest of YAML 1.1's words for the two are refused: other readers of the same file take
+    /// them for text.
+    ///
+    /// - Parameter key: The key of the value.
+    /// - Returns: The truth, `nil` when the key is absent or wrong.
+    public func boolean(_ key: String) -> Bool? {
+        guard let node = value(key) else { return nil }
+        if case .scalar(let text, isQuoted: false) = node.content, let truth = Bool(text) { return truth }
+        record("must be true or false, without quotes", path: path(of: key), node: node)
+        return nil
+    }
+
+    /// Reads `true` or `false`, without quotes.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - fallback: What holds when the key is absent or wrong.
+    /// - Returns: The truth, or the fallback.
+    public func boolean(_ key: String, default fallback: Bool) -> Bool {
+        boolean(key) ?? fallback
+    }
+
+    /// Reads a duration such as `500ms`, `1.5s`, `5m` or `1h`; only `0` may go without its unit.
+    ///
+    /// Unlike numbers, durations may be quoted: JSON has no other way to write one.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - range: The shortest and the longest duration allowed.
+    /// - Returns: The duration, `nil` when the key is absent or wrong.
+    public func duration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
+        guard let node = value(key) else { return nil }
+        let text = node.text ?? ""
+        if let duration = DurationText.parse(text) {
+            if range.contains(duration) { return duration }
+            let bounds = "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
+            record("must be a duration from \(bounds)", path: path(of: key), node: node)
+        } else if DurationText.parse(text + "s") != nil {
+            let message = "must have a unit (ms, s, m or h)"
+            record(message, path: path(of: key), node: node, suggestion: text + "s")
+        } else {
+            record("must be a duration such as 2s or 500ms", path: path(of: key), node: node)
+        }
+        return nil
+    }
+
+    /// Reads a duration such as `500ms`, `1.5s`, `5m` or `1h`; only `0` may go without its unit.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - fallback: What holds when the key is absent or wrong.
+    ///   - range: The shortest and the longest duration allowed.
+    /// - Returns: The duration, or the fallback.
+    public func duration(
+        _ key: String,
+        default fallback: Duration,
+        in range: ClosedRange<Duration>
+    ) -> Duration {
+        duration(key, in: range) ?? fallback
+    }
+}
+
+extension Int {
+    /// Reads digits with an optional minus sign, and nothing else.
+    ///
+    /// A leading zero is refused: YAML 1.1 means octal by it, YAML 1.2 and people mean decimal.
+    fileprivate init?(decimal text: String) {
+        let digits = text.hasPrefix("-") ? text.dropFirst() : text[...]
+        guard digits.allSatisfy(\.isASCIIDigit), digits == "0" || !digits.hasPrefix("0") else { return nil }
+        self.init(text)
+    }
+}

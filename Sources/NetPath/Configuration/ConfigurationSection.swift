@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// The keys and values that one part of the program is configured by, such as one entry of `backends`.
+///
+/// Whoever receives a section asks it for the keys it knows. Nothing throws: a value that is wrong is recorded with
+/// its place, and the getter goes on with the default, so that all errors of a file come to light at once.
+/// ``validate()`` on the outermost section then refuses the file, naming also every key that nobody asked for.
+///
+/// ```swift
+/// let interval = section.duration("interval", default: .seconds(2), in: .milliseconds(100) ... .seconds(3600))
+/// let targets = section.strings("targets")
+/// if targets.isEmpty { section.reject("targets", "must name at least one host:port") }
+/// ```
+///
+/// A section belongs to the one task that reads the configuration.
+public final class ConfigurationSection {
+    /// The place of the section in the file's structure, such as `backends[0]`; empty for the whole file.
+    public let path: String
+
+    /// Where the section begins, `nil` when it comes from no file.
+    public let position: SourcePosition?
+
+    let collector: DiagnosticCollector
+    private let entries: [String: ConfigurationNode.Entry]
+    /// In the order of asking, which is the order in which messages list what is allowed.
+    private var knownKeys: [String] = []
+    /// The sections handed out so far: the same ones again for the same key, and all finished with this one.
+    private var children: [String: [ConfigurationSection]] = [:]
+    private var isFinished = false
+
+    /// Creates the outermost section of a file.
+    ///
+    /// - Parameters:
+    ///   - node: The content of the file; anything but a mapping is recorded as an error.
+    ///   - source: The file, from which diagnostics quote.
+    public convenience init(_ node: ConfigurationNode, in source: ConfigurationSource) {
+        let collector = DiagnosticCollector(source: source)
+        self.init(node, path: "", collector: collector)
+        if case .mapping = node.content { return }
+        let message = "the file must consist of keys and values such as 'backends:'"
+        collector.record(ConfigurationDiagnostic(message, in: source, at: node.position, found: node.summary))
+    }
+
+    private init(_ node: ConfigurationNode?, path: String, collector: DiagnosticCollector) {
+        var entries: [String: ConfigurationNode.Entry] = [:]
+        if case .mapping(let all)? = node?.content {
+            for entry in all {
+                guard let key = entry.key.text, entries[key] == nil else { continue }
+                entries[key] = entry
+            }
+        }
+        self.path = path
+        self.position = node?.position
+        self.collector = collector
+        self.entries = entries
+    }
+
+    /// A section in which every key is absent, as when a backend is made from code.
+    public static var empty: ConfigurationSection {
+        let source = ConfigurationSource(name: "(no file)", bytes: [])
+        return ConfigurationSection(nil, path: "", collector: DiagnosticCollector(source: source))
+    }
+
+    // MARK: Keys
+
+    /// Tells whether the section has a key, even one without a usable value.
+    public func contains(_ key: String) -> Bool {
+        entries[key] != nil
+    }
+
+    /// Records an error if a key is absent.
+    public func require(_ key: String) {
+        know(key)
+        if entries[key] == nil { reject(key, "is missing") }
+    }
+
+    /// Records that a value is wrong for a reason that no getter knows.
+    ///
+    /// - Parameters:
+    ///   - key: The key, at whose value the error is shown; at the section itself when the key is absent.
+    ///   - index: The element in question when the value is a list.
+    ///   - message: What is wrong, to be read after the key: "must name at least one host".
+    ///   - allowed: Everything that may stand there, where that can be listed.
+    public func reject(_ key: String, at index: Int? = nil, _ message: String, allowed: [String] = []) {
+        know(key)
+        var node = entries[key]?.value
+        var path = path(of: key)
+        if let index {
+            path += "[\(index)]"
+            if case .sequence(let elements)? = node?.content, elements.indices.contains(index) {
+                node = elements[index]
+            }
+        }
+        record(message, path: path, node: node, allowed: allowed)
+    }
+
+    /// Records every key that nobody asked for, here and in the sections that were handed out.
+    ///
+    /// To be called after the last getter; a second call does nothing.
+    public func finish() {
+        guard !isFinished else { return }
+        isFinished = true
+        for (key, entry) in entries where !knownKeys.contains(key) {
+            let name = "'\(key.printable(limit: 60))'"
+            collector.record(
+                ConfigurationDiagnostic(
+                    path.isEmpty ? "unknown key \(name)" : "unknown key \(name) in '\(path)'",
+                    in: collector.source,
+                    at: entry.key.position,
+                    path: path(of: key),
+                    allowed: knownKeys,
+                    suggestion: nearestMatch(to: key, among: knownKeys)
+                )
+            )
+        }
+        for child in children.values.joined() { child.finish() }
+    }
+
+    /// Finishes the section and refuses the file if anything in it was wrong.
+    ///
+    /// - Throws: Everything recorded so far by any section of the file.
+    public func validate() throws(ConfigurationError) {
+        finish()
+        if let error = collector.error { throw error }
+    }
+
+    // MARK: Nested sections
+
+    /// Reads a nested mapping.
+    ///
+    /// - Parameter key: The key of the mapping.
+    /// - Returns: Its section, `nil` when the key is absent or wrong.
+    public func section(_ key: String) -> ConfigurationSection? {
+        if let known = children[key] { return known.first }
+        guard let node = value(key) else { return nil }
+        guard case .mapping = node.content else {
+            record("must be a mapping of keys and values", path: path(of: key), node: node)
+            return nil
+        }
+        let child = ConfigurationSection(node, path: path(of: key), collector: collector)
+        children[key] = [child]
+        return child
+    }
+
+    /// Reads a list of mappings.
+    ///
+    /// - Parameter key: The key of the list.
+    /// - Returns: A section for each mapping of the list, none when the key is absent or wrong.
+    public func sections(_ key: String) -> [ConfigurationSection] {
+        if let known = children[key] { return known }
+        var result: [ConfigurationSection] = []
+        for (index, node) in elements(key, of: "mappings").enumerated() {
+            let path = "\(path(of: key))[\(index)]"
+            if case .mapping = node.content {
+                result.append(ConfigurationSection(node, path: path, collector: collector))
+            } else {
+                record("must be a mapping of keys and values", path: path, node: node)
+            }
+        }
+        children[key] = result
+        return result
+    }
+
+    // MARK: What the getters share
+
+    /// The value of a key, `nil` when it is absent or, which is recorded, when nothing follows the colon.
+    func value(_ key: String) -> ConfigurationNode? {
+        know(key)
+        guard let entry = entries[key] else { return nil }
+        guard !entry.value.isNull else {
+            let message = "'\(path(of: key))' has no value; give it one or remove the key"
+            collector.record(
+                ConfigurationDiagnostic(message, in: collector.source, at: entry.key.position, path: path(of: key))
+            )
+            return nil
+        }
+        return entry.value
+    }
+
+    /// The elements of a list, none when it is absent or wrong.
+    func elements(_ key: String, of kind: String) -> [ConfigurationNode] {
+        guard let node = value(key) else { return [] }
+        if case .sequence(let elements) = node.content { return elements }
+        record("must be a list of \(kind)", path: path(of: key), node: node)
+        return []
+    }
+
+    /// Records an error about a value.
+    func record(
+        _ message: String,
+        path: String,
+        node: ConfigurationNode?,
+        allowed: [String] = [],
+        suggestion: String? = nil
+    ) {
+        collector.record(
+            ConfigurationDiagnostic(
+                "'\(path)' \(message)",
+                in: collector.source,
+                at: node?.position ?? position,
+                path: path,
+                found: node?.summary,
+                allowed: allowed,
+                suggestion: suggestion
+            )
+        )
+    }
+
+    /// The path of a key of this section.
+    func path(of key: String) -> String {
+        let name = key.printable(limit: 60)
+        return path.isEmpty ? name : "\(path).\(name)"
+    }
+
+    private func know(_ key: String) {
+        if !knownKeys.contains(key) { knownKeys.append(key) }
+    }
+}
+
+@available(*, unavailable)
+extension ConfigurationSection: Sendable {}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// A name server (`resolv.conf(5)`).
+public struct DNSServer: Hashable, Sendable, CustomStringConvertible {
+    /// The server's address.
+    public var address: IPAddress
+    /// The zone of a link-local address, such as `eth0`.
+    public var zone: String?
+
+    /// Creates a name server.
+    public init(_ address: IPAddress, zone: String? = nil) {
+        self.address = address
+        self.zone = zone
+    }
+
+    /// The notation of `resolv.conf(5)`.
+    public var description: String {
+        self.zone.map { "\(self.address)%\($0)" } ?? self.address.description
+    }
+}
+
+extension DNSServer {
+    /// Reads the name servers of a `resolv.conf(5)`: those the system's resolver asks, in order.
+    ///
+    /// The resolver takes the first three (MAXNS) and skips lines it cannot read; so does this.
+    public static func parse(resolvConf text: some StringProtocol) -> [DNSServer] {
+        var servers: [DNSServer] = []
+        for line in text.split(whereSeparator: \.isNewline) {
+            let words = line.split { $0 == " " || $0 == "\t" }
+            guard words.count >= 2, words[0] == "nameserver", servers.count < 3 else { continue }
+            let parts = words[1].split(separator: "%", maxSplits: 1)
+            guard let text = parts.first, let address = IPAddress(text) else { continue }
+            servers.append(DNSServer(address, zone: parts.count == 2 ? String(parts[1]) : nil))
+        }
+        return servers
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+internal import Glibc
+public import NetPath
+
+/// Reads a configuration file from disk, however unsuitable the file.
+///
+/// Nothing but a regular file of a sensible size is read: a named pipe would block, `/dev/zero` never ends, and a log
+/// file named by mistake would fill the memory.
+public enum ConfigurationFile: Sendable {
+    /// The greatest size of a configuration file in bytes.
+    public static let sizeLimit = 1 << 20
+
+    /// Reads a file.
+    ///
+    /// - Parameter path: The path; a relative one starts at the working directory.
+    /// - Returns: The content with the path as its name.
+    /// - Throws: What is wrong with the file and what to do about it.
+    public static func read(_ path: String) throws(ConfigurationError) -> ConfigurationSource {
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw failure(path.isEmpty ? "(no file)" : path, "the path is empty or holds a NUL; name a file")
+        }
+        // O_NONBLOCK: opening a named pipe waits for a writer otherwise. It has no effect on regular files.
+        let descriptor = retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+        guard descriptor >= 0 else { throw failure(path, openProblem(path, code: errno)) }
+        defer { _ = close(descriptor) }
+
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path, "cannot be read: \(text(of: errno))") }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw failure(path, "is a directory; name a file in it, such as \(path)/netpath.yaml")
+        case S_IFIFO: throw failure(path, "is a named pipe; name a regular file")
+        default: throw failure(path, "is a device; name a regular file")
+        }
+        guard status.st_size <= sizeLimit else { throw tooLarge(path) }
+
+        // The size above is a hint only: files grow, and those of /proc claim to be empty.
+        var bytes: [UInt8] = []
+        while bytes.count <= sizeLimit {
+            let (chunk, code) = readChunk(from: descriptor)
+            guard code == 0 else { throw failure(path, "cannot be read: \(text(of: code))") }
+            if chunk.isEmpty { return ConfigurationSource(name: path, bytes: bytes) }
+            bytes += chunk
+        }
+        throw tooLarge(path)
+    }
+
+    /// Tells whether a path may name a file.
+    ///
+    /// A dangling symbolic link counts as a file, and so does what a closed directory may hold: both were put there
+    /// by somebody who expects them to be read, and reading them says what is wrong.
+    ///
+    /// - Parameter path: The path.
+    /// - Returns: `false` only when there is certainly nothing.
+    public static func mayExist(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
+    }
+
+    private static func readChunk(from descriptor: CInt) -> (bytes: [UInt8], code: CInt) {
+        var code: CInt = 0
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
+            let result = retrying { unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+            if result < 0 { code = errno }
+            count = max(result, 0)
+        }
+        return (bytes, code)
+    }
+
+    /// Repeats a system call that a signal interrupted.
+    private static func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
+        while true {
+            let result = call()
+            if result != -1 || errno != EINTR { return result }
+        }
+    }
+
+    // MARK: Problems
+
+    private static func openProblem(_ path: String, code: CInt) -> String {
+        switch code {
+        case ENOENT where mayExist(path): "is a symbolic link to a file that does not exist; point it to one that does"
+        case ENOENT, ENOTDIR: "does not exist; check the path ('netpath config default' prints a file to start from)"
+        case EACCES: "cannot be read: permission denied; let this user read it and enter the directories above it"
+        case ENXIO: "is a socket or a device; name a regular file"
+        default: "cannot be opened: \(text(of: code))"
+        }
+    }
+
+    private static func tooLarge(_ path: String) -> ConfigurationError {
+        failure(path, "is larger than 1 MiB, which no configuration needs; is it the right file?")
+    }
+
+    private static func failure(_ path: String, _ message: String) -> ConfigurationError {
+        ConfigurationError(ConfigurationDiagnostic(origin: path, message: message))
+    }
+
+    private static func text(of code: CInt) -> String {
+        unsafe String(cString: strerror(code))
+    }
+}

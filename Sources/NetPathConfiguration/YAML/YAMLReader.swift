@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+internal import CYAML
+public import NetPath
+
+/// Reads YAML, and JSON with it, into nodes that know where they stand.
+///
+/// This is the only file that touches libyaml; no pointer leaves it.
+public enum YAMLReader: Sendable {
+    /// Reads a configuration file.
+    ///
+    /// - Parameter source: The text; an empty one is an empty mapping.
+    /// - Returns: The content of the file's one document.
+    /// - Throws: Everything that is wrong with the text itself, up to the first error of syntax.
+    public static func read(_ source: ConfigurationSource) throws(ConfigurationError) -> ConfigurationNode {
+        let collector = DiagnosticCollector(source: source)
+        var builder = YAMLTreeBuilder(collector: collector)
+        if source.bytes.starts(with: [0xFF, 0xFE]) || source.bytes.starts(with: [0xFE, 0xFF]) {
+            let message = "the file is UTF-16 text; save it as UTF-8"
+            let start = SourcePosition(line: 1, column: 1)
+            collector.record(ConfigurationDiagnostic(message, in: source, at: start))
+        } else {
+            unsafe source.bytes.withUnsafeBufferPointer { bytes in
+                unsafe parse(bytes, into: &builder, collector: collector)
+            }
+        }
+        if let error = collector.error { throw error }
+        let nothing = ConfigurationNode(.mapping([]), at: SourcePosition(line: 1, column: 1))
+        guard let root = builder.root, root.content != .scalar(text: "", isQuoted: false) else { return nothing }
+        return root
+    }
+
+    private static func parse(
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        into builder: inout YAMLTreeBuilder,
+        collector: DiagnosticCollector
+    ) {
+        // libyaml asserts that the input is not NULL, which the address of an empty array may be.
+        guard let input = bytes.baseAddress, !bytes.isEmpty else { return }
+        let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+        defer { unsafe parser.deallocate() }
+        guard unsafe yaml_parser_initialize(parser) == 1 else {
+            collector.record(ConfigurationDiagnostic(origin: collector.source.name, message: "out of memory"))
+            return
+        }
+        defer { unsafe yaml_parser_delete(parser) }
+        // Otherwise libyaml would guess UTF-16 from a byte order mark.
+        unsafe yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        unsafe yaml_parser_set_input_string(parser, input, bytes.count)
+
+        var isGoingOn = true
+        while isGoingOn {
+            var event = unsafe yaml_event_t()
+            guard unsafe yaml_parser_parse(parser, &event) == 1 else {
+                collector.record(unsafe diagnostic(from: parser.pointee, in: collector.source))
+                return
+            }
+            isGoingOn = builder.handle(unsafe YAMLEvent(event))
+            unsafe yaml_event_delete(&event)
+        }
+    }
+
+    // MARK: Errors of syntax
+
+    private static func diagnostic(
+        from parser: yaml_parser_t,
+        in source: ConfigurationSource
+    ) -> ConfigurationDiagnostic {
+        var problem = unsafe parser.problem.map { unsafe String(cString: $0) } ?? "out of memory"
+        if unsafe parser.error == YAML_READER_ERROR {
+            // The mark of a reader error is always 0:0.
+            let position = source.position(ofByteAt: unsafe parser.problem_offset)
+            let value = String(unsafe max(parser.problem_value, 0), radix: 16, uppercase: true)
+            let message =
+                problem.hasPrefix("control character")
+                ? "the control character U+\(String(repeating: "0", count: max(4 - value.count, 0)))\(value) is not allowed"
+                : "the file is not UTF-8 text: \(problem) (byte 0x\(value)); save it as UTF-8"
+            return ConfigurationDiagnostic(message, in: source, at: position)
+        }
+        // What libyaml misses there nobody would want to add.
+        if problem == "did not find expected <document start>" { problem = "the document has ended before this" }
+        let position = unsafe SourcePosition(parser.problem_mark)
+        var message = "not valid YAML: \(problem)"
+        if let context = unsafe parser.context {
+            let start = unsafe SourcePosition(parser.context_mark)
+            message += " \(unsafe String(cString: context))"
+            if start != position { message += " that begins at line \(start.line), column \(start.column)" }
+        }
+        if let line = source.line(position.line), line.prefix(while: \.isWhitespace).contains("\t") {
+            message += "; indent with spaces, not with tabs"
+        }
+        return ConfigurationDiagnostic(message, in: source, at: position)
+    }
+}
+
+extension SourcePosition {
+    /// libyaml counts from 0, people from 1.
+    fileprivate init(_ mark: yaml_mark_t) {
+        self.init(line: Int(mark.line) + 1, column: Int(mark.column) + 1)
+    }
+}
+
+extension YAMLEvent {
+    /// Copies everything that is needed, for libyaml frees the event.
+    fileprivate init(_ event: yaml_event_t) {
+        let position = SourcePosition(unsafe event.start_mark)
+        switch unsafe event.type {
+        case YAML_DOCUMENT_START_EVENT: self.init(content: .documentStart, position: position)
+        case YAML_DOCUMENT_END_EVENT: self.init(content: .documentEnd, position: position)
+        case YAML_ALIAS_EVENT: self.init(content: .alias, position: position)
+        case YAML_SCALAR_EVENT:
+            let scalar = unsafe event.data.scalar
+            let text = unsafe String(
+                decoding: UnsafeBufferPointer(start: scalar.value, count: scalar.length),
+                as: UTF8.self
+            )
+            self.init(
+                content: .scalar(text: text, isQuoted: unsafe scalar.style != YAML_PLAIN_SCALAR_STYLE),
+                position: position,
+                hasAnchor: unsafe scalar.anchor != nil,
+                hasTag: unsafe scalar.tag != nil
+            )
+        case YAML_SEQUENCE_START_EVENT:
+            let start = unsafe event.data.sequence_start
+            let (hasAnchor, hasTag) = unsafe (start.anchor != nil, start.tag != nil)
+            self.init(content: .sequenceStart, position: position, hasAnchor: hasAnchor, hasTag: hasTag)
+        case YAML_SEQUENCE_END_EVENT: self.init(content: .sequenceEnd, position: position)
+        case YAML_MAPPING_START_EVENT:
+            let start = unsafe event.data.mapping_start
+            let (hasAnchor, hasTag) = unsafe (start.anchor != nil, start.tag != nil)
+            self.init(content: .mappingStart, position: position, hasAnchor: hasAnchor, hasTag: hasTag)
+        case YAML_MAPPING_END_EVENT: self.init(content: .mappingEnd, position: position)
+        case YAML_STREAM_END_EVENT: self.init(content: .streamEnd, position: position)
+        default: self.init(content: .other, position: position)
+        }
+    }
+}
