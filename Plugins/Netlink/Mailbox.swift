@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Glibc
 import NetPath
 import Synchronization
 
@@ -21,7 +20,7 @@ final class Mailbox: Sendable {
     ///
     /// - Throws: ``NetlinkError`` when the process has no descriptors left.
     init() throws(NetlinkError) {
-        guard let counter = SystemCalls.eventCounter() else { throw NetlinkError("create an event counter", errno) }
+        guard let counter = SystemCalls.eventCounter() else { throw NetlinkError(failedTo: "create an event counter") }
         self.counter = counter
     }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Glibc
 public import NetPath
 
 /// Watches the network through the kernel's route netlink socket (`rtnetlink(7)`): "the kernel filters, the kernel
@@ -69,7 +68,7 @@ public struct NetlinkMonitor: PathMonitor {
                         try NetlinkSession(options: options, mailbox: mailbox, context: context).run()
                     })
             }
-            if !started { continuation.resume(throwing: NetlinkError("start a thread", errno)) }
+            if !started { continuation.resume(throwing: NetlinkError(failedTo: "start a thread")) }
         }
     }
 }

@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import CNetlink
-import Glibc
 import NetPath
 
 /// One run of the monitor, confined to its thread: sockets, the link table and the loop that ties them together.
@@ -221,7 +220,7 @@ final class NetlinkSession {
             }
             if links == .complete, addresses == .complete { break }
             if case .failed(let error) = links {
-                self.context.log(.warning, NetlinkError("read the links", error).description)
+                self.context.log(.warning, NetlinkError("read the links", error.number).description)
             }
         }
         fresh.inherit(from: self.table)

@@ -58,7 +58,7 @@ public struct LoadedConfiguration: Sendable {
             if !names.insert(name).inserted {
                 section.reject(
                     section.contains("name") ? "name" : "type",
-                    "another backend is called '\(name)' too; give each a name of its own")
+                    "names a second backend '\(name)'; give it a 'name' of its own")
             }
             let mode = section.choice("mode", default: BackendMode.active)
             backends.append(

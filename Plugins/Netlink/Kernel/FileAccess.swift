@@ -46,11 +46,18 @@ enum FileAccess {
         return names.sorted()
     }
 
-    /// Asks a watcher (`inotify(7)`) to report changes of a path.
+    /// Asks a watcher (`inotify(7)`) to report names that appear in and vanish from a directory, and its own end.
     ///
-    /// - Returns: The number that events carry; nil when the path cannot be watched.
-    static func watch(_ path: String, with watcher: FileDescriptor, events: UInt32) -> Int32? {
-        let number = unsafe inotify_add_watch(watcher.number, path, events)
+    /// - Returns: The number that events carry; nil when the directory cannot be watched.
+    static func watchDirectory(_ path: String, with watcher: FileDescriptor) -> Int32? {
+        let events = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
+        let number = unsafe inotify_add_watch(watcher.number, path, UInt32(events) | UInt32(IN_ONLYDIR))
         return number < 0 ? nil : number
+    }
+
+    /// Asks a watcher to report changes of a file's content, and its end; events carry no name.
+    static func watchFile(_ path: String, with watcher: FileDescriptor) {
+        let events = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+        _ = unsafe inotify_add_watch(watcher.number, path, UInt32(events))
     }
 }

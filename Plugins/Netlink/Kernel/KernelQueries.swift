@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import CNetlink
-import Glibc
 import NetPath
 
 /// Questions to the kernel and their answers, over a socket of their own.
@@ -26,13 +25,12 @@ final class KernelQueries {
         case complete
         /// The tables changed while they were read (NLM_F_DUMP_INTR): objects may be missing.
         case interrupted
-        /// The system's error number.
-        case failed(Int32)
+        case failed(SystemError)
     }
 
     /// Asks a question that has many answers.
     func dump(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Void) -> DumpResult {
-        guard let sequence = try? self.socket.send(request) else { return .failed(EIO) }
+        guard let sequence = try? self.socket.send(request) else { return .failed(.broken) }
         var result: DumpResult?
         var isInterrupted = false
         while result == nil {
@@ -40,49 +38,44 @@ final class KernelQueries {
                 guard message.sequence == sequence else { return }
                 if message.flags & NLM_F_DUMP_INTR != 0 { isInterrupted = true }
                 if let error = message.error {
-                    result = error == 0 ? .complete : .failed(error)
+                    result = error == 0 ? .complete : .failed(SystemError(number: error))
                 } else {
                     body(message)
                 }
             }
             switch reception {
             case .messages: continue
-            case .empty: result = .failed(ETIMEDOUT)
+            case .empty: result = .failed(.timedOut)
             case .overrun: result = .interrupted
-            case .failed: result = .failed(EIO)
+            case .failed: result = .failed(.broken)
             }
         }
-        return result == .complete && isInterrupted ? .interrupted : result ?? .failed(EIO)
+        return result == .complete && isInterrupted ? .interrupted : result ?? .failed(.broken)
     }
 
     /// Asks a question that has one answer.
     ///
     /// - Returns: What the body made of the answer, or the system's error number.
     func ask<Answer>(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Answer?) -> Result<Answer, SystemError> {
-        guard let sequence = try? self.socket.send(request) else { return .failure(SystemError(number: EIO)) }
+        guard let sequence = try? self.socket.send(request) else { return .failure(.broken) }
         var result: Result<Answer, SystemError>?
         while result == nil {
             let reception = self.socket.receive { message in
                 guard message.sequence == sequence else { return }
                 if let error = message.error {
-                    result = .failure(SystemError(number: error == 0 ? ENODATA : error))
+                    result = .failure(error == 0 ? .badAnswer : SystemError(number: error))
                 } else if let answer = body(message) {
                     result = .success(answer)
                 } else {
-                    result = .failure(SystemError(number: EBADMSG))
+                    result = .failure(.badAnswer)
                 }
             }
             switch reception {
             case .messages: continue
-            case .empty: return .failure(SystemError(number: ETIMEDOUT))
-            case .overrun, .failed: return .failure(SystemError(number: EIO))
+            case .empty: return .failure(.timedOut)
+            case .overrun, .failed: return .failure(.broken)
             }
         }
-        return result ?? .failure(SystemError(number: EIO))
+        return result ?? .failure(.broken)
     }
-}
-
-/// An error number of the system (`errno(3)`).
-struct SystemError: Error, Hashable {
-    let number: Int32
 }

@@ -13,9 +13,12 @@ struct NetlinkError: Error, CustomStringConvertible {
         self.description = "cannot \(action): \(unsafe String(cString: strerror(error)))"
     }
 
+    /// Describes the failure of the system call that just failed on this thread (`errno(3)`).
+    init(failedTo action: String) {
+        self.init(action, errno)
+    }
+
     /// Describes a failure by libnl's error number.
-    ///
-    /// libnl folds EPERM and EACCES into one code and has none for EAFNOSUPPORT of a missing protocol family.
     init(_ action: String, libnl error: Int32) {
         let reason = unsafe String(cString: nl_geterror(error))
         self.description = "cannot \(action): \(reason); does a sandbox forbid AF_NETLINK?"

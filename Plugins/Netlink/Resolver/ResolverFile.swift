@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import CNetlink
-import Glibc
 import NetPath
 
 /// The resolver's configuration file, watched.
@@ -13,7 +11,7 @@ import NetPath
 final class ResolverFile {
     private let path: String
     private var watcher: FileDescriptor?
-    /// The names of interest for each watched directory; an empty set for a watched file or a directory's own end.
+    /// The names of interest for each watched directory.
     private var names: [Int32: Set<String>] = [:]
 
     /// Starts to watch a file, which need not exist.
@@ -57,12 +55,10 @@ final class ResolverFile {
                 #endif
             }
             let watch = Int32(bitPattern: number(at: 0))
-            let mask = number(at: 4)
             let end = min(offset + 16 + Int(number(at: 12)), events.count)
             let name = String(decoding: events[(offset + 16)..<end].prefix { $0 != 0 }, as: UTF8.self)
-            // A queue that overflowed (watch -1) has lost we do not know what.
-            let isOwn = name.isEmpty || mask & UInt32(IN_Q_OVERFLOW) != 0
-            if isOwn || self.names[watch]?.contains(name) == true { isAffected = true }
+            // Without a name: the file itself, a directory's own end, or a queue that overflowed and lost who knows what.
+            if name.isEmpty || self.names[watch]?.contains(name) == true { isAffected = true }
             offset = end
         }
         return isAffected
@@ -88,7 +84,7 @@ final class ResolverFile {
             }
             if isLast || !FileAccess.exists(child) {
                 self.watch(directory, for: name)
-                if isLast { self.watchContent(child) }
+                if isLast, let watcher { FileAccess.watchFile(child, with: watcher) }
                 return
             }
             remaining.removeFirst()
@@ -101,17 +97,9 @@ final class ResolverFile {
     }
 
     private func watch(_ directory: String, for name: String) {
-        let events = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
         guard let watcher,
-            let number = FileAccess.watch(
-                directory.isEmpty ? "/" : directory, with: watcher, events: UInt32(events) | UInt32(IN_ONLYDIR))
+            let number = FileAccess.watchDirectory(directory.isEmpty ? "/" : directory, with: watcher)
         else { return }
         self.names[number, default: []].insert(name)
-    }
-
-    private func watchContent(_ file: String) {
-        let events = UInt32(IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF)
-        guard let watcher, let number = FileAccess.watch(file, with: watcher, events: events) else { return }
-        self.names[number, default: []].formUnion([])
     }
 }

@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import CNetlink
-import Glibc
 import NetPath
 
 /// Asks the kernel what it would do with packets: the forwarding decision itself, not the tables it is made from.
@@ -27,7 +26,7 @@ final class RouteLookup {
             loopback.filter { address in
                 let request = NetlinkRequest.route(to: address, through: nil, matchesTable: true)
                 guard case .failure(let error) = queries.ask(request, RouteReply.init) else { return false }
-                return [EINVAL, EOPNOTSUPP, ETIMEDOUT, EIO, EPERM, EBADMSG].contains(error.number)
+                return [.invalid, .notSupported, .notPermitted, .timedOut, .broken, .badAnswer].contains(error)
             }.map(\.family))
     }
 
@@ -121,11 +120,11 @@ final class RouteLookup {
     }
 
     private static func answer(for error: SystemError) -> RouteAnswer {
-        switch error.number {
-        case ENETUNREACH, ESRCH, EAFNOSUPPORT, ENODEV: .noRoute
-        case EHOSTUNREACH: .rejected(.unreachable)
-        case EINVAL: .rejected(.blackhole)
-        case EACCES: .rejected(.prohibit)
+        switch error {
+        case .networkUnreachable, .noSuchObject, .noSuchFamily: .noRoute
+        case .hostUnreachable: .rejected(.unreachable)
+        case .invalid: .rejected(.blackhole)
+        case .accessDenied: .rejected(.prohibit)
         default: .unknown
         }
     }

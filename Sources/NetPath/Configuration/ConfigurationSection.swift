@@ -117,6 +117,11 @@ public final class ConfigurationSection {
         for child in children.values.joined() { child.finish() }
     }
 
+    /// Lets every key of this section pass, for when it cannot be known which ones are allowed.
+    public func acceptEveryKey() {
+        isFinished = true
+    }
+
     /// Finishes the section and refuses the file if anything in it was wrong.
     ///
     /// - Throws: Everything recorded so far by any section of the file.
