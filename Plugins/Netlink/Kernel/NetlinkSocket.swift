@@ -19,10 +19,8 @@ final class NetlinkSocket {
         unsafe self.socket = unsafe socket
         unsafe nl_socket_disable_auto_ack(socket)
         let result = unsafe nl_connect(socket, NETLINK_ROUTE)
-        guard result == 0 else {
-            unsafe nl_socket_free(socket)
-            throw NetlinkError("open a netlink socket", libnl: result)
-        }
+        // Throwing here runs deinit, which frees the socket.
+        guard result == 0 else { throw NetlinkError("open a netlink socket", libnl: result) }
     }
 
     deinit {

@@ -39,7 +39,9 @@ extension LinkUpdate {
     /// nil for messages of another family than AF_UNSPEC: AF_BRIDGE announces ports that leave a bridge as DELLINK
     /// although the interface lives, AF_INET6 announces protocol settings.
     init?(_ message: NetlinkMessage) {
-        guard message.field(at: 0, as: UInt8.self) == UInt8(AF_UNSPEC),
+        // libnl's getters do not check what kind of object they are given.
+        guard message.type == RTM_NEWLINK || message.type == RTM_DELLINK,
+            message.field(at: 0, as: UInt8.self) == UInt8(AF_UNSPEC),
             let hardwareType = message.field(at: 2, as: UInt16.self),
             let index = message.field(at: 4, as: UInt32.self), index > 0,
             let flags = message.field(at: 8, as: UInt32.self)
@@ -48,13 +50,15 @@ extension LinkUpdate {
         self.flags = InterfaceFlags(kernelFlags: flags)
         self.hardwareType = hardwareType
         guard message.attribute(IFLA_OPERSTATE, headerLength: Self.headerLength) != nil else { return }
+        let info = message.attribute(IFLA_LINKINFO, headerLength: Self.headerLength)
+        // libnl looks into IFLA_INFO_DATA without asking whether it is there when IFLA_INFO_XSTATS is.
+        guard info?.nested(IFLA_INFO_XSTATS) == nil || info?.nested(IFLA_INFO_DATA) != nil else { return }
         self.details = unsafe message.withObject { unsafe Details(link: $0) } ?? nil
         guard self.details != nil else { return }
         self.details?.hasParentDevice =
             message.attribute(IFLA_PARENT_DEV_NAME, headerLength: Self.headerLength) != nil
         if message.attribute(IFLA_CARRIER, headerLength: Self.headerLength) == nil { self.details?.hasCarrier = nil }
-        self.details?.activeMember = message.attribute(IFLA_LINKINFO, headerLength: Self.headerLength)?
-            .nested(IFLA_INFO_DATA)?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32
+        self.details?.activeMember = info?.nested(IFLA_INFO_DATA)?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32
     }
 }
 

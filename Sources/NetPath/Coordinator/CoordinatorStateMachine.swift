@@ -158,7 +158,7 @@ struct CoordinatorStateMachine: Sendable {
             if case .waiting(let until) = backend.phase { deadlines.append(until) }
             if let revise = backend.opinion.verdict?.reviseAt { deadlines.append(revise) }
         }
-        if let startedAt, self.path == nil, self.opinions.contains(where: { $0.verdict != nil && $0.isHealthy }) {
+        if let startedAt, self.path == nil, merge(self.opinions, policy: self.mergePolicy) != nil {
             deadlines.append(startedAt + Self.firstPublicationLimit)
         }
         return deadlines.min()

@@ -22,6 +22,7 @@ public final class PathCoordinator: Sendable {
 
     /// The open ends towards one running backend.
     private struct BackendLink: Sendable {
+        let generation: Int
         let refresh: AsyncStream<Void>.Continuation
         let watched: AsyncStream<Set<IPAddress>>.Continuation
         let task: Task<Void, Never>
@@ -130,7 +131,7 @@ public final class PathCoordinator: Sendable {
             return PathSubscription {}
         }
         self.deliver()
-        return PathSubscription { [weak self] in self?.state.withLock { $0.delivery.remove(id) } }
+        return PathSubscription { [weak self] in _ = self?.state.withLock { $0.delivery.remove(id) } }
     }
 
     // MARK: Routes
@@ -189,8 +190,9 @@ public final class PathCoordinator: Sendable {
             let task = Task { [weak self, clock = self.clock] in
                 do { try await clock.sleep(until: deadline) } catch { return }
                 self?.perform { state, now in
-                    // The machine may not be due yet after all; the timer has to be armed anew in any case.
-                    state.timer = nil
+                    // The machine may not be due yet after all, so the timer has to be armed anew; but it may have
+                    // been replaced on the way here, and the new one must not be lost.
+                    if state.timer?.deadline == deadline { state.timer = nil }
                     return state.machine.wake(now: now)
                 }
             }
@@ -201,7 +203,9 @@ public final class PathCoordinator: Sendable {
     private func link(_ index: Int, generation: Int, watched: Set<IPAddress>) -> BackendLink {
         let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (addresses, watchedContinuation) = AsyncStream.makeStream(
-            of: Set<IPAddress>.self, bufferingPolicy: .bufferingNewest(1))
+            of: Set<IPAddress>.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
         watchedContinuation.yield(watched)
         let backend = self.backends[index]
         let context = MonitorContext(
@@ -213,7 +217,7 @@ public final class PathCoordinator: Sendable {
                     state.machine.report(backend: index, generation: generation, observation: observation, now: now)
                 }
             },
-            offer: { [weak self] resolver in self?.state.withLock { $0.links[index]?.resolver = resolver } },
+            offer: { [weak self] resolver in self?.offered(resolver, by: index, generation: generation) },
             log: { [log = self.log] level, message in log(level, "\(backend.name): \(message)") }
         )
         let task = Task { [weak self] in
@@ -221,18 +225,38 @@ public final class PathCoordinator: Sendable {
             do { try await backend.monitor.run(context) } catch { failure = "\(error)" }
             self?.ended(index, generation: generation, failure: failure)
         }
-        return BackendLink(refresh: refresh, watched: watchedContinuation, task: task, resolver: nil)
+        return BackendLink(
+            generation: generation,
+            refresh: refresh,
+            watched: watchedContinuation,
+            task: task,
+            resolver: nil
+        )
+    }
+
+    private func offered(_ resolver: any RouteResolver, by index: Int, generation: Int) {
+        // Returned, so that the one it replaces is not released under the lock.
+        _ = self.state.withLock { state -> (any RouteResolver)? in
+            guard state.links[index]?.generation == generation else { return nil }
+            defer { state.links[index]?.resolver = resolver }
+            return state.links[index]?.resolver
+        }
     }
 
     private func ended(_ index: Int, generation: Int, failure: String?) {
-        var wasRunning = false
+        // Kept until the lock is free: what a resolver does when it is released is not ours.
+        var link: BackendLink?
         self.perform { state, now in
-            wasRunning = true
-            state.links[index] = nil
+            link = state.links[index].take()
             return state.machine.ended(
-                backend: index, generation: generation, error: failure, jitter: .random(in: 0..<1), now: now)
+                backend: index,
+                generation: generation,
+                error: failure,
+                jitter: .random(in: 0..<1),
+                now: now
+            )
         }
-        if wasRunning {
+        if link != nil {
             self.log(.warning, "\(self.backends[index].name): \(failure ?? "ended"); it will be started again")
         }
     }

@@ -26,8 +26,10 @@ struct PathDelivery: Sendable {
         return self.lastID
     }
 
-    mutating func remove(_ id: UInt64) {
-        self.subscribers.removeAll { $0.id == id }
+    /// Removes a subscriber and returns it, so that what its closures capture is not released under the lock.
+    mutating func remove(_ id: UInt64) -> Subscriber? {
+        guard let position = self.subscribers.firstIndex(where: { $0.id == id }) else { return nil }
+        return self.subscribers.remove(at: position).subscriber
     }
 
     /// Removes everybody and returns who has to be told that it is over.

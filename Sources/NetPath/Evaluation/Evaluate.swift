@@ -96,6 +96,8 @@ private struct Evaluation {
         // A router does not forward packets from a link-local IPv6 address (RFC 4291 section 2.5.6); 169.254.0.0/16
         // is real egress in some clouds.
         if source.isUnspecified || (source.family == .ipv6 && source.isLinkLocal) { return false }
+        // Without any other address the kernel offers ::1.
+        if source.isLoopback { return false }
         // Several interfaces may hold the same address, as long as one of them may use it.
         let holders = self.interfaces.values.flatMap(\.addresses).filter { $0.prefix.address == source }
         return holders.isEmpty || holders.contains(where: \.isUsable)
@@ -111,7 +113,11 @@ private struct Evaluation {
                 if !legs.contains(leg) { legs.append(leg) }
                 if details[leg.interfaceIndex] == nil {
                     details[leg.interfaceIndex] = InterfaceRoute(
-                        family: family, gateway: leg.gateway, metric: route.metric, table: route.table)
+                        family: family,
+                        gateway: leg.gateway,
+                        metric: route.metric,
+                        table: route.table
+                    )
                 }
             }
         }
@@ -122,7 +128,10 @@ private struct Evaluation {
         let listed =
             egress.compactMap { index in
                 self.listed(
-                    index, route: details[index], gateways: legs.filter { $0.interfaceIndex == index }.map(\.gateway))
+                    index,
+                    route: details[index],
+                    gateways: legs.filter { $0.interfaceIndex == index }.map(\.gateway)
+                )
             } + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
 
         var verdict = Verdict(.satisfied, self.routedReason(families, legs: legs), interfaces: listed)
@@ -242,7 +251,8 @@ private struct Evaluation {
     ) -> (PathStatus, PathReason) {
         for case .rejected(let rejection, let destination) in findings {
             return (
-                .unsatisfied, PathReason(.routeRejects, "a route of type \(rejection.rawValue) takes packets to \(destination)")
+                .unsatisfied,
+                PathReason(.routeRejects, "a route of type \(rejection.rawValue) takes packets to \(destination)")
             )
         }
         for case .egressUnusable(let index) in findings {
@@ -260,7 +270,7 @@ private struct Evaluation {
             }
         }
         for case .noSource(let index) in findings {
-            let name = index.flatMap { self.interfaces[$0]?.name } ?? "the route"
+            let name = self.interfaces[index]?.name ?? "interface \(index)"
             return (.unsatisfied, PathReason(.noAddress, "\(name) has a route but no usable source address"))
         }
         for code in Self.unsatisfiedOrder {

@@ -10,7 +10,7 @@ enum FamilyFinding: Hashable {
     /// They would leave through an interface that cannot carry them.
     case egressUnusable(UInt32)
     /// A route exists, but the kernel has no usable address to send from.
-    case noSource(UInt32?)
+    case noSource(UInt32)
     /// There is no route, at least for one half of the address space.
     case noRoute
     /// The evidence does not tell.
@@ -53,16 +53,16 @@ enum FamilyFinding: Hashable {
         case .rejected(let rejection): return .rejected(rejection, destination)
         case .route(let route):
             let verdicts = route.legs.map(canCarry)
-            let usable = zip(route.legs, verdicts).filter { $0.1 == true }.map(\.0)
-            guard !usable.isEmpty else {
-                if verdicts.contains(nil) { return .unknown }
-                return route.legs.first.map { .egressUnusable($0.interfaceIndex) } ?? .unknown
-            }
+            let possible = zip(route.legs, verdicts).filter { $0.1 != false }
+            guard let leg = possible.first?.0 ?? route.legs.first else { return .unknown }
+            if possible.isEmpty { return .egressUnusable(leg.interfaceIndex) }
             switch route.source {
-            case .none: return .noSource(usable.first?.interfaceIndex)
-            case .address(let source) where !isUsableSource(source): return .noSource(usable.first?.interfaceIndex)
-            case .address, .unknown: return .routed(legs: usable, route: route)
+            case .none: return .noSource(leg.interfaceIndex)
+            case .address(let source) where !isUsableSource(source): return .noSource(leg.interfaceIndex)
+            case .address, .unknown: break
             }
+            let usable = possible.filter { $0.1 == true }.map(\.0)
+            return usable.isEmpty ? .unknown : .routed(legs: usable, route: route)
         }
     }
 }

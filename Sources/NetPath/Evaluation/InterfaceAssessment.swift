@@ -20,8 +20,8 @@ struct InterfaceAssessment: Hashable {
 
     /// Applies the rules for one interface.
     ///
-    /// - Parameter parent: The interface it is built on, when that lies in the same namespace. A macvlan over an
-    ///   admin-down parent looks fine by itself, so the parent has to be asked.
+    /// `parent` is the interface it is built on, when that lies in the same namespace: a macvlan over an admin-down
+    /// parent looks fine by itself, so the parent has to be asked.
     static func assess(
         _ interface: NetworkInterface,
         parent: NetworkInterface?,

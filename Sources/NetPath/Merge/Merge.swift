@@ -17,21 +17,21 @@ public struct BackendOpinion: Hashable, Sendable {
         self.verdict = verdict
     }
 
-    /// Whether the backend only probes; probes vote only when nobody else runs.
-    var isProbe: Bool { self.observation.map { $0.interfaces == nil && $0.probes != nil } ?? false }
+    /// Whether the backend sees interfaces, or did when it broke; where one does, probes only advise.
+    var seesInterfaces: Bool { self.observation?.interfaces != nil }
     var isHealthy: Bool { self.report.health == .healthy }
 }
 
 /// Merges the opinions of all backends into one path.
 ///
 /// Pure, deterministic and independent of the order in which reports arrived; the order of `opinions` is the
-/// priority. Backends that are not healthy do not vote: a monitor that broke never means offline.
+/// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
+/// where no backend sees interfaces; they do not step in for one that broke either.
 ///
-/// - Returns: The path, without sequence number and time; nil while nobody healthy has an opinion.
+/// - Returns: The path, without sequence number and time; nil while nobody who may vote has an opinion.
 public func merge(_ opinions: [BackendOpinion], policy: MergePolicy) -> NetworkPath? {
-    let healthy = opinions.filter { $0.isHealthy && $0.verdict != nil }
-    let seeing = healthy.filter { !$0.isProbe }
-    let voters = seeing.isEmpty ? healthy : seeing
+    let seeing = opinions.filter(\.seesInterfaces)
+    let voters = (seeing.isEmpty ? opinions : seeing).filter { $0.isHealthy && $0.verdict != nil }
     let statuses = voters.compactMap { $0.verdict?.status }.sorted()
     guard let first = voters.first?.verdict?.status else { return nil }
     let status =

@@ -50,6 +50,14 @@ public struct IPAddress: Hashable, Sendable {
     /// Whether the address stands for "no address": 0.0.0.0 or ::.
     public var isUnspecified: Bool { self.bits == 0 }
 
+    /// Whether the address never leaves this host: 127.0.0.0/8 or ::1.
+    public var isLoopback: Bool {
+        switch self.family {
+        case .ipv4: self.bits >> 24 == 127
+        case .ipv6: self.bits == 1
+        }
+    }
+
     /// Whether the address never leaves its link: 169.254.0.0/16 (RFC 3927) or fe80::/10 (RFC 4291).
     public var isLinkLocal: Bool {
         switch self.family {

@@ -118,7 +118,7 @@ public struct NetworkInterface: Hashable, Sendable {
 public struct InterfaceRoute: Hashable, Sendable {
     /// The family the route serves.
     public var family: AddressFamily
-    /// The next hop; nil on links without gateways. May be of the other family (RTA_VIA).
+    /// The next hop, which may be of the other family (RTA_VIA); nil on links without gateways.
     public var gateway: IPAddress?
     /// The metric, lower is preferred; nil when unknown.
     public var metric: UInt32?

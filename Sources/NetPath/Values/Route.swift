@@ -47,7 +47,7 @@ public struct Route: Hashable, Sendable {
 public struct RouteLeg: Hashable, Sendable {
     /// The interface packets leave through.
     public var interfaceIndex: UInt32
-    /// The next hop; nil on links without gateways. May be of the other family (RTA_VIA).
+    /// The next hop, which may be of the other family (RTA_VIA); nil on links without gateways.
     public var gateway: IPAddress?
     /// Whether the kernel marks the hop dead or without link (RTNH_F_DEAD, RTNH_F_LINKDOWN).
     public var isDown: Bool

@@ -1,0 +1,52 @@
+# netpath: the commands a person needs. `make run` and `make test` do all set-up on a fresh Debian machine with Swift.
+
+SWIFT ?= swift
+PREFIX ?= /usr/local
+# Compiling and linking (libnl, libyaml), and what the kernel tests run (ip, unshare, nsenter).
+PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
+SOURCES = Package.swift Sources Plugins Tests
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product netpath
+
+.PHONY: run build test bench lint format install packages clean
+
+# Builds the program and watches this machine's network with the embedded default configuration.
+run: build
+	.build/release/netpath watch --config Config/netpath.yaml
+
+# Leaves the program at .build/release/netpath, the Swift runtime linked statically.
+build: packages
+	$(RELEASE)
+
+# Everything that decides whether a change is good: formatting, boundaries, unit tests, kernel tests, release build.
+test: packages
+	.ci/test
+
+# The figures of "Must hold", measured with the release binary in a private network namespace.
+bench: build
+	NETPATH_BINARY=$(CURDIR)/.build/release/netpath $(SWIFT) test --filter KernelTests.Budgets
+
+lint:
+	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
+	.ci/check-boundaries
+
+format:
+	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
+
+install: build
+	install -D -m 755 .build/release/netpath $(DESTDIR)$(PREFIX)/bin/netpath
+	install -D -m 644 Config/netpath.yaml $(DESTDIR)$(PREFIX)/share/doc/netpath/netpath.yaml
+
+# Installs what is missing, and asks for nothing when nothing is.
+packages:
+	@missing=""; for package in $(PACKAGES); do \
+	    dpkg-query -W -f '$${Status}' $$package 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$package"; \
+	done; \
+	if [ -n "$$missing" ]; then \
+	    echo "installing$$missing"; \
+	    sudo=""; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	    $$sudo apt-get update -q && $$sudo env DEBIAN_FRONTEND=noninteractive \
+	        apt-get install -q -y --no-install-recommends $$missing; \
+	fi
+
+clean:
+	$(SWIFT) package clean

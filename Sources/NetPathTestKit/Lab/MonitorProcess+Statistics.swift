@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+
+extension MonitorProcess {
+    /// Counts how often the program's threads were put on or off a processor: voluntarily, that is woken, or not.
+    ///
+    /// A program that does nothing keeps this number. Threads that have ended are not counted.
+    ///
+    /// - Returns: The sum over its threads.
+    /// - Throws: An error when the program has ended.
+    public func contextSwitches() throws -> Int {
+        let directory = "/proc/\(processIdentifier)/task"
+        var sum = 0
+        for thread in try FileManager.default.contentsOfDirectory(atPath: directory) {
+            let status = try status(at: "\(directory)/\(thread)/status")
+            sum += (status["voluntary_ctxt_switches"] ?? 0) + (status["nonvoluntary_ctxt_switches"] ?? 0)
+        }
+        return sum
+    }
+
+    /// Reads the processor time the program has used so far, in the kernel and in itself, with all its threads.
+    ///
+    /// - Returns: The time.
+    /// - Throws: ``LabError`` when the program has ended.
+    public func cpuTime() throws -> Duration {
+        try LabSystem.cpuTime(of: processIdentifier)
+    }
+
+    /// Reads the largest amount of memory the program has had resident (VmHWM), in KiB.
+    ///
+    /// - Returns: The amount.
+    /// - Throws: An error when the program has ended.
+    public func residentPeakKiB() throws -> Int {
+        guard let peak = try status(at: "/proc/\(processIdentifier)/status")["VmHWM"] else {
+            throw LabError.invalidRequest("process \(processIdentifier) has ended: it has no memory to measure")
+        }
+        return peak
+    }
+
+    /// Returns the path of a program that was built together with the running tests.
+    ///
+    /// - Parameter name: The product's name, for example `netpath`.
+    /// - Returns: Its path.
+    /// - Throws: ``LabError`` when it is not there.
+    public static func builtProduct(_ name: String) throws -> String {
+        let runner = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let path = URL(fileURLWithPath: runner).deletingLastPathComponent().appendingPathComponent(name).path
+        guard FileManager.default.isExecutableFile(atPath: path) else {
+            throw LabError.invalidRequest("there is no program \(path); build the product \(name) first")
+        }
+        return path
+    }
+
+    /// Reads the numbers of a `status` file of `/proc`.
+    private func status(at path: String) throws -> [String: Int] {
+        var values: [String: Int] = [:]
+        for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
+            let words = line.split { $0 == ":" || $0 == "\t" || $0 == " " }
+            if words.count > 1, let value = Int(words[1]) { values[String(words[0])] = value }
+        }
+        return values
+    }
+}

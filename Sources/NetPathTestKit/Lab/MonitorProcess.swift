@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import Glibc
+import Synchronization
+
+/// A program that runs inside a network namespace and writes one JSON object per line, such as `netpath watch --json`.
+///
+/// Its output is collected continuously. It ends with this object, or with its namespace.
+public final class MonitorProcess: Sendable {
+    /// The signals that tests send.
+    public enum Signal: Int32, Sendable {
+        /// SIGHUP.
+        case hangUp = 1
+        /// SIGINT, as from Control-C.
+        case interrupt = 2
+        /// SIGKILL.
+        case kill = 9
+        /// SIGUSR1.
+        case user1 = 10
+        /// SIGTERM.
+        case terminate = 15
+        /// SIGCONT.
+        case resume = 18
+        /// SIGSTOP: the program stands still, and events pile up in its sockets.
+        case suspend = 19
+    }
+
+    /// The namespace the program runs in.
+    public let namespace: NetworkNamespace
+
+    /// The program's process identifier.
+    public let processIdentifier: Int32
+
+    private let program: String
+    private let output = ProgramOutput()
+    private let exitStatus = Mutex<Int32?>(nil)
+
+    /// Starts the program as a child of the namespace's shell.
+    fileprivate init(
+        _ program: String,
+        _ arguments: [String],
+        environment: [String: String],
+        in namespace: NetworkNamespace
+    ) throws {
+        self.namespace = namespace
+        self.program = URL(fileURLWithPath: program).lastPathComponent
+        let paths = [namespace.uniquePath("output"), namespace.uniquePath("errors")]
+        for path in paths { try LabSystem.makePipe(at: path) }
+        defer { for path in paths { LabSystem.remove(path) } }
+        let descriptors = try paths.map(LabSystem.openPipe(at:))
+        // The shell lets background programs ignore SIGINT and SIGQUIT, and what is ignored stays so over exec.
+        let words =
+            ["env", "--default-signal"] + environment.map { "\($0)=\($1)" }.sorted() + [program] + arguments
+        let command = words.map(shellQuoted).joined(separator: " ")
+        // The shell itself opens the pipes: a background program would do it later, when their names are gone.
+        let answer = try namespace.run(
+            """
+            exec 8>\(shellQuoted(paths[0])) 9>\(shellQuoted(paths[1]))
+            \(command) >&8 2>&9 8>&- 9>&- & echo $!
+            exec 8>&- 9>&-
+            """
+        )
+        guard let identifier = Int32(answer.filter(\.isNumber)) else {
+            throw LabError.invalidRequest("the shell did not name the process of '\(command)' but said '\(answer)'")
+        }
+        processIdentifier = identifier
+        output.start(output: descriptors[0], errors: descriptors[1])
+    }
+
+    deinit {
+        if isRunning { kill(processIdentifier, SIGKILL) }
+    }
+
+    /// What the program has written to its standard error so far.
+    public var standardError: String { output.standardError }
+
+    /// Whether the program is running.
+    public var isRunning: Bool { state.map { $0 != "Z" } ?? false }
+
+    /// Lets the program's output pipe fill up while true, as a reader does that is too slow.
+    public var isReadingSuspended: Bool {
+        get { output.isSuspended }
+        set { output.isSuspended = newValue }
+    }
+
+    /// Returns the next line that satisfies a condition and drops those before it.
+    ///
+    /// - Parameters:
+    ///   - timeout: The time to wait for it.
+    ///   - condition: The condition; without one the next line is returned.
+    /// - Returns: The line.
+    /// - Throws: ``LabError`` when the program ends, is too slow or writes something that is not JSON.
+    @discardableResult
+    public func next(
+        timeout: Duration = .seconds(10),
+        where condition: (JSONLine) throws -> Bool = { _ in true }
+    ) throws -> JSONLine {
+        let deadline = ContinuousClock.now + timeout
+        while true {
+            let line = try decode(takeLine(until: deadline, timeout, awaited: "the awaited line"))
+            if try condition(line) { return line }
+        }
+    }
+
+    /// Returns the next line as text.
+    ///
+    /// - Parameter timeout: The time to wait for it.
+    /// - Returns: The line without its end.
+    /// - Throws: ``LabError`` when the program ends or is too slow.
+    @discardableResult
+    public func nextText(timeout: Duration = .seconds(10)) throws -> String {
+        try takeLine(until: .now + timeout, timeout, awaited: "another line").text
+    }
+
+    /// Returns the lines up to the first one that shows the mark.
+    ///
+    /// - Parameters:
+    ///   - mark: A mark from ``NetworkNamespace/mark(on:)``.
+    ///   - timeout: The time to wait for it.
+    /// - Returns: The lines before it, and that line.
+    /// - Throws: ``LabError`` when the program ends, is too slow or writes something that is not JSON.
+    public func lines(until mark: EventMark, timeout: Duration = .seconds(10)) throws -> MarkedLines {
+        let deadline = ContinuousClock.now + timeout
+        var before: [JSONLine] = []
+        while true {
+            let line = try decode(takeLine(until: deadline, timeout, awaited: "the mark \(mark.address)"))
+            if line.shows(mark) { return MarkedLines(before: before, settled: line) }
+            before.append(line)
+        }
+    }
+
+    /// Returns what the program wrote because of some changes: everything until a mark that is set after them.
+    ///
+    /// - Parameters:
+    ///   - interface: The interface that gets the mark.
+    ///   - timeout: The time to wait for the mark, after the changes.
+    ///   - changes: The changes.
+    /// - Returns: The lines before the mark, and the line that shows it.
+    /// - Throws: What `changes` throws, or ``LabError``.
+    @discardableResult
+    public func lines(
+        markedOn interface: LabInterface,
+        timeout: Duration = .seconds(10),
+        causedBy changes: () throws -> Void = {}
+    ) throws -> MarkedLines {
+        try changes()
+        return try lines(until: namespace.mark(on: interface), timeout: timeout)
+    }
+
+    /// Returns the lines that have arrived and not been taken yet, without waiting.
+    ///
+    /// - Returns: The lines.
+    /// - Throws: ``LabError/malformedLine(program:line:reason:)`` when one is not JSON.
+    @discardableResult
+    public func drain() throws -> [JSONLine] {
+        var lines: [JSONLine] = []
+        while let line = output.nextLine(until: .now) { lines.append(try decode(line)) }
+        return lines
+    }
+
+    /// Sends the program a signal, if it is still running.
+    ///
+    /// - Parameter signal: The signal.
+    public func sendSignal(_ signal: Signal) {
+        if isRunning { kill(processIdentifier, signal.rawValue) }
+    }
+
+    /// Ends the program and waits for it.
+    ///
+    /// - Parameters:
+    ///   - signal: The signal that asks it to end.
+    ///   - timeout: The time after which it is killed.
+    /// - Returns: Its exit status, or 128 and the number of the signal that ended it.
+    /// - Throws: ``LabError/programDidNotEnd(program:after:standardError:)`` when it had to be killed.
+    @discardableResult
+    public func stop(signal: Signal = .terminate, timeout: Duration = .seconds(10)) throws -> Int32 {
+        sendSignal(signal)
+        return try waitForEnd(timeout: timeout)
+    }
+
+    /// Waits until the program has ended by itself.
+    ///
+    /// - Parameter timeout: The time after which it is killed.
+    /// - Returns: Its exit status, or 128 and the number of the signal that ended it.
+    /// - Throws: ``LabError/programDidNotEnd(program:after:standardError:)`` when it had to be killed.
+    @discardableResult
+    public func waitForEnd(timeout: Duration = .seconds(10)) throws -> Int32 {
+        try exitStatus.withLock { exitStatus in
+            if let exitStatus { return exitStatus }
+            let deadline = ContinuousClock.now + timeout
+            while isRunning {
+                if ContinuousClock.now >= deadline {
+                    kill(processIdentifier, SIGKILL)
+                    throw LabError.programDidNotEnd(program: program, after: timeout, standardError: standardError)
+                }
+                // Its last output usually announces the end; a program can also outlive its output.
+                output.waitForChange(atMost: .milliseconds(5))
+            }
+            // Its last words may still be on the way; a child of its own could hold the pipes open for ever.
+            let outputDeadline = ContinuousClock.now + .seconds(1)
+            while !output.hasEnded && !output.isSuspended && ContinuousClock.now < outputDeadline {
+                output.waitForChange(atMost: .milliseconds(5))
+            }
+            let answer = try namespace.run("wait \(processIdentifier); echo $?")
+            let status = Int32(answer.filter(\.isNumber)) ?? -1
+            exitStatus = status
+            return status
+        }
+    }
+
+    /// The one-letter state of the process in `/proc`, nil when it is not the shell's child (any more).
+    private var state: String? {
+        guard let text = try? String(contentsOfFile: "/proc/\(processIdentifier)/stat", encoding: .utf8),
+            let end = text.lastIndex(of: ")")
+        else { return nil }
+        let fields = text[end...].dropFirst(2).split(separator: " ")
+        // The parent is compared because the identifier could belong to another program by now.
+        guard fields.count > 1, Int32(fields[1]) == namespace.processIdentifier else { return nil }
+        return String(fields[0])
+    }
+
+    private func takeLine(
+        until deadline: ContinuousClock.Instant,
+        _ timeout: Duration,
+        awaited: String
+    ) throws -> ProgramOutput.Line {
+        if let line = output.nextLine(until: deadline) { return line }
+        if output.hasEnded {
+            throw LabError.programEnded(
+                program: program,
+                awaited: awaited,
+                lastLine: output.lastLine,
+                standardError: standardError
+            )
+        }
+        throw LabError.lineTimedOut(
+            program: program,
+            awaited: awaited,
+            after: timeout,
+            lastLine: output.lastLine,
+            standardError: standardError
+        )
+    }
+
+    private func decode(_ line: ProgramOutput.Line) throws -> JSONLine {
+        do {
+            let value = try JSONValue(json: line.text)
+            return JSONLine(text: line.text, value: value, receivedAt: line.receivedAt)
+        } catch {
+            throw LabError.malformedLine(program: program, line: line.text, reason: "\(error)")
+        }
+    }
+}
+
+extension NetworkNamespace {
+    /// Starts a program inside.
+    ///
+    /// - Parameters:
+    ///   - program: Its path, or its name if it is on the path.
+    ///   - arguments: Its arguments.
+    ///   - environment: Variables in addition to the test's own.
+    /// - Returns: The running program.
+    /// - Throws: ``LabError`` when it cannot be started; a program that does not exist is reported by its first
+    ///   awaited line.
+    public func start(
+        _ program: String,
+        _ arguments: [String] = [],
+        environment: [String: String] = [:]
+    ) throws -> MonitorProcess {
+        try MonitorProcess(program, arguments, environment: environment, in: self)
+    }
+}

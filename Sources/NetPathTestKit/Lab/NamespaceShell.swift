@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import Glibc
+import Synchronization
+
+/// A long-lived shell in fresh user, network and mount namespaces.
+///
+/// Commands are written to its standard input, so a command costs no process but its own, and the namespaces live
+/// exactly as long as the shell. The shell must be a child: a threaded process such as a test runner cannot enter a
+/// new user namespace itself.
+final class NamespaceShell: Sendable {
+    private struct State {
+        var commandCount = 0
+        var isEnded = false
+    }
+
+    private let process: Process
+    private let output: Pipe
+    private let errors: Pipe
+    private let input: Int32
+    private let state = Mutex(State())
+
+    /// The shell's process identifier.
+    var processIdentifier: Int32 { process.processIdentifier }
+
+    /// Starts the shell with the arguments of `unshare` that make its namespaces.
+    init(unshareArguments: [String]) throws {
+        let sockets = try LabSystem.socketPair()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        // Programs of the administrator (ip, sysctl) are not on everybody's path.
+        process.arguments =
+            ["sh", "-c", #"PATH="$PATH:/usr/sbin:/sbin"; export PATH; exec unshare "$@" sh"#, "sh"] + unshareArguments
+        process.standardInput = FileHandle(fileDescriptor: sockets.theirs, closeOnDealloc: false)
+        output = Pipe()
+        errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        self.process = process
+        input = sockets.ours
+        defer { Glibc.close(sockets.theirs) }
+        try process.run()
+    }
+
+    deinit {
+        end()
+        Glibc.close(input)
+    }
+
+    /// Runs a command and returns its standard output.
+    func run(_ command: String, timeout: Duration) throws -> String {
+        try state.withLock { state in
+            guard !state.isEnded else { throw LabError.namespaceEnded(command: command, standardError: "") }
+            state.commandCount += 1
+            let marker = "--end-of-lab-command-\(state.commandCount)--"
+            // `command` keeps the shell alive after a syntax error in what is evaluated.
+            let script = """
+                command eval \(shellQuoted(command)) </dev/null
+                printf '\\n%s %d\\n' \(marker) $?
+                printf '\\n%s\\n' \(marker) >&2
+
+                """
+            do {
+                try LabSystem.send(script, to: input)
+                return try readResult(of: command, marker: marker, timeout: timeout)
+            } catch let error as LabError {
+                if case .commandFailed = error { throw error }
+                state.isEnded = true
+                endProcesses()
+                if case .systemCallFailed = error {
+                    throw LabError.namespaceEnded(command: command, standardError: "")
+                }
+                throw error
+            }
+        }
+    }
+
+    /// Ends the shell and every process that was started in it.
+    func end() {
+        state.withLock { state in
+            guard !state.isEnded else { return }
+            state.isEnded = true
+            endProcesses()
+        }
+    }
+
+    private func endProcesses() {
+        // Closing its input is enough for an idle shell; a wedged command needs the signal. The group is the shell's
+        // own (Foundation starts every process in a new one), but to be wrong about that would kill the test runner.
+        shutdown(input, Int32(SHUT_RDWR))
+        let target = getpgid(processIdentifier) == processIdentifier ? -processIdentifier : processIdentifier
+        if process.isRunning { kill(target, SIGKILL) }
+    }
+
+    private func readResult(of command: String, marker: String, timeout: Duration) throws -> String {
+        var collected: [[UInt8]] = [[], []]
+        let endings = ["\n\(marker) ", "\n\(marker)"].map { Array($0.utf8) }
+        let descriptors = [output, errors].map(\.fileHandleForReading.fileDescriptor)
+        var tails: [String?] = [nil, nil]
+        let deadline = ContinuousClock.now + timeout
+
+        while tails.contains(nil) {
+            // A negative descriptor is not looked at: after its end marker only a background program can write there.
+            let awaited = zip(descriptors, tails).map { $1 == nil ? $0 : -1 }
+            let readable = try LabSystem.waitForInput(awaited, timeout: deadline - .now)
+            for index in descriptors.indices where readable[index] {
+                guard case .bytes(let bytes) = LabSystem.read(descriptors[index]) else {
+                    let detail = text(of: collected[1]) + remainingErrors()
+                    throw LabError.namespaceEnded(command: command, standardError: trimmed(detail))
+                }
+                collected[index] += bytes
+                tails[index] = removeEnding(endings[index], from: &collected[index])
+            }
+            if ContinuousClock.now >= deadline && tails.contains(nil) {
+                throw LabError.commandTimedOut(
+                    command: command,
+                    after: timeout,
+                    standardError: trimmed(text(of: collected[1]))
+                )
+            }
+        }
+        let status = tails[0].flatMap { Int32($0) } ?? -1
+        guard status == 0 else {
+            throw LabError.commandFailed(
+                command: command,
+                status: status,
+                standardError: trimmed(text(of: collected[1]))
+            )
+        }
+        return text(of: collected[0])
+    }
+
+    /// Reads what the shell still said before it ended: the reason, when `unshare` was refused.
+    private func remainingErrors() -> String {
+        let descriptor = errors.fileHandleForReading.fileDescriptor
+        var bytes: [UInt8] = []
+        while let readable = try? LabSystem.waitForInput([descriptor], timeout: .milliseconds(200)), readable[0],
+            case .bytes(let more) = LabSystem.read(descriptor)
+        {
+            bytes += more
+        }
+        return text(of: bytes)
+    }
+
+    /// Cuts the end marker off, if it has arrived, and returns what followed it on its line.
+    private func removeEnding(_ ending: [UInt8], from bytes: inout [UInt8]) -> String? {
+        guard bytes.last == UInt8(ascii: "\n") else { return nil }
+        // Only the tail can hold the marker: without this bound a long output would be searched once per read.
+        let tail = bytes.suffix(ending.count + 8)
+        guard let start = tail.indices.last(where: { tail[$0...].starts(with: ending) }) else { return nil }
+        let rest = text(of: Array(tail[(start + ending.count)...].dropLast()))
+        bytes.removeSubrange(start...)
+        return rest
+    }
+
+    private func text(of bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    private func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
+}
+
+/// Quotes a text as one word of the shell's language.
+func shellQuoted(_ text: String) -> String {
+    "'" + text.replacing("'", with: #"'\''"#) + "'"
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+extension NetworkNamespace {
+    /// What a rejecting route answers.
+    public enum Rejection: String, Sendable, CaseIterable {
+        /// Packets vanish; a lookup answers EINVAL.
+        case blackhole
+        /// A lookup answers EHOSTUNREACH.
+        case unreachable
+        /// A lookup answers EACCES.
+        case prohibit
+        /// The search of this table ends; with no other table a lookup answers ENETUNREACH.
+        case `throw`
+    }
+
+    /// An address family.
+    public enum Family: String, Sendable, CaseIterable {
+        /// IPv4.
+        case ipv4 = "-4"
+        /// IPv6.
+        case ipv6 = "-6"
+    }
+
+    /// Adds a default route.
+    ///
+    /// - Parameters:
+    ///   - gateway: The gateway; nil for a device that needs none. An IPv6 gateway makes an IPv6 route, unless
+    ///     `family` says otherwise (an IPv4 route with an IPv6 gateway, RTA_VIA).
+    ///   - interface: The interface the route leads out of.
+    ///   - metric: The metric; nil for the kernel's default.
+    ///   - family: The family of the route; nil for the gateway's, or IPv4 without a gateway.
+    ///   - options: More words for `ip route add`, for example `table 51820` or `proto ra expires 3`.
+    /// - Throws: ``LabError`` when `ip` fails.
+    public func addDefaultRoute(
+        via gateway: String? = nil,
+        through interface: LabInterface,
+        metric: Int? = nil,
+        family: Family? = nil,
+        options: String = ""
+    ) throws {
+        let gatewayFamily: Family = gateway?.contains(":") == true ? .ipv6 : .ipv4
+        let family = family ?? gatewayFamily
+        let via =
+            switch gateway {
+            case nil: ""
+            case let gateway? where family == gatewayFamily: "via \(gateway)"
+            case let gateway?: "via inet6 \(gateway)"
+            }
+        let metricOption = metric.map { "metric \($0)" } ?? ""
+        // The family must be named: `default via inet6` alone would make an IPv6 route.
+        try ip("\(family.rawValue) route add default \(via) dev \(interface.name) \(metricOption) \(options)")
+    }
+
+    /// Removes a default route of the main table.
+    ///
+    /// - Parameters:
+    ///   - interface: The interface of the route; nil for the first found.
+    ///   - family: The route's family.
+    /// - Throws: ``LabError`` when there is none.
+    public func removeDefaultRoute(through interface: LabInterface? = nil, family: Family = .ipv4) throws {
+        try ip("\(family.rawValue) route del default \(interface.map { "dev \($0.name)" } ?? "")")
+    }
+
+    /// Adds a route that rejects packets.
+    ///
+    /// - Parameters:
+    ///   - rejection: How it rejects.
+    ///   - destination: The destination, for example `8.0.0.0/7`.
+    ///   - family: The route's family.
+    /// - Throws: ``LabError`` when `ip` fails.
+    public func addRejectingRoute(
+        _ rejection: Rejection,
+        destination: String = "default",
+        family: Family = .ipv4
+    ) throws {
+        try ip("\(family.rawValue) route add \(rejection.rawValue) \(destination)")
+    }
+
+    /// Sends everything into a tunnel with the rules `wg-quick` uses: the tunnel's own packets carry a mark.
+    ///
+    /// The rules are: the main table without its default routes first, then for unmarked packets the tunnel's table.
+    ///
+    /// - Parameters:
+    ///   - tunnel: The tunnel device.
+    ///   - table: The tunnel's table, also the mark.
+    ///   - families: The families to send through the tunnel.
+    /// - Throws: ``LabError`` when `ip` fails.
+    public func routeEverything(
+        into tunnel: LabInterface,
+        table: Int = 51_820,
+        families: [Family] = Family.allCases
+    ) throws {
+        for family in families {
+            try addDefaultRoute(through: tunnel, family: family, options: "table \(table)")
+            try ip("\(family.rawValue) rule add not fwmark \(table) table \(table)")
+            try ip("\(family.rawValue) rule add table main suppress_prefixlength 0")
+        }
+    }
+
+    /// Adds a next-hop object.
+    ///
+    /// - Parameters:
+    ///   - identifier: Its identifier, for `nhid` in routes and in groups.
+    ///   - gateway: The gateway.
+    ///   - interface: The interface.
+    /// - Throws: ``LabError`` when `ip` fails.
+    public func addNextHop(_ identifier: Int, via gateway: String, through interface: LabInterface) throws {
+        try ip("nexthop add id \(identifier) via \(gateway) dev \(interface.name)")
+    }
+
+    /// Adds very many host routes that say nothing about the internet: addresses of 10.0.0.0/8, counted upwards.
+    ///
+    /// - Parameters:
+    ///   - count: How many, at most 16 million.
+    ///   - interface: The interface they lead out of, which must be up.
+    /// - Throws: ``LabError`` when `ip` fails.
+    public func addUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
+        try changeUnrelatedRoutes("add", count, through: interface)
+    }
+
+    /// Removes what ``addUnrelatedRoutes(_:through:)`` added.
+    ///
+    /// - Parameters:
+    ///   - count: How many.
+    ///   - interface: Their interface.
+    /// - Throws: ``LabError`` when `ip` fails.
+    public func removeUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
+        try changeUnrelatedRoutes("del", count, through: interface)
+    }
+
+    private func changeUnrelatedRoutes(_ verb: String, _ count: Int, through interface: LabInterface) throws {
+        try ipBatch(
+            (0..<count).lazy.map {
+                "route \(verb) 10.\($0 >> 16 & 255).\($0 >> 8 & 255).\($0 & 255)/32 dev \(interface.name)"
+            }
+        )
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// Collects what a program writes, on a thread of its own.
+///
+/// The program never waits for the test to read, unless reading was suspended on purpose.
+final class ProgramOutput: Sendable {
+    /// A line and when it arrived.
+    struct Line {
+        var text: String
+        var receivedAt: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var lines: ArraySlice<Line> = []
+        var partialLine: [UInt8] = []
+        var errors: [UInt8] = []
+        var lastLine: String?
+        var hasEnded = false
+        var isSuspended = false
+    }
+
+    private let state = Mutex(State())
+    private let changed = DispatchSemaphore(value: 0)
+
+    /// Whether the program has closed both of its outputs.
+    var hasEnded: Bool { state.withLock(\.hasEnded) }
+
+    /// What the program has written to its standard error so far.
+    var standardError: String { state.withLock { String(decoding: $0.errors, as: UTF8.self) } }
+
+    /// The last line taken out, for error messages.
+    var lastLine: String? { state.withLock(\.lastLine) }
+
+    /// Lets the program's pipe fill up, or reads on.
+    var isSuspended: Bool {
+        get { state.withLock(\.isSuspended) }
+        set { state.withLock { $0.isSuspended = newValue } }
+    }
+
+    /// Starts to read both descriptors, and closes them when both have ended.
+    func start(output: Int32, errors: Int32) {
+        Thread { [self] in
+            var open = [output, errors]
+            while !open.isEmpty {
+                let suspended = isSuspended
+                let awaited = suspended ? open.filter { $0 == errors } : open
+                // While suspended the thread looks up now and then whether it shall read on.
+                let timeout: Duration? = suspended ? .milliseconds(20) : nil
+                guard let readable = try? LabSystem.waitForInput(awaited, timeout: timeout) else { break }
+                for (descriptor, isReadable) in zip(awaited, readable) where isReadable {
+                    guard descriptor == errors || !isSuspended else { continue }
+                    if case .bytes(let bytes) = LabSystem.read(descriptor) {
+                        append(bytes, isError: descriptor == errors)
+                    } else {
+                        open.removeAll { $0 == descriptor }
+                    }
+                }
+            }
+            Glibc.close(output)
+            Glibc.close(errors)
+            state.withLock { $0.hasEnded = true }
+            changed.signal()
+        }.start()
+    }
+
+    /// Takes the next line out; nil when there is none until the deadline or the program has ended.
+    func nextLine(until deadline: ContinuousClock.Instant) -> Line? {
+        while true {
+            let (line, hasEnded) = state.withLock { state in
+                let line = state.lines.popFirst()
+                state.lastLine = line?.text ?? state.lastLine
+                return (line, state.hasEnded)
+            }
+            if let line { return line }
+            let remaining = deadline - .now
+            guard !hasEnded, remaining > .zero else { return nil }
+            waitForChange(atMost: remaining)
+        }
+    }
+
+    /// Waits until something was read, for a bounded time.
+    func waitForChange(atMost duration: Duration) {
+        _ = changed.wait(timeout: .now() + .nanoseconds(Int(clamping: Int64(duration / .nanoseconds(1)))))
+    }
+
+    private func append(_ bytes: [UInt8], isError: Bool) {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            guard !isError else {
+                state.errors += bytes
+                return
+            }
+            var rest = ArraySlice(bytes)
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let text = String(decoding: state.partialLine + rest[..<end], as: UTF8.self)
+                state.lines.append(Line(text: text, receivedAt: now))
+                state.partialLine = []
+                rest = rest[(end + 1)...]
+            }
+            state.partialLine += rest
+        }
+        changed.signal()
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// Addresses and their states.
+@Suite(.needsNamespaces)
+struct AddressTests {
+    @Test func ipv6Only() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["2001:db8::2/64"], gateway: "2001:db8::1")
+        let watched = try Watched(lab)
+        let line = try watched.expect("satisfied", "routed")
+        #expect(line["supportsIPv4"] == false)
+        #expect(line["supportsIPv6"] == true)
+        #expect(line.gateways == ["2001:db8::1"])
+        try watched.expect("unsatisfied", "noAddress") { try wan.removeAddress("2001:db8::2/64") }
+    }
+
+    @Test func removedAddressTakesTheRoute() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try watched.expect("unsatisfied", "noAddress") { try wan.removeAddress("192.0.2.2/24") }
+    }
+
+    @Test func tentativeThenValid() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0")
+        try lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 2)
+        let watched = try Watched(lab)
+        try watched.expect("unsatisfied", "noAddress")
+        try watched.expect("requiresConnection", "configuringAddress") {
+            try wan.addTentativeAddress("2001:db8::2/64")
+            try lab.addDefaultRoute(via: "2001:db8::1", through: wan)
+        }
+        try watched.expect("satisfied", "routed")
+    }
+
+    @Test func duplicateAddressIsNoAddress() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0")
+        let peer = try #require(wan.peerName)
+        try lab.runOnFarSide("ip addr add 2001:db8::2/64 dev \(peer) nodad")
+        let watched = try Watched(lab)
+        try watched.expect("unsatisfied", "noAddress")
+        try watched.expect("requiresConnection", "configuringAddress") {
+            try wan.addTentativeAddress("2001:db8::2/64")
+            try lab.addDefaultRoute(via: "2001:db8::1", through: wan)
+        }
+        let line = try watched.expect("unsatisfied", "noAddress")
+        #expect(line.interface(named: "wan0")?["addresses"] == [])
+    }
+
+    @Test func deprecatedAddressIsUsable() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["2001:db8::2/64"], gateway: "2001:db8::1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        let lines = try watched.monitor.lines(markedOn: wan) {
+            for _ in 0..<5 {
+                try lab.ip("addr change 2001:db8::2/64 dev wan0 preferred_lft 0 valid_lft 600")
+                try lab.ip("addr change 2001:db8::2/64 dev wan0 preferred_lft 300 valid_lft 600")
+            }
+        }
+        #expect(lines.before.isEmpty, "a router that renews a prefix every few seconds is no news")
+        #expect(lines.settled["status"] == "satisfied")
+    }
+
+    @Test func peerOfAPointToPointLinkIsNotOurAddress() throws {
+        let lab = try NetworkNamespace()
+        let tunnel = try lab.addTunnel("ppp0")
+        try lab.ip("addr add 10.0.0.1 peer 10.0.0.2/32 dev ppp0")
+        try lab.addDefaultRoute(through: tunnel)
+        let line = try Watched(lab).expect("satisfied", "routed")
+        #expect(line.interface(named: "ppp0")?["addresses"] == ["10.0.0.1/32"])
+    }
+
+    @Test func routeWithoutAnySourceIsNoPath() throws {
+        let lab = try NetworkNamespace(loopbackUp: true)
+        let tunnel = try lab.addTunnel("tun0")
+        try lab.addDefaultRoute(through: tunnel)
+        try Watched(lab).expect("unsatisfied", "noAddress")
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// What must hold whatever happens to be installed, configured or routed on the machine. Each test prints its figure.
+@Suite(.needsNamespaces, .serialized)
+struct Budgets {
+    @Test func stormOfUnrelatedRoutesHardlyWakesTheProcess() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try self.waitForQuiet(watched.monitor)
+        let before = try watched.monitor.contextSwitches()
+        try lab.addUnrelatedRoutes(100_000, through: wan)
+        try lab.removeUnrelatedRoutes(100_000, through: wan)
+        let switches = try watched.monitor.contextSwitches() - before
+        print("200,000 unrelated route changes: \(switches) context switches")
+        #expect(switches <= 10)
+        try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
+    }
+
+    @Test func idleMeansIdle() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try self.waitForQuiet(watched.monitor)
+        let before = try watched.monitor.contextSwitches()
+        // The measured quantity is what happens while time passes.
+        try lab.run("sleep 10")
+        let switches = try watched.monitor.contextSwitches() - before
+        print("idle for 10 s: \(switches) context switches")
+        #expect(switches == 0)
+    }
+
+    @Test func oneLinkEventCostsOneInterface() throws {
+        let few = try self.costOfLinkEvents(interfaces: 5)
+        let many = try self.costOfLinkEvents(interfaces: 5000)
+        print("1,000 link events: \(few) with 5 interfaces, \(many) with 5,000")
+        // Reading all links anew would cost about 20 ms per event, not a fraction of one.
+        #expect(many < few * 3 + .milliseconds(100))
+    }
+
+    private func costOfLinkEvents(interfaces: Int) throws -> Duration {
+        let lab = try NetworkNamespace()
+        try lab.addInterfaces(interfaces, prefix: "if")
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed", within: .seconds(20))
+        let before = try watched.monitor.cpuTime()
+        try watched.monitor.lines(markedOn: wan, timeout: .seconds(30)) {
+            try lab.ipBatch((0..<1000).map { "link set if1 mtu \(1300 + $0 % 2)" })
+        }
+        return try watched.monitor.cpuTime() - before
+    }
+
+    @Test func statusCostsTheSameWithAMillionRoutes() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let few = try self.costOfStatus(in: lab)
+        try lab.addUnrelatedRoutes(1_000_000, through: wan)
+        let many = try self.costOfStatus(in: lab)
+        print("20 times netpath status: \(few) with 3 routes, \(many) with 1,000,000")
+        #expect(many < few * 1.5)
+    }
+
+    /// The processor time of 20 runs, from the shell's own account of its children.
+    private func costOfStatus(in lab: NetworkNamespace) throws -> Duration {
+        let before = try self.childrenTime(in: lab)
+        let program = try Watched.program
+        for _ in 0..<20 { try lab.run("\(program) status >/dev/null") }
+        return try self.childrenTime(in: lab) - before
+    }
+
+    private func childrenTime(in lab: NetworkNamespace) throws -> Duration {
+        // POSIX: user and system time of the shell, then of its children, such as 0m1.250000s.
+        let lines = try lab.run("times").split(separator: "\n")
+        let fields = try #require(lines.last).split { $0 == " " || $0 == "m" || $0 == "s" }.compactMap { Double($0) }
+        try #require(fields.count == 4)
+        return .seconds(fields[0] * 60 + fields[1] + fields[2] * 60 + fields[3])
+    }
+
+    /// Waits until the runtime's worker threads have gone to sleep.
+    private func waitForQuiet(_ monitor: MonitorProcess) throws {
+        var last = -1
+        for _ in 0..<100 {
+            let now = try monitor.contextSwitches()
+            if now == last { return }
+            last = now
+            try monitor.namespace.run("sleep 1")
+        }
+        Issue.record("the program never becomes quiet")
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// The program as scripts use it: exit codes, signals, pipes.
+@Suite(.needsNamespaces)
+struct CommandLineTests {
+    private func exit(_ words: String, in lab: NetworkNamespace) throws -> Int? {
+        let output = try lab.run("\(Watched.program) \(words) >/dev/null 2>&1; echo $?")
+        return Int(output.trimmingPrefix { $0 == "\n" }.split(separator: "\n").last ?? "")
+    }
+
+    @Test func exitCodesSayTheVerdict() throws {
+        let lab = try NetworkNamespace()
+        #expect(try self.exit("", in: lab) == 1)
+        #expect(try self.exit("status", in: lab) == 1)
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        #expect(try self.exit("status", in: lab) == 0)
+        #expect(try self.exit("status --json", in: lab) == 0)
+        #expect(try self.exit("explain", in: lab) == 0)
+        #expect(try self.exit("backends", in: lab) == 0)
+        #expect(try self.exit("config default", in: lab) == 0)
+        #expect(try self.exit("--version", in: lab) == 0)
+        #expect(try self.exit("--help", in: lab) == 0)
+        #expect(try self.exit("--nonsense", in: lab) == 64)
+        #expect(try self.exit("status --timeout soon", in: lab) == 64)
+        try wan.delete()
+        let slow = try lab.addUplink("wan1")
+        try lab.setParameter("net/ipv6/conf/wan1/dad_transmits", to: 60)
+        try slow.addTentativeAddress("2001:db8::2/64")
+        #expect(try self.exit("status", in: lab) == 2)
+    }
+
+    @Test func environmentNamesTheConfiguration() throws {
+        let lab = try NetworkNamespace()
+        let path = try Watched.write("nonsense: 1\n", in: lab)
+        #expect(try lab.run("NETPATH_CONFIG=\(path) \(Watched.program) status 2>&1; echo $?").contains("78"))
+        try lab.run("mkdir -p \(lab.directory)/xdg/netpath && cp \(path) \(lab.directory)/xdg/netpath/netpath.yaml")
+        let output = try lab.run("XDG_CONFIG_HOME=\(lab.directory)/xdg \(Watched.program) status 2>&1; echo $?")
+        #expect(output.contains("78"))
+    }
+
+    @Test func embeddedDefaultIsAGoodConfiguration() throws {
+        let lab = try NetworkNamespace()
+        let program = try Watched.program
+        try lab.run("\(program) config default > \(lab.directory)/default.yaml")
+        #expect(try lab.run("\(program) config check \(lab.directory)/default.yaml").contains("ok"))
+    }
+
+    @Test(arguments: [MonitorProcess.Signal.interrupt, .terminate])
+    func signalsEndTheWatchCleanly(_ signal: MonitorProcess.Signal) throws {
+        let lab = try NetworkNamespace()
+        let watched = try Watched(lab)
+        try watched.expect("unsatisfied", "noInterface")
+        #expect(try watched.monitor.stop(signal: signal) == 0)
+        #expect(watched.monitor.standardError == "")
+    }
+
+    @Test func goneReaderEndsTheWatchQuietly() throws {
+        let lab = try NetworkNamespace()
+        // `head` takes one line and leaves; nothing changes afterwards, and the program must end all the same.
+        let output = try lab.run(
+            "{ \(Watched.program) watch; echo $? >\(lab.directory)/status; } 2>\(lab.directory)/errors | head -n 1")
+        #expect(output.contains("unsatisfied"))
+        #expect(try lab.run("cat \(lab.directory)/status \(lab.directory)/errors") == "0\n")
+    }
+
+    @Test func explainNamesRuleEvidenceAndRemedy() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
+        try wan.setDown()
+        let output = try lab.run("\(Watched.program) explain; true")
+        #expect(output.contains("wan0"))
+        #expect(output.contains("ip link set"))
+        try wan.setUp()
+        #expect(try lab.run("\(Watched.program) explain; true").contains("route"))
+    }
+}

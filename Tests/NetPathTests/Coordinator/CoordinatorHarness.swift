@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import NetPath
+
+/// Performs the actions of a state machine on paper, and checks with every step that they are legal.
+struct CoordinatorHarness {
+    static let origin = MonotonicTime(nanoseconds: 1_000_000_000_000)
+
+    private(set) var machine: CoordinatorStateMachine
+    private(set) var now = Self.origin
+    private(set) var published: [NetworkPath] = []
+    private(set) var refreshed: [Int] = []
+    private(set) var generations: [Int]
+    private(set) var running: Set<Int> = []
+    private let mergePolicy: MergePolicy
+
+    init(_ modes: BackendMode..., merge: MergePolicy = .priority, evaluation: EvaluationPolicy = EvaluationPolicy()) {
+        let backends = modes.enumerated().map { (name: "b\($0)", mode: $1) }
+        self.machine = CoordinatorStateMachine(backends: backends, evaluation: evaluation, merge: merge)
+        self.generations = modes.map { _ in 0 }
+        self.mergePolicy = merge
+    }
+
+    var path: NetworkPath? { self.published.last }
+    var health: [BackendHealth] { self.machine.opinions.map(\.report.health) }
+    var elapsed: Duration { self.now - Self.origin }
+
+    mutating func start() { self.perform(self.machine.start(now: self.now)) }
+
+    mutating func report(_ backend: Int, _ observation: Observation, generation: Int? = nil) {
+        let generation = generation ?? self.generations[backend]
+        self.perform(
+            self.machine.report(backend: backend, generation: generation, observation: observation, now: self.now)
+        )
+    }
+
+    mutating func end(_ backend: Int, _ error: String? = "broke", generation: Int? = nil, jitter: Double = 0) {
+        let generation = generation ?? self.generations[backend]
+        if generation == self.generations[backend] { self.running.remove(backend) }
+        self.perform(
+            self.machine.ended(backend: backend, generation: generation, error: error, jitter: jitter, now: self.now)
+        )
+    }
+
+    mutating func refresh() { self.perform(self.machine.refresh(now: self.now)) }
+
+    /// Lets time pass, waking the machine whenever it asked for it.
+    mutating func advance(by duration: Duration) {
+        let end = self.now + duration
+        while let deadline = self.machine.nextDeadline, deadline <= end {
+            self.now = max(self.now, deadline)
+            self.wake()
+        }
+        self.now = end
+    }
+
+    mutating func wake() {
+        self.perform(self.machine.wake(now: self.now))
+        if let next = self.machine.nextDeadline { #expect(next > self.now, "a busy loop") }
+    }
+
+    private mutating func perform(_ actions: [CoordinatorStateMachine.Action]) {
+        for action in actions {
+            switch action {
+            case .run(let backend, let generation):
+                #expect(self.running.insert(backend).inserted, "one run at a time")
+                #expect(generation > self.generations[backend])
+                self.generations[backend] = generation
+            case .refresh(let backend):
+                #expect(self.running.contains(backend), "nobody to ask")
+                self.refreshed.append(backend)
+            case .publish(let path):
+                #expect(path != self.path, "equal paths are never republished")
+                #expect(path.sequence > self.path?.sequence ?? 0)
+                #expect(path.publishedAt == self.now)
+                self.published.append(path)
+            }
+        }
+        #expect(self.machine.path == self.path)
+        self.checkPath()
+    }
+
+    /// The current path is what the opinions mean, or the last one, marked.
+    private func checkPath() {
+        guard let path else { return }
+        if let merged = merge(self.machine.opinions, policy: self.mergePolicy) {
+            #expect(path == merged)
+            #expect(!path.isStale)
+        } else {
+            #expect(path.isStale)
+            #expect(path.backends == self.machine.opinions.map(\.report))
+        }
+    }
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathTestKit
+import Testing
+
+/// Rules 2 to 4: every reason why there is no path.
+@Suite struct EvaluateReasonTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let observation: Observation
+        let status: PathStatus
+        let code: PathReason.Code
+        let message: String?
+
+        init(
+            _ name: String,
+            _ observation: Observation,
+            _ status: PathStatus,
+            _ code: PathReason.Code,
+            _ message: String? = nil
+        ) {
+            self.testDescription = name
+            self.observation = observation
+            self.status = status
+            self.code = code
+            self.message = message
+        }
+    }
+
+    private static let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    private static let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24").with("2001:db8::7/64")
+    private static let wlan0 = NetworkInterface.wifi("wlan0", 3).with("198.51.100.7/24")
+    private static let bare = NetworkInterface.wired("eth0", 2).with("fe80::7/64")
+    private static let wireless = NetworkInterface.wifi("wlan0", 3)
+
+    private static func check(_ row: Row) throws {
+        let verdict = try #require(evaluate(row.observation, policy: EvaluationPolicy(), now: self.now))
+        #expect(verdict.status == row.status)
+        #expect(verdict.reason.code == row.code)
+        if let message = row.message { #expect(verdict.reason.message == message) }
+        #expect(verdict.families.isEmpty)
+        #expect(verdict.gateways.isEmpty)
+    }
+
+    // MARK: One interface, no route
+
+    static let links: [Row] = [
+        Row("nothing but loopback", .seeing(.loopback()), .unsatisfied, .noInterface),
+        Row("nothing at all", .seeing(), .unsatisfied, .noInterface),
+        Row("admin-down", .seeing(eth0.down()), .unsatisfied, .allDown),
+        Row("admin-down although addressed", .seeing(eth0.down(), wlan0.down()), .unsatisfied, .allDown),
+        Row("no carrier", .noLink, .unsatisfied, .noCarrier, "eth0 has no carrier"),
+        Row("carrier 0 although up", .seeing(eth0.withoutCarrier(.up)), .unsatisfied, .noCarrier),
+        Row("carrier 0, state unknown", .seeing(eth0.withoutCarrier(.unknown)), .unsatisfied, .noCarrier),
+        Row("lowerLayerDown", .seeing(eth0.inState(.lowerLayerDown)), .unsatisfied, .noCarrier),
+        Row("notPresent", .seeing(eth0.inState(.notPresent)), .unsatisfied, .noCarrier),
+        Row("testing", .seeing(eth0.inState(.testing)), .unsatisfied, .noCarrier),
+        Row("dormant", .seeing(eth0.inState(.dormant)), .requiresConnection, .authenticating),
+        Row(
+            "parent admin-down",
+            .seeing(eth0.down(), NetworkInterface.virtual("mv0", 4, kind: "macvlan").on(eth0)),
+            .unsatisfied,
+            .noCarrier,
+            "eth0 below mv0 is administratively down"
+        ),
+        Row("parent elsewhere", .seeing(eth0.changed { $0.parentIndex = 99 }), .unsatisfied, .noRoute),
+        Row("address, no route", .seeing(eth0), .unsatisfied, .noRoute),
+        Row("no address", .seeing(bare), .unsatisfied, .noAddress, "eth0 has no address"),
+        Row("link-local IPv4 only", .seeing(bare.with("169.254.3.4/16")), .unsatisfied, .noAddress),
+        Row(
+            "address taken",
+            .seeing(bare.with("2001:db8::7/64", state: .duplicate)),
+            .unsatisfied,
+            .noAddress,
+            "every address of eth0 is in use elsewhere"
+        ),
+        Row(
+            "tentative",
+            .seeing(bare.with("2001:db8::7/64", state: .tentative)),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "optimistic",
+            .seeing(bare.with("2001:db8::7/64", state: [.tentative, .optimistic])),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row("deprecated", .seeing(bare.with("2001:db8::7/64", state: .deprecated)), .unsatisfied, .noRoute),
+        Row("Wi-Fi not associated", .seeing(wireless.withoutCarrier()), .requiresConnection, .wifiNotAssociated),
+        Row("Wi-Fi dormant", .seeing(wireless.inState(.dormant)), .requiresConnection, .authenticating),
+        Row(
+            "Wi-Fi blocked and down",
+            .seeing(wireless.down().changed { $0.isRadioBlocked = true }),
+            .unsatisfied,
+            .radioBlocked
+        ),
+        Row(
+            "Wi-Fi blocked and up",
+            .seeing(wireless.withoutCarrier().changed { $0.isRadioBlocked = true }),
+            .unsatisfied,
+            .radioBlocked
+        ),
+        Row(
+            "modem off",
+            .seeing(NetworkInterface.cellular("wwan0", 5).withoutCarrier()),
+            .requiresConnection,
+            .modemNotConnected
+        ),
+        Row("modem without address", .seeing(.cellular("wwan0", 5)), .requiresConnection, .modemNotConnected),
+        Row("modem with address", .seeing(.cellular("wwan0", 5).with("100.64.0.7/32")), .unsatisfied, .noRoute),
+        Row("modem down", .seeing(NetworkInterface.cellular("wwan0", 5).down()), .unsatisfied, .allDown),
+        Row(
+            "members of a bridge do not count",
+            .seeing(
+                .virtual("br0", 9, kind: "bridge").inState(.down).changed { $0.hasCarrier = false },
+                wlan0.changed { $0.controllerIndex = 9 },
+                wireless.inState(.dormant).changed { $0.controllerIndex = 9 }
+            ),
+            .unsatisfied,
+            .noCarrier
+        ),
+        Row("expected, just up", .seeing(bare.expectingAddress(since: now)), .requiresConnection, .configuringAddress),
+        Row("expected, age unknown", .seeing(bare.expectingAddress(since: nil)), .unsatisfied, .noAddress),
+        Row(
+            "expected, grace over",
+            .seeing(bare.expectingAddress(since: MonotonicTime(nanoseconds: now.nanoseconds - 45_000_000_000))),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row("not expected", .seeing(bare.changed { $0.carrierSince = now }), .unsatisfied, .noAddress),
+        Row(
+            "expected, no carrier",
+            .seeing(bare.expectingAddress(since: now).withoutCarrier()),
+            .unsatisfied,
+            .noCarrier
+        ),
+        Row("expected, has an address", .seeing(eth0.expectingAddress(since: now)), .unsatisfied, .noRoute),
+    ]
+
+    @Test(arguments: Self.links) func link(_ row: Row) throws { try Self.check(row) }
+
+    // MARK: Several interfaces
+
+    private static let blocked = NetworkInterface.wifi("wlan9", 9).down().changed { $0.isRadioBlocked = true }
+
+    static let orders: [Row] = [
+        Row(
+            "authenticating before configuring",
+            .seeing(bare.expectingAddress(since: now), wireless.inState(.dormant)),
+            .requiresConnection,
+            .authenticating
+        ),
+        Row(
+            "configuring before association",
+            .seeing(bare.expectingAddress(since: now), wireless.withoutCarrier()),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "association before modem",
+            .seeing(NetworkInterface.cellular("wwan0", 1).withoutCarrier(), wireless.withoutCarrier()),
+            .requiresConnection,
+            .wifiNotAssociated
+        ),
+        Row(
+            "a step before any no",
+            .seeing(eth0, wireless.withoutCarrier()),
+            .requiresConnection,
+            .wifiNotAssociated
+        ),
+        Row("noRoute before noAddress", .seeing(bare, wlan0), .unsatisfied, .noRoute),
+        Row("noAddress before noCarrier", .seeing(eth0.withoutCarrier(), wireless), .unsatisfied, .noAddress),
+        Row("noCarrier before radioBlocked", .seeing(eth0.withoutCarrier(), blocked), .unsatisfied, .noCarrier),
+        Row("radioBlocked before allDown", .seeing(eth0.down(), blocked), .unsatisfied, .radioBlocked),
+    ]
+
+    @Test(arguments: Self.orders) func order(_ row: Row) throws { try Self.check(row) }
+
+    // MARK: What the kernel would do
+
+    private static let routed = Observation.seeing(.loopback(), eth0, wlan0)
+    private static let dead = RouteLeg(interfaceIndex: 2, isDown: true)
+
+    static let routes: [Row] = [
+        Row("blackhole", routed.answering(.ipv4, .rejected(.blackhole)), .unsatisfied, .routeRejects),
+        Row(
+            "unreachable, named",
+            routed.answering(.ipv6, .rejected(.unreachable)),
+            .unsatisfied,
+            .routeRejects,
+            "a route of type unreachable takes packets to 2400::1"
+        ),
+        Row("prohibit", routed.answering(.ipv4, .rejected(.prohibit)), .unsatisfied, .routeRejects),
+        Row(
+            "a rejecting half",
+            routed.answering(.ipv4, .through(eth0), .rejected(.blackhole)),
+            .unsatisfied,
+            .routeRejects
+        ),
+        Row(
+            "rejected in one half, no route in the other",
+            routed.answering(.ipv4, .noRoute, .rejected(.blackhole)),
+            .unsatisfied,
+            .routeRejects
+        ),
+        Row(
+            "a rejecting route before a pending step",
+            Observation.seeing(eth0, wireless.inState(.dormant)).answering(.ipv4, .rejected(.blackhole)),
+            .unsatisfied,
+            .routeRejects
+        ),
+        Row(
+            "a rejecting route before a dead egress",
+            Observation.seeing(eth0.withoutCarrier()).routed(.ipv4, through: eth0)
+                .answering(.ipv6, .rejected(.prohibit)),
+            .unsatisfied,
+            .routeRejects
+        ),
+        Row("half routed, lower", routed.answering(.ipv4, .through(eth0), .noRoute), .unsatisfied, .noRoute),
+        Row("half routed, upper", routed.answering(.ipv4, .noRoute, .through(eth0)), .unsatisfied, .noRoute),
+        Row(
+            "no source",
+            routed.routed(.ipv4, through: eth0, source: .none),
+            .unsatisfied,
+            .noAddress,
+            "eth0 has a route but no usable source address"
+        ),
+        Row(
+            "unspecified source",
+            routed.routed(.ipv4, through: eth0, source: .from("0.0.0.0")),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "link-local source",
+            routed.routed(.ipv6, through: eth0, source: .from("fe80::7")),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "loopback source",
+            routed.routed(.ipv6, through: eth0, source: .from("::1")),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "taken source",
+            Observation.seeing(bare.with("2001:db8::8/64", state: .duplicate))
+                .routed(.ipv6, through: bare, source: .from("2001:db8::8")),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "tentative source",
+            Observation.seeing(bare.with("2001:db8::8/64", state: .tentative))
+                .routed(.ipv6, through: bare, source: .from("2001:db8::8")),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "egress without carrier, another default",
+            Observation.seeing(eth0.withoutCarrier(), wlan0.withDefaultRoute("198.51.100.1"))
+                .routed(.ipv4, through: eth0, source: .from("192.0.2.7")),
+            .unsatisfied,
+            .noCarrier,
+            "eth0 has no carrier"
+        ),
+        Row(
+            "egress link-down, association possible elsewhere",
+            Observation.seeing(eth0, wireless.withoutCarrier()).answering(.ipv4, .route(Route(legs: [dead]))),
+            .unsatisfied,
+            .noCarrier,
+            "the route through eth0 has lost its link"
+        ),
+        Row(
+            "egress link-down, interface not seen",
+            Observation.seeing(wlan0).answering(.ipv4, .route(Route(legs: [dead]))),
+            .unsatisfied,
+            .noCarrier,
+            "the route through interface 2 has lost its link"
+        ),
+        Row(
+            "every leg dead",
+            Observation.seeing(eth0, wlan0.withoutCarrier()).answering(
+                .ipv4,
+                .route(Route(legs: [dead, RouteLeg(interfaceIndex: 3)]))
+            ),
+            .unsatisfied,
+            .noCarrier
+        ),
+        Row(
+            "egress dormant",
+            Observation.seeing(eth0.inState(.dormant)).routed(.ipv4, through: eth0),
+            .requiresConnection,
+            .authenticating
+        ),
+        Row(
+            "egress Wi-Fi not associated",
+            Observation.seeing(wlan0.withoutCarrier()).routed(.ipv4, through: wlan0),
+            .requiresConnection,
+            .wifiNotAssociated
+        ),
+        Row(
+            "egress down",
+            Observation.seeing(eth0.down(), wlan0).routed(.ipv4, through: eth0),
+            .unsatisfied,
+            .interfaceDown
+        ),
+        Row(
+            "loopback default",
+            Observation.seeing(.loopback(), eth0).routed(.ipv4, through: .loopback()),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row(
+            "loopback default alone",
+            Observation.seeing(.loopback()).routed(.ipv4, through: .loopback()),
+            .unsatisfied,
+            .noInterface
+        ),
+    ]
+
+    @Test(arguments: Self.routes) func route(_ row: Row) throws { try Self.check(row) }
+
+    // MARK: What else is said
+
+    @Test func everyInterfaceHasItsOwnReason() throws {
+        let observation = Observation.seeing(
+            .loopback(),
+            Self.eth0.withoutCarrier(),
+            Self.wireless.down(),
+            .virtual("veth1", 8, kind: "veth").down(),
+            .virtual("veth2", 9, kind: "veth").with("172.17.0.1/16")
+        )
+        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        #expect(verdict.interfaces.map(\.name) == ["eth0", "wlan0", "veth2"], "a veth that is down is nobody's uplink")
+        #expect(verdict.interfaces.map(\.reason.code) == [.noCarrier, .interfaceDown, .noRoute])
+    }
+
+    @Test func virtualInterfacesAreShownWhenThereIsNothingElse() throws {
+        let observation = Observation.seeing(.loopback(), .virtual("veth1", 8, kind: "veth").down())
+        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        #expect(verdict.interfaces.map(\.name) == ["veth1"])
+        #expect(verdict.reason.code == .allDown)
+    }
+
+    @Test func otherDefaultsAreListedBesideADeadEgress() throws {
+        let wlan0 = Self.wlan0.withDefaultRoute("198.51.100.1", metric: 600)
+        let observation = Observation.seeing(Self.eth0.withoutCarrier(), wlan0)
+            .routed(.ipv4, through: Self.eth0, source: .from("192.0.2.7"))
+        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        #expect(verdict.interfaces.map(\.name) == ["eth0", "wlan0"])
+        #expect(verdict.interfaces.map(\.reason.code) == [.noCarrier, .alternative])
+        #expect(verdict.interfaces.last?.gateways.map(\.description) == ["198.51.100.1"])
+    }
+
+    @Test func graceEndsWithoutAnEvent() throws {
+        let policy = EvaluationPolicy(configurationGrace: .seconds(10))
+        let observation = Observation.seeing(
+            Self.bare.expectingAddress(since: Self.now),
+            Self.wireless.expectingAddress(since: Self.now + .seconds(3))
+        )
+        func verdict(after seconds: Int) throws -> Verdict {
+            try #require(evaluate(observation, policy: policy, now: Self.now + .seconds(seconds)))
+        }
+        #expect(try verdict(after: 0).reviseAt == Self.now + .seconds(10))
+        #expect(try verdict(after: 9).reason.message == "eth0 is waiting for an address")
+        #expect(try verdict(after: 10).reason.message == "wlan0 is waiting for an address")
+        #expect(try verdict(after: 10).reviseAt == Self.now + .seconds(13))
+        #expect(try verdict(after: 13).status == .unsatisfied)
+        #expect(try verdict(after: 13).reviseAt == nil)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathTestKit
+import Testing
+
+/// No opinion, and what must never become a "no".
+@Suite struct EvaluateUnknownTests {
+    private let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    private let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
+
+    private func status(_ observation: Observation) -> PathStatus? {
+        evaluate(observation, policy: EvaluationPolicy(), now: self.now)?.status
+    }
+
+    @Test func noEvidenceIsNoOpinion() {
+        #expect(self.status(Observation(at: self.now)) == nil)
+    }
+
+    @Test func unansweredQuestionsAreNoNo() {
+        let noRoute = Observation.seeing(self.eth0)
+        #expect(self.status(noRoute.unanswered(.ipv4)) == nil)
+        #expect(self.status(noRoute.unanswered(.ipv6)) == nil)
+        #expect(self.status(noRoute.changed { $0.representatives = [] }) == nil)
+        #expect(self.status(noRoute.answering(.ipv4, .through(self.eth0), .unknown)) == nil)
+        #expect(self.status(noRoute.answering(.ipv4, .unknown, .through(self.eth0))) == nil)
+        let elsewhere = RouteAnswer.route(Route(legs: [RouteLeg(interfaceIndex: 99)]))
+        #expect(self.status(noRoute.answering(.ipv4, elsewhere)) == nil, "the backend left out interface 99")
+        #expect(self.status(noRoute.answering(.ipv4, .route(Route(legs: [])))) == nil, "a route, but where to?")
+    }
+
+    @Test func aNoForOneHalfIsEnoughWhicheverHalfItIs() {
+        let noRoute = Observation.seeing(self.eth0)
+        #expect(self.status(noRoute.answering(.ipv4, .noRoute, .unknown)) == .unsatisfied)
+        #expect(self.status(noRoute.answering(.ipv4, .unknown, .noRoute)) == .unsatisfied)
+    }
+
+    @Test(arguments: [
+        ([ProbeOutcome.Result.connected], true, PathStatus?.some(.satisfied)),
+        ([.refused], false, .satisfied),
+        ([.timedOut, .refused], true, .satisfied),
+        ([], false, nil),
+        ([.timedOut], false, nil),
+        ([.timedOut, .notResolved, .unreachable(errno: 101)], true, .unsatisfied),
+    ])
+    func probesAlone(results: [ProbeOutcome.Result], isComplete: Bool, status: PathStatus?) {
+        var observation = Observation(at: self.now)
+        let outcomes = results.map { ProbeOutcome(target: "203.0.113.7:443", result: $0) }
+        observation.probes = ProbeRound(outcomes: outcomes, isComplete: isComplete)
+        let verdict = evaluate(observation, policy: EvaluationPolicy(), now: self.now)
+        #expect(verdict?.status == status)
+        #expect(verdict == nil || verdict?.reason.code == (status == .satisfied ? .probeAnswered : .probeFailed))
+    }
+
+    @Test func probesDoNotReplaceInterfacesThatAreNotSeen() {
+        let round = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: .timedOut)], isComplete: true)
+        let seeing = Observation.online(self.eth0).changed { $0.probes = round }
+        #expect(self.status(seeing) == .satisfied)
+        #expect(self.status(seeing.changed { $0.interfaces = nil }) == nil)
+    }
+
+    /// Nil never means "no": forgetting a fact never turns "yes" or "don't know" into "no".
+    @Test func forgettingAFactNeverMakesANo() {
+        var generator = SeededGenerator(seed: 1)
+        var outcomes: [PathStatus?: Int] = [:]
+        for _ in 0..<2_000 {
+            let observation = ObservationGenerator.observation(using: &generator)
+            let before = self.status(observation)
+            outcomes[before, default: 0] += 1
+            guard before == nil || before == .satisfied else { continue }
+            for (fact, forgotten) in ObservationGenerator.forgettingEachFact(of: observation) {
+                let after = self.status(forgotten)
+                if after == nil || after == .satisfied { continue }
+                let change = "\(before?.rawValue ?? "nil") became \(after?.rawValue ?? "nil")"
+                Issue.record("without \(fact), \(change): \(observation)")
+                return
+            }
+        }
+        for status in PathStatus.allCases { #expect(outcomes[status, default: 0] > 50) }
+        #expect(outcomes[nil, default: 0] > 50)
+    }
+
+    /// The verdict depends on the evidence alone, not on the order of hash tables.
+    @Test func theSameEvidenceMeansTheSame() {
+        var generator = SeededGenerator(seed: 2)
+        for _ in 0..<500 {
+            let observation = ObservationGenerator.observation(using: &generator)
+            let verdict = evaluate(observation, policy: EvaluationPolicy(), now: self.now)
+            let shuffled = observation.changed { $0.interfaces?.shuffle() }
+            #expect(evaluate(shuffled, policy: EvaluationPolicy(), now: self.now) == verdict)
+        }
+    }
+}

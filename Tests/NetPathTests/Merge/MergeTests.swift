@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import NetPath
+
+@Suite struct MergeTests {
+    private static let yes = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"), gateway: "192.0.2.1")
+    private static let step = Observation.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
+    private static let no = Observation.noLink
+    private static let answered = Observation.probing(ProbeOutcome(target: "a:1", result: .connected))
+    private static let failed = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut))
+
+    private static func opinion(
+        _ name: String,
+        _ observation: Observation?,
+        health: BackendHealth = .healthy
+    ) -> BackendOpinion {
+        let verdict = observation.flatMap {
+            evaluate($0, policy: EvaluationPolicy(), now: MonotonicTime(nanoseconds: 1_000_000_000_000))
+        }
+        let report = BackendReport(
+            name: name,
+            mode: .active,
+            health: health,
+            status: verdict?.status,
+            reason: verdict?.reason,
+            limitations: [],
+            restarts: 0,
+            resynchronizations: 0
+        )
+        return BackendOpinion(report: report, observation: observation, verdict: verdict)
+    }
+
+    private static func merged(_ observations: [Observation?], _ policy: MergePolicy) -> NetworkPath? {
+        merge(observations.enumerated().map { Self.opinion("b\($0)", $1) }, policy: policy)
+    }
+
+    // MARK: Policies
+
+    /// Priority, unanimous, any, majority.
+    static let tables: [([PathStatus], [PathStatus])] = [
+        ([.satisfied], [.satisfied, .satisfied, .satisfied, .satisfied]),
+        ([.satisfied, .unsatisfied], [.satisfied, .unsatisfied, .satisfied, .unsatisfied]),
+        ([.unsatisfied, .satisfied], [.unsatisfied, .unsatisfied, .satisfied, .unsatisfied]),
+        (
+            [.requiresConnection, .satisfied],
+            [.requiresConnection, .requiresConnection, .satisfied, .requiresConnection]
+        ),
+        (
+            [.unsatisfied, .requiresConnection, .satisfied],
+            [.unsatisfied, .unsatisfied, .satisfied, .requiresConnection]
+        ),
+        ([.satisfied, .unsatisfied, .satisfied], [.satisfied, .unsatisfied, .satisfied, .satisfied]),
+        (
+            [.unsatisfied, .satisfied, .satisfied, .requiresConnection],
+            [.unsatisfied, .unsatisfied, .satisfied, .requiresConnection]
+        ),
+    ]
+
+    private static func observation(_ status: PathStatus) -> Observation {
+        switch status {
+        case .satisfied: self.yes
+        case .requiresConnection: self.step
+        case .unsatisfied: self.no
+        }
+    }
+
+    @Test(arguments: Self.tables)
+    func policies(statuses: [PathStatus], expected: [PathStatus]) throws {
+        for (policy, expected) in zip([MergePolicy.priority, .unanimous, .any, .majority], expected) {
+            let path = try #require(Self.merged(statuses.map(Self.observation), policy))
+            #expect(path.status == expected, "\(policy)")
+            #expect(path.disagreements.map(\.status) == statuses.filter { $0 != expected })
+            #expect(path.disagreements.allSatisfy { $0.status != expected })
+            #expect(path.backends.map(\.status) == statuses)
+            #expect(!path.isStale)
+        }
+    }
+
+    @Test func onlyPriorityDependsOnTheOrderOfBackends() throws {
+        for policy in [MergePolicy.unanimous, .any, .majority] {
+            let statuses = permutations([Self.yes, Self.no, Self.step, Self.no]).map {
+                Self.merged($0, policy)?.status
+            }
+            #expect(Set(statuses).count == 1, "\(policy)")
+        }
+        for order in permutations([Self.yes, Self.no, Self.step]) {
+            let path = Self.merged(order, .priority)
+            let first = Self.merged([order[0]], .priority)
+            #expect(path?.status == first?.status)
+            #expect(path?.reason == first?.reason)
+            #expect(path?.interfaces == first?.interfaces)
+            #expect(path?.disagreements.map(\.backend) == ["b1", "b2"])
+        }
+    }
+
+    @Test func detailsComeFromTheFirstThatSaysSo() throws {
+        let eth1 = NetworkInterface.wired("eth1", 4).with("198.51.100.7/24")
+        let second = Observation.online(eth1, gateway: "198.51.100.1").changed { $0.dnsServers = [] }
+        let path = try #require(Self.merged([Self.no, second, Self.yes], .any))
+        #expect(path.interfaces.map(\.name) == ["eth1"])
+        #expect(path.gateways.map(\.address.description) == ["198.51.100.1"])
+        #expect(path.supportsIPv4 && !path.supportsIPv6)
+        #expect(path.dnsServers == [])
+        #expect(!path.supportsDNS)
+    }
+
+    @Test func nameServersComeFromAnyoneWhoKnowsThem() throws {
+        let server = DNSServer(.fixture("192.0.2.53"))
+        let knowing = Self.no.changed { $0.dnsServers = [server] }
+        #expect(Self.merged([Self.yes, knowing], .priority)?.dnsServers == [server])
+        #expect(Self.merged([Self.yes, knowing], .priority)?.supportsDNS == true)
+        #expect(try #require(Self.merged([Self.yes], .priority)).dnsServers == nil)
+    }
+
+    // MARK: Who votes
+
+    @Test(arguments: MergePolicy.allCases)
+    func whoIsNotHealthyDoesNotVote(policy: MergePolicy) throws {
+        for health in [BackendHealth.starting, .unhealthy, .off] {
+            let broken = Self.opinion("broken", Self.no, health: health)
+            let well = Self.opinion("well", Self.yes)
+            for opinions in [[broken, well], [well, broken]] {
+                let path = try #require(merge(opinions, policy: policy))
+                #expect(path.status == .satisfied)
+                #expect(path.disagreements.isEmpty)
+                #expect(path.backends.map(\.name) == opinions.map(\.report.name))
+            }
+            #expect(merge([broken], policy: policy) == nil)
+        }
+    }
+
+    @Test(arguments: MergePolicy.allCases)
+    func whoHasNoOpinionDoesNotVote(policy: MergePolicy) {
+        let unknown = Self.no.unanswered(.ipv4)
+        #expect(Self.merged([unknown, Self.yes, nil], policy)?.status == .satisfied)
+        #expect(Self.merged([unknown, nil], policy) == nil)
+        #expect(Self.merged([], policy) == nil)
+    }
+
+    // MARK: Probes
+
+    @Test(arguments: MergePolicy.allCases)
+    func probesAdvise(policy: MergePolicy) throws {
+        for order in permutations([Self.yes, Self.failed]) {
+            let path = try #require(Self.merged(order, policy))
+            #expect(path.status == .satisfied)
+            #expect(path.internet == .unreachable)
+            #expect(path.probes.map(\.target) == ["a:1"])
+            #expect(path.disagreements.isEmpty, "advice is no disagreement")
+        }
+        #expect(Self.merged([Self.answered, Self.no], policy)?.status == .unsatisfied)
+        #expect(Self.merged([Self.answered, Self.no], policy)?.internet == .reachable)
+    }
+
+    @Test func probesDecideWhenThereIsNobodyElse() {
+        #expect(Self.merged([Self.answered], .priority)?.reason.code == .probeAnswered)
+        #expect(Self.merged([Self.failed], .priority)?.reason.code == .probeFailed)
+        #expect(Self.merged([Self.failed, Self.answered], .any)?.status == .satisfied)
+        let deaf = Self.opinion("deaf", nil, health: .unhealthy)
+        #expect(merge([deaf, Self.opinion("probe", Self.answered)], policy: .priority)?.status == .satisfied)
+    }
+
+    /// A monitor that broke never means offline, and neither does one that cannot tell any more.
+    @Test(arguments: MergePolicy.allCases)
+    func probesDoNotStepInForABackendThatHasSpoken(policy: MergePolicy) {
+        let probe = Self.opinion("probe", Self.failed)
+        #expect(merge([Self.opinion("broken", Self.yes, health: .unhealthy), probe], policy: policy) == nil)
+        #expect(merge([Self.opinion("unsure", Self.yes.unanswered(.ipv4)), probe], policy: policy) == nil)
+    }
+
+    static let internets: [([ProbeOutcome.Result], Bool, InternetReachability)] = [
+        ([], false, .unknown), ([.timedOut], false, .unknown), ([.timedOut], true, .unreachable),
+        ([.timedOut, .connected], true, .reachable), ([.refused], false, .reachable),
+        ([.portal], true, .portal), ([.portal, .connected], true, .reachable),
+    ]
+
+    @Test(arguments: Self.internets)
+    func internet(results: [ProbeOutcome.Result], isComplete: Bool, expected: InternetReachability) {
+        let probing = Observation.probing(isComplete: isComplete).changed {
+            $0.probes?.outcomes = results.map { ProbeOutcome(target: "a:1", result: $0) }
+        }
+        #expect(Self.merged([Self.yes, probing], .priority)?.internet == expected)
+        let broken = Self.opinion("probe", probing, health: .unhealthy)
+        #expect(merge([Self.opinion("kernel", Self.yes), broken], policy: .priority)?.internet == .unknown)
+    }
+}
