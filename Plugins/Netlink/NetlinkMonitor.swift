@@ -15,12 +15,15 @@ public struct NetlinkMonitor: PathMonitor {
         /// The addresses that stand for the whole internet; a family has a path when the kernel routes all of its own.
         ///
         /// Two of each family, one in each half of the address space, so that a VPN that splits the default route in
-        /// two halves is seen. Nothing is ever sent to them. Documentation prefixes would meet bogon filters.
+        /// two halves is seen. Nothing is ever sent to them. Documentation prefixes would meet bogon filters. A family
+        /// without any is unknown, and what is unknown never makes a path unsatisfied: name both.
         public var representatives: [IPAddress] = [
             IPAddress(ipv4: 0x0900_0001), IPAddress(ipv4: 0xC100_0001),
             IPAddress(ipv6: 0x2600 << 112 | 1), IPAddress(ipv6: 0x3000 << 112 | 1),
         ]
-        /// The room for events that are not read yet, in bytes. When it overflows everything is read again.
+        /// The room for events that are not read yet, in bytes.
+        ///
+        /// When it overflows everything is read again.
         public var receiveBuffer = 1 << 20
         /// Where sysfs is mounted.
         public var sysfs = "/sys"
@@ -66,7 +69,8 @@ public struct NetlinkMonitor: PathMonitor {
                 continuation.resume(
                     with: Result {
                         try NetlinkSession(options: options, mailbox: mailbox, context: context).run()
-                    })
+                    }
+                )
             }
             if !started { continuation.resume(throwing: NetlinkError(failedTo: "start a thread")) }
         }

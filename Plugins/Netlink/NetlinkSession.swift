@@ -111,7 +111,8 @@ final class NetlinkSession {
         self.readEverything()
         self.report(even: true)
         while true {
-            let descriptors = [self.mailbox.fileDescriptor, self.events.fileDescriptor]
+            let descriptors =
+                [self.mailbox.fileDescriptor, self.events.fileDescriptor]
                 + [self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1]
             let ready = SystemCalls.poll(descriptors, timeout: self.timeout())
             var isAsked = false

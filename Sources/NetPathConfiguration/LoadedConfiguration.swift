@@ -19,6 +19,7 @@ public struct LoadedConfiguration: Sendable {
     ///   - path: A file named on the command line; it has to exist.
     ///   - environment: The variables that take part in the search: `NETPATH_CONFIG`, `XDG_CONFIG_HOME`, `HOME`.
     ///   - registry: The backends that can be named.
+    /// - Returns: The configuration; nothing is started.
     /// - Throws: ``ConfigurationError`` with everything that is wrong.
     public static func load(
         path: String?,
@@ -29,7 +30,10 @@ public struct LoadedConfiguration: Sendable {
         switch search.location(exists: ConfigurationFile.mayExist) {
         case .file(let path, _): return try self.parse(try ConfigurationFile.read(path), registry: registry)
         case .embedded:
-            return try self.parse(ConfigurationSource(name: "embedded default", text: self.defaultText), registry: registry)
+            return try self.parse(
+                ConfigurationSource(name: "embedded default", text: self.defaultText),
+                registry: registry
+            )
         }
     }
 
@@ -58,11 +62,13 @@ public struct LoadedConfiguration: Sendable {
             if !names.insert(name).inserted {
                 section.reject(
                     section.contains("name") ? "name" : "type",
-                    "names a second backend '\(name)'; give it a 'name' of its own")
+                    "names a second backend '\(name)'; give it a 'name' of its own"
+                )
             }
             let mode = section.choice("mode", default: BackendMode.active)
             backends.append(
-                ConfiguredBackend(name: name, type: type, mode: mode, monitor: registration.make(section)))
+                ConfiguredBackend(name: name, type: type, mode: mode, monitor: registration.make(section))
+            )
         }
         if root.contains("backends"), sections.isEmpty {
             root.reject("backends", "names no backend, so nothing would watch the network")
@@ -76,12 +82,20 @@ public struct LoadedConfiguration: Sendable {
 
     /// Makes a coordinator of the backends; nothing runs before it is started.
     ///
-    /// - Parameter log: Receives messages for the operator, on any thread.
+    /// - Parameters:
+    ///   - clock: The source of time.
+    ///   - executor: As for ``PathCoordinator``.
+    ///   - log: Receives messages for the operator, on any thread.
+    /// - Returns: The coordinator.
     public func makeCoordinator(
+        clock: any MonotonicClock = SystemMonotonicClock(),
+        executor: (any TaskExecutor)? = nil,
         log: @escaping @Sendable (LogLevel, String) -> Void = { _, _ in }
     ) -> PathCoordinator {
         PathCoordinator(
             backends: self.backends.map { Backend($0.name, mode: $0.mode, monitor: $0.monitor) },
+            clock: clock,
+            executor: executor,
             log: log
         )
     }

@@ -43,7 +43,11 @@ struct BadInputTests {
         let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         // setsockopt(…, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, …)
         let command = try self.sandboxed(
-            call: 54, arguments: [1: 270, 2: 1], program: Watched.program, "watch --json")
+            call: 54,
+            arguments: [1: 270, 2: 1],
+            program: Watched.program,
+            "watch --json"
+        )
         let monitor = try lab.start("sh", ["-c", "exec \(command)"])
         let line = try monitor.next { $0["status"] == "satisfied" }
         let limitations = line["backends"]?[0]?["limitations"]?.elements.compactMap(\.string) ?? []

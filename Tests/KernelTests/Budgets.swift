@@ -4,7 +4,7 @@
 import NetPathTestKit
 import Testing
 
-/// What must hold whatever happens to be installed, configured or routed on the machine. Each test prints its figure.
+/// What must hold whatever is installed, configured or routed on the machine; each test prints its figure.
 @Suite(.needsNamespaces, .serialized)
 struct Budgets {
     @Test func stormOfUnrelatedRoutesHardlyWakesTheProcess() throws {

@@ -62,7 +62,8 @@ struct CommandLineTests {
         let lab = try NetworkNamespace()
         // `head` takes one line and leaves; nothing changes afterwards, and the program must end all the same.
         let output = try lab.run(
-            "{ \(Watched.program) watch; echo $? >\(lab.directory)/status; } 2>\(lab.directory)/errors | head -n 1")
+            "{ \(Watched.program) watch; echo $? >\(lab.directory)/status; } 2>\(lab.directory)/errors | head -n 1"
+        )
         #expect(output.contains("unsatisfied"))
         #expect(try lab.run("cat \(lab.directory)/status \(lab.directory)/errors") == "0\n")
     }

@@ -61,16 +61,26 @@ struct LinkTests {
         let line = try watched.expect("unsatisfied", "noCarrier") { try wan.setPeerCarrier(false) }
         #expect(line.reason(of: "wan0") == "noCarrier")
         #expect(line.interfaceNames.contains("wan1"))
-        #expect(try watched.expect("satisfied", "routed") { try wan.setPeerCarrier(true) }.interfaceNames.first == "wan0")
+        #expect(
+            try watched.expect("satisfied", "routed") { try wan.setPeerCarrier(true) }.interfaceNames.first == "wan0"
+        )
     }
 
     @Test func carrierLossFailsOverWhereRoutesWithoutLinkAreIgnored() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink(
-            "wan0", addresses: ["192.0.2.2/24", "2001:db8:1::2/64"], gateway: "192.0.2.1", metric: 100)
+            "wan0",
+            addresses: ["192.0.2.2/24", "2001:db8:1::2/64"],
+            gateway: "192.0.2.1",
+            metric: 100
+        )
         try lab.addDefaultRoute(via: "2001:db8:1::1", through: wan, metric: 100)
         let backup = try lab.addUplink(
-            "wan1", addresses: ["203.0.113.2/24", "2001:db8:2::2/64"], gateway: "203.0.113.1", metric: 600)
+            "wan1",
+            addresses: ["203.0.113.2/24", "2001:db8:2::2/64"],
+            gateway: "203.0.113.1",
+            metric: 600
+        )
         try lab.addDefaultRoute(via: "2001:db8:2::1", through: backup, metric: 600)
         try wan.ignoreRoutesWithoutCarrier()
         let watched = try Watched(lab)

@@ -76,7 +76,8 @@ struct NoiseTests {
             backends:
               - type: netlink
                 receiveBuffer: 2048
-            """)
+            """
+        )
         let lab = watched.lab
         // A stopped process does not read, and this much no buffer of that size holds.
         watched.monitor.sendSignal(.suspend)

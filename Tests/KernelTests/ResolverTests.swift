@@ -22,15 +22,22 @@ struct ResolverTests {
         }
         try expectServers(["192.0.2.54"], after: "echo nameserver 192.0.2.54 >/etc/resolv.conf")
         try expectServers(
-            ["192.0.2.55"], after: "echo nameserver 192.0.2.55 >/etc/new && mv /etc/new /etc/resolv.conf")
+            ["192.0.2.55"],
+            after: "echo nameserver 192.0.2.55 >/etc/new && mv /etc/new /etc/resolv.conf"
+        )
         try expectServers(
-            ["192.0.2.56"], after: "mkdir /etc/a && echo nameserver 192.0.2.56 >/etc/a/f && ln -sf a/f /etc/resolv.conf")
+            ["192.0.2.56"],
+            after: "mkdir /etc/a && echo nameserver 192.0.2.56 >/etc/a/f && ln -sf a/f /etc/resolv.conf"
+        )
         try expectServers(["192.0.2.57"], after: "echo nameserver 192.0.2.57 >/etc/a/f")
         try expectServers(
-            ["192.0.2.58"], after: "echo nameserver 192.0.2.58 >/etc/a/g && ln -sf /etc/a/g /etc/resolv.conf")
+            ["192.0.2.58"],
+            after: "echo nameserver 192.0.2.58 >/etc/a/g && ln -sf /etc/a/g /etc/resolv.conf"
+        )
         try expectServers([], after: "rm /etc/a/g && : >/etc/a/g")
         try expectServers(
             ["192.0.2.59", "fe80::1%wan0"],
-            after: "printf 'nameserver 192.0.2.59\\nnameserver fe80::1%%wan0\\n' >/etc/a/h && mv /etc/a/h /etc/a/g")
+            after: "printf 'nameserver 192.0.2.59\\nnameserver fe80::1%%wan0\\n' >/etc/a/h && mv /etc/a/h /etc/a/g"
+        )
     }
 }

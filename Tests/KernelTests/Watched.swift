@@ -51,7 +51,8 @@ struct Watched {
         } catch {
             let standardError = self.monitor.standardError
             Issue.record(
-                "expected \(status)(\(reason)), saw \(seen); \(error)\n\(standardError)", sourceLocation: sourceLocation
+                "expected \(status)(\(reason)), saw \(seen); \(error)\n\(standardError)",
+                sourceLocation: sourceLocation
             )
             throw error
         }
@@ -78,6 +79,7 @@ extension Trait where Self == ConditionTrait {
     static var needsNamespaces: Self {
         .enabled(
             if: NetworkNamespace.isAvailableOrRequired,
-            "\(NetworkNamespace.unavailableReason ?? "")")
+            "\(NetworkNamespace.unavailableReason ?? "")"
+        )
     }
 }

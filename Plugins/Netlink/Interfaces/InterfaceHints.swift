@@ -5,7 +5,7 @@ import NetPath
 
 /// What sysfs says of an interface beyond what netlink tells (`Documentation/ABI/testing/sysfs-class-net`).
 struct InterfaceHints: Hashable {
-    /// The line DEVTYPE of `uevent`: `wlan`, `wwan`, `bluetooth`, `bridge`, …
+    /// The line DEVTYPE of `uevent`, such as `wlan` or `wwan`.
     var deviceType: String?
     /// Whether a wireless device stands behind it (`phy80211`).
     var isWireless = false

@@ -46,8 +46,10 @@ struct LinkTable {
 
     /// Applies RTM_NEWLINK.
     ///
-    /// - Parameter now: The present moment when the message is an event; nil when it is part of a dump, which says
-    ///   nothing about when the carrier came.
+    /// - Parameters:
+    ///   - update: The message.
+    ///   - now: The present moment when the message is an event; nil when it is part of a dump, which says nothing
+    ///     about when the carrier came.
     mutating func apply(_ update: LinkUpdate, now: MonotonicTime?) {
         guard var entry = self.entries[update.index] ?? self.newEntry(update) else { return }
         let hadCarrier = Self.hasCarrier(entry)
@@ -204,7 +206,8 @@ struct LinkTable {
         // A partial message about an unknown interface is the echo of one that is gone.
         guard let details = update.details else { return nil }
         return Entry(
-            interface: NetworkInterface(index: update.index, name: details.name, type: .other))
+            interface: NetworkInterface(index: update.index, name: details.name, type: .other)
+        )
     }
 
     private mutating func store(_ entry: Entry) {

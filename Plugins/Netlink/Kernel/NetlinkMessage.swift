@@ -44,7 +44,7 @@ struct NetlinkMessage {
         switch self.type {
         case Int(NLMSG_ERROR), Int(NLMSG_DONE):
             // NLMSG_DONE carries the error a dump ended with (netlink(7) does not say so, the kernel does).
-            unsafe self.payload.count >= 4 ? -(unsafe self.payload.loadUnaligned(as: Int32.self)) : 0
+            unsafe self.payload.count >= 4 ? 0 &- (unsafe self.payload.loadUnaligned(as: Int32.self)) : 0
         default: nil
         }
     }

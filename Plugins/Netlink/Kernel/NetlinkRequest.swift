@@ -59,6 +59,7 @@ struct NetlinkRequest {
     ///   - interface: The interface it has to leave through; nil leaves the choice to the kernel.
     ///   - matchesTable: Whether the answer shall be the route as it stands in the table; else it is the route as
     ///     applied to this packet, which alone carries the source address.
+    /// - Returns: The request.
     static func route(to destination: IPAddress, through interface: UInt32?, matchesTable: Bool) -> NetlinkRequest {
         // With FIB_MATCH alone IPv4 reports table 254 for routes of other tables; IPv6 answers both flags together
         // with EINVAL under strict checking, which looks like a blackhole.

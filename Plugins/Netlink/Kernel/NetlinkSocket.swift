@@ -101,7 +101,11 @@ final class NetlinkSocket {
         defer { unsafe nlmsg_free(message) }
         var failed = unsafe request.header.withUnsafeBytes { header in
             unsafe nlmsg_append(
-                message, UnsafeMutableRawPointer(mutating: header.baseAddress), header.count, Int32(NLMSG_ALIGNTO))
+                message,
+                UnsafeMutableRawPointer(mutating: header.baseAddress),
+                header.count,
+                Int32(NLMSG_ALIGNTO)
+            )
         }
         for attribute in request.attributes {
             failed |= unsafe attribute.payload.withUnsafeBytes { payload in

@@ -19,7 +19,9 @@ extension AddressUpdate {
     init?(_ message: NetlinkMessage) {
         // libnl's getters do not check what kind of object they are given.
         guard message.type == RTM_NEWADDR || message.type == RTM_DELADDR else { return nil }
-        let update = unsafe message.withObject { (object: OpaquePointer) -> AddressUpdate? in unsafe AddressUpdate(object) }
+        let update = unsafe message.withObject { (object: OpaquePointer) -> AddressUpdate? in
+            unsafe AddressUpdate(object)
+        }
         guard let update = update.flatMap({ $0 }) else { return nil }
         self = update
     }
@@ -42,6 +44,7 @@ extension AddressUpdate {
         )
         self.isDynamic = flags & UInt32(IFA_F_PERMANENT) == 0
         self.createdAt = MonotonicTime(
-            nanoseconds: Int64(unsafe rtnl_addr_get_create_time(object)) * 10_000_000)
+            nanoseconds: Int64(unsafe rtnl_addr_get_create_time(object)) * 10_000_000
+        )
     }
 }

@@ -25,7 +25,10 @@ struct NextHopReply: Hashable {
         self.leg = attribute(NHA_OIF)?.uint32.map { index in
             // RTNH_F_DEAD and RTNH_F_LINKDOWN.
             RouteLeg(
-                interfaceIndex: index, gateway: attribute(NHA_GATEWAY)?.address, isDown: flags & 0x11 != 0)
+                interfaceIndex: index,
+                gateway: attribute(NHA_GATEWAY)?.address,
+                isDown: flags & 0x11 != 0
+            )
         }
         self.members = []
         // struct nexthop_grp: id, weight, reserved; 8 octets each.

@@ -68,7 +68,8 @@ struct RouteReply: Hashable {
                 multipath.nested(Int(RTA_GATEWAY.rawValue), from: offset + 8, to: end)?.address
                 ?? multipath.nested(Int(RTA_VIA.rawValue), from: offset + 8, to: end).flatMap(Self.via)
             legs.append(
-                RouteLeg(interfaceIndex: index, gateway: gateway, isDown: UInt32(flags) & Self.downFlags != 0))
+                RouteLeg(interfaceIndex: index, gateway: gateway, isDown: UInt32(flags) & Self.downFlags != 0)
+            )
             offset += (Int(length) + 3) & ~3
         }
         return legs

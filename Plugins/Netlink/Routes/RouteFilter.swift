@@ -125,7 +125,9 @@ extension RouteFilter.Instruction {
     fileprivate static let shiftRightByIndex = Self(BPF_ALU | BPF_RSH | BPF_X)
     /// The accumulator := offset of the attribute named by the index register, searched from the accumulator on; or 0.
     fileprivate static let findAttribute = Self(
-        BPF_LD | BPF_W | BPF_ABS, UInt32(bitPattern: SKF_AD_OFF + SKF_AD_NLATTR))
+        BPF_LD | BPF_W | BPF_ABS,
+        UInt32(bitPattern: SKF_AD_OFF + SKF_AD_NLATTR)
+    )
 
     fileprivate static func load(_ value: UInt32) -> Self { Self(BPF_LD | BPF_W | BPF_IMM, value) }
     fileprivate static func load(_ cell: Cell) -> Self { Self(BPF_LD | BPF_W | BPF_MEM, cell.rawValue) }
@@ -140,12 +142,20 @@ extension RouteFilter.Instruction {
 
     fileprivate static func jump(equal value: UInt32, true jumpTrue: UInt8, false jumpFalse: UInt8) -> Self {
         Self(
-            code: UInt16(BPF_JMP | BPF_JEQ | BPF_K), jumpTrue: jumpTrue, jumpFalse: jumpFalse, operand: value)
+            code: UInt16(BPF_JMP | BPF_JEQ | BPF_K),
+            jumpTrue: jumpTrue,
+            jumpFalse: jumpFalse,
+            operand: value
+        )
     }
 
     fileprivate static func jump(greater value: UInt32, true jumpTrue: UInt8, false jumpFalse: UInt8) -> Self {
         Self(
-            code: UInt16(BPF_JMP | BPF_JGT | BPF_K), jumpTrue: jumpTrue, jumpFalse: jumpFalse, operand: value)
+            code: UInt16(BPF_JMP | BPF_JGT | BPF_K),
+            jumpTrue: jumpTrue,
+            jumpFalse: jumpFalse,
+            operand: value
+        )
     }
 }
 

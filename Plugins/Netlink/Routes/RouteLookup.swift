@@ -27,7 +27,8 @@ final class RouteLookup {
                 let request = NetlinkRequest.route(to: address, through: nil, matchesTable: true)
                 guard case .failure(let error) = queries.ask(request, RouteReply.init) else { return false }
                 return [.invalid, .notSupported, .notPermitted, .timedOut, .broken, .badAnswer].contains(error)
-            }.map(\.family))
+            }.map(\.family)
+        )
     }
 
     /// The families the kernel does not answer for.
@@ -54,7 +55,11 @@ final class RouteLookup {
             case .success(let legs):
                 return .route(
                     Route(
-                        legs: legs, source: self.source(towards: destination), metric: reply.metric, table: reply.table)
+                        legs: legs,
+                        source: self.source(towards: destination),
+                        metric: reply.metric,
+                        table: reply.table
+                    )
                 )
             case .failure(let rejection): return rejection.answer
             }
@@ -68,14 +73,20 @@ final class RouteLookup {
     func defaultRoute(through index: UInt32, to destination: IPAddress) -> InterfaceRoute? {
         guard !self.unsupported.contains(destination.family),
             case .success(let reply) = self.queries.ask(
-                .route(to: destination, through: index, matchesTable: true), RouteReply.init),
+                .route(to: destination, through: index, matchesTable: true),
+                RouteReply.init
+            ),
             Self.rejection(type: reply.type) == nil, reply.type == RTN_UNICAST,
             case .success(let legs) = self.legs(of: reply),
             // A multipath answer holds the legs of other devices too.
             let leg = legs.first(where: { $0.interfaceIndex == index && !$0.isDown })
         else { return nil }
         return InterfaceRoute(
-            family: destination.family, gateway: leg.gateway, metric: reply.metric, table: reply.table)
+            family: destination.family,
+            gateway: leg.gateway,
+            metric: reply.metric,
+            table: reply.table
+        )
     }
 
     private func source(towards destination: IPAddress) -> RouteSource {

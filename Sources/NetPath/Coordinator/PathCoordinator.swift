@@ -31,6 +31,7 @@ public final class PathCoordinator: Sendable {
 
     private let backends: [Backend]
     private let clock: any MonotonicClock
+    private let executor: (any TaskExecutor)?
     private let log: @Sendable (LogLevel, String) -> Void
     private let state: Mutex<State>
 
@@ -41,17 +42,21 @@ public final class PathCoordinator: Sendable {
     ///   - evaluation: What verdicts depend on besides the evidence.
     ///   - merge: How several verdicts become one path.
     ///   - clock: The source of time.
+    ///   - executor: Where backends run between their waits; nil for the global pool. Once that pool was used,
+    ///     libdispatch wakes the process every second for ever; a program that must be idle brings its own.
     ///   - log: Receives messages for the operator, on any thread.
     public init(
         backends: [Backend],
         evaluation: EvaluationPolicy = EvaluationPolicy(),
         merge: MergePolicy = .priority,
         clock: any MonotonicClock = SystemMonotonicClock(),
+        executor: (any TaskExecutor)? = nil,
         log: @escaping @Sendable (LogLevel, String) -> Void = { _, _ in }
     ) {
         precondition(Set(backends.map(\.name)).count == backends.count, "backends have unique names")
         self.backends = backends
         self.clock = clock
+        self.executor = executor
         self.log = log
         let machine = CoordinatorStateMachine(
             backends: backends.map { ($0.name, $0.mode) },
@@ -148,21 +153,20 @@ public final class PathCoordinator: Sendable {
 
     /// Replaces the set of hosts whose routes backends have to notice changes of.
     public func watchRoutes(to addresses: Set<IPAddress>) {
-        let continuations = self.state.withLock { state in
+        self.state.withLock { state in
             state.watched = addresses
-            return state.links.compactMap { $0?.watched }
+            // Under the lock, so that of two calls the later one is heard last.
+            for link in state.links { link?.watched.yield(addresses) }
         }
-        for continuation in continuations { continuation.yield(addresses) }
     }
 
     // MARK: Performing
 
     private func perform(_ input: (inout State, MonotonicTime) -> [CoordinatorStateMachine.Action]) {
-        let now = self.clock.now()
         let refreshes: [AsyncStream<Void>.Continuation] = self.state.withLock { state in
             guard !state.isStopped else { return [] }
             var refreshes: [AsyncStream<Void>.Continuation] = []
-            for action in input(&state, now) {
+            for action in input(&state, self.clock.now()) {
                 switch action {
                 case .publish(let path): state.delivery.publish(path)
                 case .run(let index, let generation):
@@ -187,7 +191,7 @@ public final class PathCoordinator: Sendable {
         guard deadline != state.timer?.deadline else { return }
         state.timer?.task.cancel()
         state.timer = deadline.map { deadline in
-            let task = Task { [weak self, clock = self.clock] in
+            let task = Task(executorPreference: self.executor) { [weak self, clock = self.clock] in
                 do { try await clock.sleep(until: deadline) } catch { return }
                 self?.perform { state, now in
                     // The machine may not be due yet after all, so the timer has to be armed anew; but it may have
@@ -220,7 +224,7 @@ public final class PathCoordinator: Sendable {
             offer: { [weak self] resolver in self?.offered(resolver, by: index, generation: generation) },
             log: { [log = self.log] level, message in log(level, "\(backend.name): \(message)") }
         )
-        let task = Task { [weak self] in
+        let task = Task(executorPreference: self.executor) { [weak self] in
             var failure: String?
             do { try await backend.monitor.run(context) } catch { failure = "\(error)" }
             self?.ended(index, generation: generation, failure: failure)

@@ -107,16 +107,16 @@ private struct Evaluation {
         var families: Set<AddressFamily> = []
         var legs: [RouteLeg] = []
         var details: [UInt32: InterfaceRoute] = [:]
-        for case (let family, .routed(let familyLegs, let route)) in findings {
+        for case (let family, .routed(let hops)) in findings {
             families.insert(family)
-            for leg in familyLegs {
-                if !legs.contains(leg) { legs.append(leg) }
-                if details[leg.interfaceIndex] == nil {
-                    details[leg.interfaceIndex] = InterfaceRoute(
+            for hop in hops {
+                if !legs.contains(hop.leg) { legs.append(hop.leg) }
+                if details[hop.leg.interfaceIndex] == nil {
+                    details[hop.leg.interfaceIndex] = InterfaceRoute(
                         family: family,
-                        gateway: leg.gateway,
-                        metric: route.metric,
-                        table: route.table
+                        gateway: hop.leg.gateway,
+                        metric: hop.metric,
+                        table: hop.table
                     )
                 }
             }
@@ -139,7 +139,9 @@ private struct Evaluation {
         verdict.gateways = legs.compactMap { leg in
             leg.gateway.map { Gateway(address: $0, interfaceIndex: leg.interfaceIndex) }
         }
-        verdict.carriedBy = egress.first.flatMap { self.carrier(under: $0, alternatives: alternatives) }
+        verdict.carriedBy = egress.first.flatMap { first in
+            self.carrier(under: first, others: egress.dropFirst() + alternatives)
+        }
         let payer = (verdict.carriedBy ?? egress.first).flatMap { self.interfaces[$0] }
         verdict.isExpensive = payer?.type == .cellular
         return verdict
@@ -162,9 +164,9 @@ private struct Evaluation {
 
     /// The physical interface the packets of a tunnel leave through: the one it is bound to, or the one the kernel
     /// prefers once the tunnel's own routes are out of the way.
-    private func carrier(under egress: UInt32, alternatives: [UInt32]) -> UInt32? {
+    private func carrier(under egress: UInt32, others: some Collection<UInt32>) -> UInt32? {
         guard self.isTunnel(egress) else { return nil }
-        let candidates = [self.interfaces[egress]?.parentIndex].compactMap { $0 } + alternatives
+        let candidates = [self.interfaces[egress]?.parentIndex].compactMap { $0 } + others
         return candidates.first { self.interfaces[$0] != nil && !self.isTunnel($0) }
     }
 
@@ -273,8 +275,12 @@ private struct Evaluation {
             let name = self.interfaces[index]?.name ?? "interface \(index)"
             return (.unsatisfied, PathReason(.noAddress, "\(name) has a route but no usable source address"))
         }
-        for code in Self.unsatisfiedOrder {
-            if let blocked = assessed.first(where: { $0.reason.code == code }) { return (.unsatisfied, blocked.reason) }
+        // Hardware first: that a container bridge has an address but no route explains nothing when the cable is out.
+        let hardware = candidates.filter { $0.isHardware == true }.compactMap { self.assessments[$0.index] }
+        for pool in [hardware, assessed] {
+            for code in Self.unsatisfiedOrder {
+                if let blocked = pool.first(where: { $0.reason.code == code }) { return (.unsatisfied, blocked.reason) }
+            }
         }
         return candidates.isEmpty
             ? (.unsatisfied, PathReason(.noInterface, "there is no network interface besides loopback"))

@@ -207,7 +207,8 @@ extension ExplanationScene {
         }
         let verdict = self.assessments[interface.index].map { assessment in
             // A usable interface has its reason only for want of a route, which it may well have.
-            assessment.isUsable && interface.defaultRoutes?.isEmpty == false ? "usable" : assessment.reason.code.rawValue
+            assessment.isUsable && interface.defaultRoutes?.isEmpty == false
+                ? "usable" : assessment.reason.code.rawValue
         }
         return "\(interface.name): \(properties.joined(separator: ", "))" + (verdict.map { " => \($0)" } ?? "")
     }
@@ -242,7 +243,8 @@ extension ExplanationScene {
 
     var remediesWithoutVerdict: [String] {
         self.observation.limitations.isEmpty
-            ? [] : ["Give the backend what it has to do without: \(self.observation.limitations.joined(separator: "; "))"]
+            ? []
+            : ["Give the backend what it has to do without: \(self.observation.limitations.joined(separator: "; "))"]
     }
 
     func remedies(for verdict: Verdict) -> [String] {
@@ -342,7 +344,8 @@ extension ExplanationScene {
     private var remediesForNoSource: [String] {
         var advice: [String] = []
         for question in self.observation.representatives {
-            guard case .route(let route) = question.answer, let leg = route.legs.first(where: { self.canCarry($0) == true })
+            guard case .route(let route) = question.answer,
+                let leg = route.legs.first(where: { self.canCarry($0) == true })
             else { continue }
             let name = self.name(leg.interfaceIndex)
             let version = question.destination.family == .ipv4 ? "IPv4" : "IPv6"
@@ -389,7 +392,9 @@ extension ExplanationScene {
 /// Quotes a word for a POSIX shell: the kernel allows nearly every character in the name of an interface.
 func shellWord(_ word: String) -> String {
     let isPlain = word.unicodeScalars.allSatisfy { scalar in
-        scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar) || "-_.@+".unicodeScalars.contains(scalar))
+        scalar.isASCII
+            && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
+                || "-_.@+".unicodeScalars.contains(scalar))
     }
     if isPlain, !word.isEmpty { return word }
     return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"

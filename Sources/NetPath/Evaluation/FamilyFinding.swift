@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+/// A hop that packets leave through, and the route it belongs to.
+struct RoutedHop: Hashable {
+    var leg: RouteLeg
+    var metric: UInt32?
+    var table: UInt32?
+}
+
 /// What the kernel's answers mean for one family.
 enum FamilyFinding: Hashable {
-    /// Packets leave through these legs, the usable ones of the first representative's route.
-    case routed(legs: [RouteLeg], route: Route)
+    /// Packets leave through these hops: the usable ones towards the first representative, then those that others add.
+    case routed([RoutedHop])
     /// A route refuses them.
     case rejected(RouteRejection, IPAddress)
     /// They would leave through an interface that cannot carry them.
@@ -26,7 +33,13 @@ enum FamilyFinding: Hashable {
         let findings = zip(answers, destinations).map { answer, destination in
             Self.weigh(answer, to: destination, canCarry: canCarry, isUsableSource: isUsableSource)
         }
-        return findings.max { $0.gravity < $1.gravity } ?? .unknown
+        guard let gravest = findings.max(by: { $0.gravity < $1.gravity }) else { return .unknown }
+        guard case .routed = gravest else { return gravest }
+        var hops: [RoutedHop] = []
+        for case .routed(let more) in findings {
+            hops += more.filter { hop in !hops.contains { $0.leg == hop.leg } }
+        }
+        return .routed(hops)
     }
 
     /// Which finding speaks for the family, whichever half of the address space it comes from.
@@ -61,8 +74,10 @@ enum FamilyFinding: Hashable {
             case .address(let source) where !isUsableSource(source): return .noSource(leg.interfaceIndex)
             case .address, .unknown: break
             }
-            let usable = possible.filter { $0.1 == true }.map(\.0)
-            return usable.isEmpty ? .unknown : .routed(legs: usable, route: route)
+            let usable = possible.filter { $0.1 == true }.map { leg, _ in
+                RoutedHop(leg: leg, metric: route.metric, table: route.table)
+            }
+            return usable.isEmpty ? .unknown : .routed(usable)
         }
     }
 }

@@ -40,7 +40,7 @@ public struct MonitorContext: Sendable {
 
     /// Reports what the backend sees; callable from any thread, never blocks on consumers' queues.
     ///
-    /// The path is merged, and callbacks run, before the call returns.
+    /// The path is merged before the call returns, and callbacks run on this thread, unless another one is delivering.
     public func report(_ observation: Observation) {
         self.reporter(observation)
     }
