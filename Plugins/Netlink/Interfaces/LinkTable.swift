@@ -39,7 +39,7 @@ struct LinkTable {
     private var ranks = [IndexSet](repeating: IndexSet(), count: Rank.allCases.count)
     private var members: [UInt32: IndexSet] = [:]
 
-    /// Those whose type is not known yet; the owner reads sysfs for them and calls ``classify(_:_:hints:)``.
+    /// Those for which sysfs has to be read; the owner does and calls ``classify(_:_:hints:)``.
     private(set) var unclassified: Set<UInt32> = []
 
     // MARK: Links
@@ -56,6 +56,7 @@ struct LinkTable {
         let isNew = self.entries[update.index] == nil
         let before = (entry.interface.name, entry.interface.kind, entry.hardwareType)
         let controller = entry.interface.controllerIndex
+        let wasUp = entry.interface.flags.contains(.up)
         entry.interface.flags = update.flags
         entry.hardwareType = update.hardwareType
         if let details = update.details {
@@ -71,6 +72,9 @@ struct LinkTable {
         }
         if before != (entry.interface.name, entry.interface.kind, entry.hardwareType) || isNew {
             entry.classification = nil
+            self.unclassified.insert(update.index)
+        } else if entry.interface.isRadioBlocked != nil, wasUp != update.flags.contains(.up) {
+            // A radio switch takes the interface down and says so in sysfs only.
             self.unclassified.insert(update.index)
         }
         if !Self.hasCarrier(entry) {
@@ -212,8 +216,11 @@ struct LinkTable {
 
     private mutating func store(_ entry: Entry) {
         let index = entry.interface.index
-        let former = self.entries.updateValue(entry, forKey: index).map(Self.rank)
         let rank = Self.rank(entry)
+        var entry = entry
+        // Only principal interfaces are asked; what others answered before they lost the rank is stale.
+        if rank != .principal { entry.interface.defaultRoutes = nil }
+        let former = self.entries.updateValue(entry, forKey: index).map(Self.rank)
         guard former != rank else { return }
         if let former { self.ranks[former.rawValue].remove(index) }
         self.ranks[rank.rawValue].insert(index)

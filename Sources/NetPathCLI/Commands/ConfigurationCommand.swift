@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import NetPath
+import NetPathConfiguration
+
+/// `netpath config`.
+struct ConfigurationCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Check the configuration, or print the default one.",
+        subcommands: [Check.self, Default.self]
+    )
+
+    /// `netpath config check`.
+    struct Check: ToolCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check",
+            abstract: "Check a configuration file and tell everything that is wrong with it.",
+            discussion: "The exit status is 78 when anything is wrong. Nothing is started."
+        )
+
+        @Argument(
+            help: "The file to check; the one that would be used when absent.",
+            completion: .file(extensions: ["yaml", "yml", "json"])
+        )
+        var file: String?
+
+        @OptionGroup(title: "Global options")
+        var options: GlobalOptions
+
+        func execute() async throws -> ToolStatus {
+            let origin: String
+            do throws(ConfigurationError) {
+                origin = try self.options.configuration(at: self.file).origin
+            } catch {
+                guard self.options.json else { throw error }
+                let origin = error.diagnostics.first?.origin ?? self.file ?? ""
+                try self.options.write(.configurationCheck(origin: origin, error: error)) { _ in "" }
+                return .badConfiguration
+            }
+            try self.options.write(.configurationCheck(origin: origin, error: nil)) { _ in "\(origin.safe): ok\n" }
+            return .satisfied
+        }
+    }
+
+    /// `netpath config default`.
+    struct Default: ToolCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "default",
+            abstract: "Print the embedded default configuration, every key explained."
+        )
+
+        @OptionGroup(title: "Global options")
+        var options: GlobalOptions
+
+        func execute() async throws -> ToolStatus {
+            let text = LoadedConfiguration.defaultText
+            try self.options.write(["schema": schemaVersion, "text": .string(text)]) { _ in text }
+            return .satisfied
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import NetPath
+import NetPathConfiguration
+
+/// The options of every command.
+struct GlobalOptions: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp(
+            "Read this configuration file.",
+            discussion: """
+                Otherwise: $NETPATH_CONFIG, $XDG_CONFIG_HOME/netpath/netpath.yaml, /etc/netpath/netpath.yaml, or the \
+                embedded default.
+                """,
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["yaml", "yml", "json"])
+    )
+    var configurationPath: String?
+
+    @Flag(help: "Write JSON: one object, or one object per line.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Use colour: auto, always or never.", valueName: "when"))
+    var color = ColorChoice.auto
+
+    /// How text for people is laid out on standard output.
+    var style: TextStyle {
+        let context = ToolContext.current
+        return TextStyle(
+            isColored: self.color.isColored(isTerminal: context.isTerminal, environment: context.environment),
+            width: context.columns
+        )
+    }
+
+    /// Reads the configuration.
+    ///
+    /// - Parameter path: A file to read in place of the one named by the options.
+    /// - Returns: The configuration; nothing is started.
+    /// - Throws: `ConfigurationError`.
+    func configuration(at path: String? = nil) throws(ConfigurationError) -> LoadedConfiguration {
+        let context = ToolContext.current
+        return try LoadedConfiguration.load(
+            path: path ?? self.configurationPath,
+            environment: context.environment,
+            registry: context.registry
+        )
+    }
+
+    /// Writes one document, as JSON or as text.
+    ///
+    /// - Throws: `SystemError` when standard output takes no more, for example because the disk is full.
+    func write(_ document: @autoclosure () -> JSONValue, or text: (TextStyle) -> String) throws {
+        try ToolContext.current.write(self.json ? document().line + "\n" : text(self.style))
+    }
+}
+
+extension ColorChoice: ExpressibleByArgument {}
+
+/// How long to wait for the backends.
+struct TimeoutOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Wait at most this long for the backends, for example 500ms.", valueName: "duration"))
+    var timeout = TimeLimit(duration: .seconds(5))
+}
+
+/// A duration on the command line: as in the configuration file, or a plain number of seconds.
+struct TimeLimit: ExpressibleByArgument, Hashable, Sendable {
+    var duration: Duration
+
+    init(duration: Duration) {
+        self.duration = duration
+    }
+
+    init?(argument: String) {
+        guard let duration = DurationText.parse(argument) ?? DurationText.parse(argument + "s") else { return nil }
+        self.init(duration: duration)
+    }
+
+    var defaultValueDescription: String { DurationText.format(self.duration) }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+
+/// What the backends say when they are asked once.
+struct Inquiry: Sendable {
+    let opinions: [BackendOpinion]
+    let snapshot: PathSnapshot
+
+    /// How often to look for backends that spoke without a path being published.
+    private static let interval: Duration = .milliseconds(20)
+
+    /// Asks the backends of a configuration.
+    static func ask(_ configuration: LoadedConfiguration, limit: Duration) async -> Inquiry {
+        // What the backends complain about is part of the answer; only what is worse needs a message of its own.
+        await Self.ask(configuration.makeCoordinator(log: ToolContext.current.log(from: .error)), limit: limit)
+    }
+
+    /// Starts the backends, waits for the first word of each, and stops them.
+    ///
+    /// A backend that failed has spoken too.
+    ///
+    /// - Parameters:
+    ///   - coordinator: Runs the backends; not yet started.
+    ///   - limit: How long to wait at most.
+    /// - Returns: What they said.
+    static func ask(_ coordinator: PathCoordinator, limit: Duration) async -> Inquiry {
+        let (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let subscription = coordinator.subscribe { _ in wakeUp.yield() }
+        let ticker = Task {
+            while (try? await Task.sleep(for: Self.interval)) != nil { wakeUp.yield() }
+        }
+        defer {
+            subscription.cancel()
+            ticker.cancel()
+            coordinator.stop()
+        }
+        let clock = SystemMonotonicClock()
+        let deadline = clock.now() + limit
+        coordinator.start()
+        for await _ in wakeUps where Self.isSettled(coordinator.opinions) || clock.now() >= deadline { break }
+
+        let opinions = coordinator.opinions
+        let snapshot = PathSnapshot(path: coordinator.path, backends: opinions.map(\.report), takenAt: .now())
+        return Inquiry(opinions: opinions, snapshot: snapshot)
+    }
+
+    private static func isSettled(_ opinions: [BackendOpinion]) -> Bool {
+        !opinions.contains { $0.report.health == .starting }
+    }
+
+    /// The opinion that the path is built on; without a path, the first one with evidence.
+    var decisive: BackendOpinion? {
+        let evident = self.opinions.filter { $0.observation != nil }
+        guard let path = self.snapshot.path else { return evident.first }
+        let agreeing = evident.filter { $0.verdict?.status == path.status && $0.verdict?.reason == path.reason }
+        return agreeing.first { $0.report.health == .healthy } ?? agreeing.first ?? evident.first
+    }
+
+    /// Why the path is what it is.
+    var explained: ExplainedPath {
+        let opinion = self.decisive
+        let explanation = opinion?.observation.map { observation in
+            explain(observation, verdict: opinion?.verdict, now: self.snapshot.takenAt.monotonic)
+        }
+        return ExplainedPath(snapshot: self.snapshot, backend: opinion?.report.name, explanation: explanation)
+    }
+
+    /// The backends there are, and how they are doing.
+    func inventory(of configuration: LoadedConfiguration, registry: BackendRegistry) -> BackendInventory {
+        BackendInventory(
+            origin: configuration.origin,
+            types: registry.all.map { ($0.type, $0.summary) },
+            entries: self.snapshot.backends.map { report in
+                let type = configuration.backends.first { $0.name == report.name }?.type
+                return BackendInventory.Entry(type: type ?? report.name, report: report)
+            },
+            takenAt: self.snapshot.takenAt
+        )
+    }
+}

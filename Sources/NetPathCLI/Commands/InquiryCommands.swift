@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+
+/// `netpath status`.
+struct StatusCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Show the current path and exit with its status.",
+        discussion: """
+            Starts the configured backends, waits for the first word of each, and shows what they see. The exit \
+            status is the verdict's (0, 1 or 2), even if one backend stayed silent; 69 when none has an opinion.
+            """
+    )
+
+    @OptionGroup
+    var timeout: TimeoutOptions
+
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+
+    func execute() async throws -> ToolStatus {
+        let inquiry = await Inquiry.ask(try self.options.configuration(), limit: self.timeout.timeout.duration)
+        try self.options.write(inquiry.snapshot.document, or: inquiry.snapshot.statusScreen)
+        return ToolStatus(inquiry.snapshot.path)
+    }
+}
+
+/// `netpath explain`.
+struct ExplainCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain",
+        abstract: "Explain the status: the evidence, the rule that decided, and what would help.",
+        discussion: "The exit status is that of 'status'."
+    )
+
+    @OptionGroup
+    var timeout: TimeoutOptions
+
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+
+    func execute() async throws -> ToolStatus {
+        let inquiry = await Inquiry.ask(try self.options.configuration(), limit: self.timeout.timeout.duration)
+        let explained = inquiry.explained
+        try self.options.write(explained.document, or: explained.screen)
+        return ToolStatus(inquiry.snapshot.path)
+    }
+}
+
+/// `netpath backends`.
+struct BackendsCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backends",
+        abstract: "List the types of backends, and how the configured ones are doing."
+    )
+
+    @OptionGroup
+    var timeout: TimeoutOptions
+
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+
+    func execute() async throws -> ToolStatus {
+        let configuration = try self.options.configuration()
+        let inquiry = await Inquiry.ask(configuration, limit: self.timeout.timeout.duration)
+        let inventory = inquiry.inventory(of: configuration, registry: ToolContext.current.registry)
+        try self.options.write(inventory.document, or: inventory.screen)
+        return .satisfied
+    }
+}

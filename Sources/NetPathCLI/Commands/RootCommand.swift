@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+
+/// A command that ends with an exit status of ours.
+protocol ToolCommand: ParsableCommand {
+    /// Does the work.
+    ///
+    /// - Throws: Whatever keeps the command from an answer; ``NetPathTool`` makes it a message and an exit status.
+    func execute() async throws -> ToolStatus
+}
+
+/// `netpath`.
+struct RootCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "netpath",
+        abstract: "Tell whether this machine has a network path, over what, and if not, why not.",
+        discussion: """
+            Without a subcommand, 'status' is run. Data goes to standard output, messages to standard error.
+
+            \(ToolStatus.help)
+            """,
+        version: "netpath 0.1.0",
+        subcommands: [
+            StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self,
+            ConfigurationCommand.self,
+        ],
+        defaultSubcommand: StatusCommand.self
+    )
+
+    // Here too, so that they may stand before the subcommand.
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import NetPath
+import NetPathConfiguration
+
+/// `netpath watch`.
+struct WatchCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show the current path, then every change as it happens.",
+        discussion: """
+            On a terminal a running log; into a pipe or file one line per change, with --json one object per line. A \
+            reader that is too slow gets the newest state next and misses those in between.
+
+            SIGINT, SIGTERM, and the end of the reader end it with exit status 0.
+            """
+    )
+
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+
+    func execute() async throws -> ToolStatus {
+        let context = ToolContext.current
+        let configuration = try self.options.configuration()
+        let wakeUp = try WakeUp()
+        wakeUp.stopOnSignals()
+        let descriptor: WatchDescriptor
+        do throws(SystemError) {
+            descriptor = try WatchDescriptor()
+        } catch {
+            if error.isReaderGone { return .satisfied }
+            throw error
+        }
+
+        let format: WatchFormat =
+            self.options.json ? .json : context.isTerminal ? .log(self.options.style) : .lines
+        let output = WatchOutput(descriptor, wakeUp: wakeUp) { snapshot, previous in
+            format.render(snapshot, previous: previous) { $0.local }
+        }
+        let coordinator = configuration.makeCoordinator(log: context.log(from: .warning))
+        coordinator.subscribe { path in
+            output.show(PathSnapshot(path: path, backends: path.backends, takenAt: .now()))
+        }
+        coordinator.start()
+        defer { coordinator.stop() }
+
+        let end = try await onBlockingThread { [isJSON = self.options.json] in
+            output.run {
+                let reports = coordinator.opinions.map(\.report)
+                context.note(Self.silenceMessage(reports))
+                if isJSON { output.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
+            }
+        }
+        if case .failed(let error) = end { throw error }
+        return .satisfied
+    }
+
+    /// What to say when no backend has an opinion.
+    static func silenceMessage(_ reports: [BackendReport]) -> String {
+        let states = reports.map { report -> String in
+            let state =
+                switch report.health {
+                case .off: "off"
+                case .starting: "silent so far"
+                case .healthy: "no opinion"
+                case .unhealthy: report.error ?? "unhealthy"
+                }
+            return "\(report.name): \(state)".safe
+        }
+        return "netpath: no backend has an opinion yet (\(states.joined(separator: "; "))); waiting"
+    }
+}

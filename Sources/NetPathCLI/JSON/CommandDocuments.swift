@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+
+/// An explanation and the snapshot it belongs to.
+struct ExplainedPath: Hashable, Sendable {
+    /// The path that is explained.
+    var snapshot: PathSnapshot
+    /// The backend whose evidence decided; nil when none has reported any.
+    var backend: String?
+    /// Why; nil without evidence.
+    var explanation: Explanation?
+
+    /// The document of `explain`.
+    var document: JSONValue {
+        let path = self.snapshot.path
+        return [
+            "schema": schemaVersion,
+            "status": .optional(path?.status.rawValue),
+            "reason": .reason(path?.reason),
+            "stale": .bool(path?.isStale ?? false),
+            "backend": .optional(self.backend),
+            "rule": .optional(self.explanation?.rule),
+            "evidence": .strings(self.explanation?.evidence ?? []),
+            "remedies": .strings(self.explanation?.remedies ?? []),
+            "backends": .array(self.snapshot.backends.map { .backend($0, at: self.snapshot.takenAt) }),
+            "disagreements": .array(path?.disagreements.map(JSONValue.disagreement) ?? []),
+            "time": .string(self.snapshot.takenAt.wall.rfc3339),
+        ]
+    }
+}
+
+/// The types of backends there are, and those that are configured.
+struct BackendInventory: Sendable {
+    /// A configured backend and how it is doing.
+    struct Entry: Sendable {
+        var type: String
+        var report: BackendReport
+    }
+
+    /// Where the configuration comes from.
+    var origin: String
+    /// All registered types with a line for people.
+    var types: [(type: String, summary: String)]
+    /// The configured backends in order of priority.
+    var entries: [Entry]
+    /// When the reports were taken.
+    var takenAt: ClockReading
+
+    /// The document of `backends`.
+    var document: JSONValue {
+        [
+            "schema": schemaVersion,
+            "configuration": .string(self.origin),
+            "types": .array(self.types.map { ["type": .string($0.type), "summary": .string($0.summary)] }),
+            "backends": .array(
+                self.entries.map { entry in
+                    let report = JSONValue.backend(entry.report, at: self.takenAt)
+                    return .object([Member(key: "type", value: .string(entry.type))] + report.members)
+                }
+            ),
+            "time": .string(self.takenAt.wall.rfc3339),
+        ]
+    }
+
+    private typealias Member = JSONValue.Member
+}
+
+extension JSONValue {
+    /// The document of `config check`.
+    static func configurationCheck(origin: String, error: ConfigurationError?) -> JSONValue {
+        [
+            "schema": schemaVersion,
+            "file": .string(origin),
+            "ok": .bool(error == nil),
+            "errors": .array(error?.diagnostics.map(JSONValue.diagnostic) ?? []),
+            "omittedErrors": .integer(error?.omittedCount ?? 0),
+        ]
+    }
+
+    private static func diagnostic(_ diagnostic: ConfigurationDiagnostic) -> JSONValue {
+        [
+            "file": .string(diagnostic.origin),
+            "line": .optional(diagnostic.position?.line),
+            "column": .optional(diagnostic.position?.column),
+            "path": .string(diagnostic.path),
+            "message": .string(diagnostic.message),
+            "found": .optional(diagnostic.found),
+            "allowed": .strings(diagnostic.allowed),
+            "suggestion": .optional(diagnostic.suggestion),
+        ]
+    }
+}

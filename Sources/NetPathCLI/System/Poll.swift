@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPath
+
+/// What came of waiting for a reader and a wake-up.
+struct PollResult: Hashable, Sendable {
+    /// The reader is gone.
+    var isReaderGone = false
+    /// There is room for output.
+    var hasRoom = false
+    /// What the thread was woken for.
+    var reasons: WakeUp.Reasons = []
+}
+
+/// Blocks until there is room for output, the reader is gone, somebody wakes the thread, or time is up.
+///
+/// - Parameters:
+///   - output: The descriptor that is written to; that its reader is gone is noticed whether or not room is wanted.
+///   - wantsRoom: Whether to wait for room.
+///   - wakeUp: Ends the waiting.
+///   - limit: How long to wait; nil to wait for ever.
+/// - Returns: What happened; nothing when time is up.
+func wait(for output: WatchDescriptor, wantsRoom: Bool, wakeUp: WakeUp, limit: Duration?) -> PollResult {
+    var entries = [
+        // A negative descriptor is passed over.
+        pollfd(fd: output.isPollable ? output.rawValue : -1, events: wantsRoom ? Int16(POLLOUT) : 0, revents: 0),
+        pollfd(fd: wakeUp.rawValue, events: Int16(POLLIN), revents: 0),
+    ]
+    // Rounded up: waking before the deadline would only mean to wait again.
+    let milliseconds = limit.map { Int32(clamping: ($0.inNanoseconds + 999_999) / 1_000_000) } ?? -1
+    guard unsafe poll(&entries, 2, milliseconds) > 0 else { return PollResult() }
+    let events = Int32(entries[0].revents)
+    return PollResult(
+        isReaderGone: events & (Int32(POLLERR) | Int32(POLLHUP) | Int32(POLLNVAL)) != 0,
+        hasRoom: events & Int32(POLLOUT) != 0,
+        reasons: entries[1].revents != 0 ? wakeUp.take() : []
+    )
+}

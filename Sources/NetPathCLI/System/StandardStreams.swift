@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// The three standard descriptors.
+enum StandardStreams {
+    /// Makes sure that no file opened later becomes a standard stream, and that a vanished reader is an error of the
+    /// write rather than a signal.
+    static func prepare() {
+        _ = signal(SIGPIPE, SIG_IGN)
+        // Read-only, so that writing to a stream that was closed fails with EBADF instead of seeming to work. A free
+        // descriptor is taken in ascending order, hence this loop repairs all three.
+        for descriptor: Int32 in 0...2 where fcntl(descriptor, F_GETFD) == -1 {
+            _ = unsafe open("/dev/null", O_RDONLY)
+        }
+    }
+
+    /// Writes all of a text to standard output, however long its reader takes.
+    ///
+    /// - Throws: `SystemError`; ``SystemError/isReaderGone`` tells a vanished reader from a full disk.
+    static func writeOutput(_ text: String) throws(SystemError) {
+        guard Self.writeAll(text, to: STDOUT_FILENO) else {
+            throw SystemError.last("cannot write to standard output")
+        }
+    }
+
+    /// Writes all of a message to standard error, however long its reader takes; failures have nobody to be told.
+    static func writeMessage(_ text: String) {
+        _ = Self.writeAll(text, to: STDERR_FILENO)
+    }
+
+    /// Writes a message to standard error unless that would mean to wait: a full pipe must never hold up a monitor.
+    static func writeNote(_ text: String) {
+        guard Self.awaitRoom(on: STDERR_FILENO, milliseconds: 0) else { return }
+        // A pipe that reports room takes this much without blocking (PIPE_BUF, pipe(7)).
+        let bytes = Array(text.utf8).prefix(4_096)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+
+    /// Returns false, and leaves the reason in `errno`, when not everything could be written.
+    private static func writeAll(_ text: String, to descriptor: Int32) -> Bool {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno == EAGAIN {
+                // Whoever started the process may have made the shared description non-blocking.
+                Self.awaitRoom(on: descriptor, milliseconds: -1)
+            } else if errno != EINTR {
+                return false
+            }
+        }
+        return true
+    }
+
+    @discardableResult
+    private static func awaitRoom(on descriptor: Int32, milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return unsafe poll(&entry, 1, milliseconds) == 1
+    }
+
+    /// Whether standard output is a terminal.
+    static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+    /// The number of columns of the terminal on standard output; nil when there is none, or it does not say.
+    static var columns: Int? {
+        var size = winsize()
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Ends the process; what was written is written, and nothing else waits to be flushed.
+    static func exit(_ status: Int32) -> Never {
+        Glibc.exit(status)
+    }
+}

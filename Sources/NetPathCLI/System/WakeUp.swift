@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import Synchronization
+
+/// Wakes a thread that blocks in poll(2): a pipe to itself.
+///
+/// One lives as long as the process, so that a signal handler can use it at any time. (An eventfd would do with one
+/// descriptor, but Swift's Glibc module does not hold it.)
+struct WakeUp: Sendable {
+    /// What the sleeper is woken for.
+    struct Reasons: OptionSet, Hashable, Sendable {
+        let rawValue: UInt8
+        /// There is something to write.
+        static let output = Reasons(rawValue: 1)
+        /// The program shall end.
+        static let stop = Reasons(rawValue: 2)
+    }
+
+    /// What the signal handler writes to; -1 while nobody listens.
+    private static let signalDescriptor = Atomic<Int32>(-1)
+
+    /// The end that becomes readable.
+    let rawValue: Int32
+    private let input: Int32
+
+    /// Opens the pipe.
+    ///
+    /// - Throws: `SystemError` when the process may open no more files.
+    init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw SystemError.last("cannot create a pipe") }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        self.rawValue = ends[0]
+        self.input = ends[1]
+    }
+
+    /// Wakes the sleeper; callable from any thread.
+    func wake(_ reasons: Reasons) {
+        Self.write(reasons, to: self.input)
+    }
+
+    /// Takes the reasons since the last call; empty when there are none.
+    func take() -> Reasons {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe read(self.rawValue, &bytes, bytes.count)
+        return bytes.prefix(max(0, count)).reduce(into: []) { $0.formUnion(Reasons(rawValue: $1)) }
+    }
+
+    /// Turns SIGINT and SIGTERM into a wake-up with the reason `stop`.
+    ///
+    /// A signalfd would need the signals blocked in every thread, but the thread that entered an asynchronous `main`
+    /// ends in libdispatch's sigsuspend(2) with nothing blocked. A handler works on whichever thread it runs.
+    func stopOnSignals() {
+        Self.signalDescriptor.store(self.input, ordering: .sequentiallyConsistent)
+        for number in [SIGINT, SIGTERM] {
+            _ = signal(number) { _ in
+                // The interrupted code must not see the errno of this write (signal-safety(7)).
+                let saved = errno
+                WakeUp.write(.stop, to: WakeUp.signalDescriptor.load(ordering: .sequentiallyConsistent))
+                errno = saved
+            }
+        }
+    }
+
+    private static func write(_ reasons: Reasons, to descriptor: Int32) {
+        var byte = reasons.rawValue
+        _ = unsafe Glibc.write(descriptor, &byte, 1)
+    }
+}

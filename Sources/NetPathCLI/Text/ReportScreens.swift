@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+extension ExplainedPath {
+    /// The screen of `explain`.
+    func screen(_ style: TextStyle) -> String {
+        var screen = TextScreen(style)
+        screen.title(for: self.snapshot)
+        if let explanation = self.explanation {
+            screen.heading("Evidence" + (self.backend.map { " (\($0))" } ?? ""))
+            for fact in explanation.evidence { screen.paragraph(fact, bullet: "- ") }
+            screen.heading("Rule")
+            screen.paragraph(explanation.rule)
+            if !explanation.remedies.isEmpty { screen.heading("What would help") }
+            for remedy in explanation.remedies { screen.paragraph(remedy, bullet: "- ") }
+        }
+        let doubts = self.snapshot.path?.disagreements ?? []
+        if !doubts.isEmpty { screen.heading("Disagreement") }
+        for doubt in doubts { screen.row(doubt.backend, ["\(doubt.status.rawValue): \(doubt.reason.message)"]) }
+        // While a path is known, how the backends are doing is a matter for `status`.
+        if self.snapshot.path == nil || self.snapshot.path?.isStale == true {
+            screen.heading("Backends")
+            for report in self.snapshot.backends { screen.row(report.name, report.details(at: self.snapshot.takenAt)) }
+        }
+        return screen.text
+    }
+}
+
+extension BackendInventory {
+    /// The screen of `backends`.
+    func screen(_ style: TextStyle) -> String {
+        var screen = TextScreen(style)
+        screen.paragraph("Configuration: \(self.origin)")
+        screen.heading("Types")
+        for type in self.types { screen.row(type.type, [type.summary]) }
+        screen.heading("Configured, in order of priority")
+        if self.entries.isEmpty { screen.paragraph("none") }
+        for entry in self.entries {
+            let type = entry.type == entry.report.name ? [] : ["type \(entry.type)"]
+            let lines = type + ["mode \(entry.report.mode.rawValue)"]
+            screen.row(entry.report.name, [lines.joined(separator: ", ")] + entry.report.details(at: self.takenAt))
+        }
+        return screen.text
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Text in two columns, labels on the left, that grows from top to bottom.
+struct TextScreen {
+    /// Labels up to this length keep the right column straight: an interface name has at most 15 bytes.
+    private static let labelWidth = 15
+    private static let indentation = 2
+    /// Below this nothing is gained by wrapping.
+    private static let minimalWidth = 20
+
+    let style: TextStyle
+    private(set) var text = ""
+
+    init(_ style: TextStyle) {
+        self.style = style
+    }
+
+    /// Adds the first line: a big word, and what it is about.
+    mutating func title(_ word: String, _ emphasis: TextStyle.Emphasis, _ sentence: String) {
+        let lead = word.count + 2
+        let lines = wrapped(sentence.safe, to: self.columns(after: lead))
+        self.text += self.style.paint(word, emphasis) + "  " + (lines.first ?? "") + "\n"
+        for line in lines.dropFirst() { self.text += String(repeating: " ", count: lead) + line + "\n" }
+    }
+
+    /// Adds the heading of a section, with an empty line before it.
+    mutating func heading(_ text: String) {
+        self.text += "\n" + self.style.paint(text.safe, .strong) + "\n"
+    }
+
+    /// Adds a row; further contents stand below the first.
+    mutating func row(_ label: String, _ contents: [String]) {
+        var label = label.safe
+        for content in contents.isEmpty ? [""] : contents {
+            let lead = Self.indentation + Self.labelWidth + 1
+            for line in wrapped(content.safe, to: self.columns(after: lead)) {
+                let padding = max(1, Self.labelWidth + 1 - label.count)
+                let row =
+                    String(repeating: " ", count: Self.indentation) + label + String(repeating: " ", count: padding)
+                self.text += row + line + "\n"
+                label = ""
+            }
+        }
+    }
+
+    /// Adds a paragraph, or an item of a list when it begins with a bullet.
+    mutating func paragraph(_ content: String, bullet: String = "") {
+        let lead = Self.indentation + bullet.count
+        for (number, line) in wrapped(content.safe, to: self.columns(after: lead)).enumerated() {
+            let start = number == 0 ? bullet : String(repeating: " ", count: bullet.count)
+            self.text += String(repeating: " ", count: Self.indentation) + start + line + "\n"
+        }
+    }
+
+    private func columns(after lead: Int) -> Int? {
+        self.style.width.map { max(Self.minimalWidth, $0 - lead) }
+    }
+}
+
+/// Breaks a text between words; a word that is longer than a line stays whole, so that it can be copied.
+func wrapped(_ text: String, to width: Int?) -> [String] {
+    guard let width, text.count > width else { return [text] }
+    var lines: [String] = []
+    var line = ""
+    for word in text.split(separator: " ", omittingEmptySubsequences: true) {
+        if line.isEmpty {
+            line = String(word)
+        } else if line.count + 1 + word.count <= width {
+            line += " " + word
+        } else {
+            lines.append(line)
+            line = String(word)
+        }
+    }
+    return lines + [line]
+}

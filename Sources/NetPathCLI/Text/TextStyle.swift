@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// How text for people is laid out.
+struct TextStyle: Hashable, Sendable {
+    /// Whether escape sequences may be used; whatever is coloured also says so in words.
+    var isColored: Bool
+    /// The number of columns; nil not to wrap lines.
+    var width: Int?
+
+    /// What a piece of text means.
+    enum Emphasis: String, Sendable {
+        case good = "1;32"
+        case caution = "1;33"
+        case bad = "1;31"
+        case strong = "1"
+        case faint = "2"
+    }
+
+    /// Marks up a text, which is printable already.
+    func paint(_ text: String, _ emphasis: Emphasis) -> String {
+        self.isColored ? "\u{1B}[\(emphasis.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}
+
+extension PathStatus {
+    /// How the status is marked up.
+    var emphasis: TextStyle.Emphasis {
+        switch self {
+        case .satisfied: .good
+        case .requiresConnection: .caution
+        case .unsatisfied: .bad
+        }
+    }
+}
+
+extension String {
+    /// The text without anything that could act on a terminal: names come from whoever may create an interface.
+    var safe: String { self.printable(limit: 1_024) }
+}
+
+/// When to use colour.
+enum ColorChoice: String, Sendable, CaseIterable {
+    case auto
+    case always
+    case never
+
+    /// Decides for one output.
+    ///
+    /// - Parameters:
+    ///   - isTerminal: Whether the output is a terminal.
+    ///   - environment: Where NO_COLOR (no-color.org) and TERM are looked up.
+    /// - Returns: Whether escape sequences may be used.
+    func isColored(isTerminal: Bool, environment: [String: String]) -> Bool {
+        switch self {
+        case .always: true
+        case .never: false
+        case .auto: isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import Synchronization
+
+/// Writes the newest of a sequence of snapshots to standard output, line by line, without ever holding up the thread
+/// that brings them.
+///
+/// ``show(_:onlyFirst:)`` writes at once what goes without waiting. What does not go is left to the thread in ``run(onSilence:)``,
+/// which blocks in poll(2) and does nothing while nothing happens.
+final class WatchOutput: Sendable {
+    /// Why the output ended.
+    enum End: Hashable, Sendable {
+        /// A signal asked for it.
+        case stopped
+        /// Nobody reads any more.
+        case readerGone
+        /// Writing failed.
+        case failed(SystemError)
+    }
+
+    /// Makes the line of a snapshot, given the one of the line before it.
+    typealias Renderer = @Sendable (_ snapshot: PathSnapshot, _ previous: PathSnapshot?) -> String
+
+    private struct State: Sendable {
+        var buffer = LatestLineBuffer<PathSnapshot>()
+        var hasShown = false
+        /// Whether the thread waits for room already and needs no wake-up.
+        var isAwaitingRoom = false
+        var end: End?
+    }
+
+    /// How long after a stop a slow reader may take what is still pending.
+    private static let flushLimit: Duration = .seconds(1)
+    /// How long nothing may have been shown before the silence itself is worth a word.
+    private static let silenceLimit: Duration = .seconds(2)
+
+    private let descriptor: WatchDescriptor
+    private let wakeUp: WakeUp
+    private let clock = SystemMonotonicClock()
+    private let render: Renderer
+    private let state = Mutex(State())
+
+    init(_ descriptor: WatchDescriptor, wakeUp: WakeUp, render: @escaping Renderer) {
+        self.descriptor = descriptor
+        self.wakeUp = wakeUp
+        self.render = render
+    }
+
+    /// Shows a snapshot in place of any that is still waiting; callable from any thread, never waits for the reader.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The snapshot.
+    ///   - onlyFirst: Whether to do nothing when another one was shown before.
+    func show(_ snapshot: PathSnapshot, onlyFirst: Bool = false) {
+        let needsThread = self.state.withLock { state in
+            if state.end != nil || (onlyFirst && state.hasShown) { return false }
+            // The first one ends the waiting for silence, or the thread would wake up for nothing later.
+            let isFirst = !state.hasShown
+            state.hasShown = true
+            state.buffer.offer(snapshot)
+            self.flush(&state)
+            let needsThread = state.end != nil || (state.buffer.isPending && !state.isAwaitingRoom)
+            // Once is enough: the pipe that wakes the thread never fills up.
+            if needsThread { state.isAwaitingRoom = true }
+            return needsThread || isFirst
+        }
+        if needsThread { self.wakeUp.wake(.output) }
+    }
+
+    /// Blocks until a signal or the reader ends the output.
+    ///
+    /// - Parameter onSilence: Called once, on this thread, when nothing was shown for two seconds.
+    /// - Returns: Why the output ended.
+    func run(onSilence: () -> Void) -> End {
+        var silenceDeadline: MonotonicTime? = self.clock.now() + Self.silenceLimit
+        var flushDeadline: MonotonicTime?
+        while true {
+            let (isPending, hasShown, end) = self.state.withLock { state in
+                state.isAwaitingRoom = state.buffer.isPending
+                return (state.buffer.isPending, state.hasShown, state.end)
+            }
+            if let end { return end }
+            if flushDeadline != nil, !isPending { return .stopped }
+            if hasShown { silenceDeadline = nil }
+
+            let now = self.clock.now()
+            if let flushDeadline, flushDeadline <= now { return .stopped }
+            if let deadline = silenceDeadline, deadline <= now {
+                silenceDeadline = nil
+                onSilence()
+                continue
+            }
+            let limit = (flushDeadline ?? silenceDeadline).map { $0 - now }
+            let result = wait(for: self.descriptor, wantsRoom: isPending, wakeUp: self.wakeUp, limit: limit)
+            if result.isReaderGone { return .readerGone }
+            if result.hasRoom { self.state.withLock { self.flush(&$0) } }
+            if result.reasons.contains(.stop) { flushDeadline = flushDeadline ?? self.clock.now() + Self.flushLimit }
+        }
+    }
+
+    private func flush(_ state: inout State) {
+        do throws(SystemError) {
+            while state.end == nil, state.buffer.isPending {
+                let count = try self.descriptor.write(state.buffer.nextBytes(render: self.render))
+                if count == 0 { return }
+                state.buffer.wrote(count)
+            }
+        } catch {
+            state.end = error.isReaderGone ? .readerGone : .failed(error)
+        }
+    }
+}

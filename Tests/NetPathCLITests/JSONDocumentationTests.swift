@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import Testing
+
+@testable import NetPath
+@testable import NetPathCLI
+
+/// The document and the writer name the same keys, in the same order.
+@Suite struct JSONDocumentationTests {
+    /// The names in the tables of JSON.md, by heading.
+    private static func documented() throws -> [String: [String]] {
+        let file = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Sources/NetPath/NetPath.docc/JSON.md")
+        var names: [String: [String]] = [:]
+        var heading = ""
+        for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n") {
+            if line.hasPrefix("## ") { heading = String(line.dropFirst(3)) }
+            if line.hasPrefix("| `"), let name = line.dropFirst(3).split(separator: "`").first {
+                names[heading, default: []].append(String(name))
+            }
+        }
+        return names
+    }
+
+    @Test func sameKeys() throws {
+        let path = try #require(Fixtures.snapshot(Fixtures.routed).path)
+        let explained = ExplainedPath(snapshot: Fixtures.unknown)
+        let inventory = BackendInventory(origin: "", types: [], entries: [], takenAt: Fixtures.clock)
+        let diagnostic = ConfigurationDiagnostic(origin: "f", message: "m")
+        let check = JSONValue.configurationCheck(origin: "f", error: ConfigurationError(diagnostic))
+        guard case .array(let errors) = check.members.first(where: { $0.key == "errors" })?.value else {
+            Issue.record("no errors in \(check.line)")
+            return
+        }
+        let reason = PathReason(.noRoute, "")
+        let written: [String: JSONValue] = [
+            "Path": Fixtures.snapshot(Fixtures.routed).document,
+            "Reason": .reason(reason),
+            "Interface": .interface(try #require(path.interfaces.first)),
+            "Gateway": .gateway(try #require(path.gateways.first)),
+            "Probe": .probe(ProbeOutcome(target: "", result: .timedOut)),
+            "Backend": .backend(Fixtures.report(health: .healthy), at: Fixtures.clock),
+            "Disagreement": .disagreement(Disagreement(backend: "", status: .satisfied, reason: reason)),
+            "Explanation": explained.document,
+            "Backends": inventory.document,
+            "Configuration check": check,
+            "Configuration error": try #require(errors.first),
+        ]
+        let documented = try Self.documented()
+        #expect(Set(documented.keys) == Set(written.keys))
+        for (heading, value) in written {
+            #expect(documented[heading] == value.members.map(\.key), "\(heading)")
+        }
+        // Every key is always present.
+        #expect(Fixtures.unknown.document.members.map(\.key) == documented["Path"])
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Synchronization
+import Testing
+
+@testable import NetPath
+@testable import NetPathCLI
+
+@Suite struct ToolStatusTests {
+    /// What a command line wrote, and its exit status.
+    private struct Outcome {
+        var status: ToolStatus
+        var output: String
+        var messages: String
+    }
+
+    private final class Transcript: Sendable {
+        let output = Mutex("")
+        let messages = Mutex("")
+    }
+
+    private func context(_ transcript: Transcript) -> ToolContext {
+        ToolContext(
+            registry: BackendRegistry(),
+            environment: [:],
+            isTerminal: false,
+            columns: nil,
+            write: { text in transcript.output.withLock { $0 += text } },
+            message: { text in transcript.messages.withLock { $0 += text + "\n" } },
+            note: { text in transcript.messages.withLock { $0 += text + "\n" } }
+        )
+    }
+
+    private func run(_ arguments: String...) async -> Outcome {
+        let transcript = Transcript()
+        let status = await NetPathTool.run(arguments, in: self.context(transcript))
+        return Outcome(
+            status: status,
+            output: transcript.output.withLock { $0 },
+            messages: transcript.messages.withLock { $0 }
+        )
+    }
+
+    @Test func theTable() {
+        #expect(ToolStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 64, 69, 70, 78])
+        #expect(ToolStatus.allCases.allSatisfy { ToolStatus.help.contains("\n  \($0.rawValue) ") })
+    }
+
+    @Test func verdicts() {
+        #expect(ToolStatus(Fixtures.snapshot(Fixtures.routed).path) == .satisfied)
+        let blind = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        #expect(ToolStatus(Fixtures.snapshot(blind).path) == .unsatisfied)
+        let wlan = Fixtures.interface(type: .wifi, carrier: false, gateway: nil)
+        #expect(ToolStatus(Fixtures.snapshot(Fixtures.observation([wlan], ipv4: .noRoute)).path) == .requiresConnection)
+        #expect(ToolStatus(nil) == .noOpinion)
+    }
+
+    @Test(
+        arguments: [
+            ["--bogus"], ["bogus"], ["status", "--timeout", "soon"], ["watch", "extra"], ["--color", "pink"],
+            ["config", "check", "a", "b"], ["--config"],
+        ]
+    )
+    func usage(_ arguments: [String]) async {
+        let transcript = Transcript()
+        #expect(await NetPathTool.run(arguments, in: self.context(transcript)) == .usage)
+        #expect(transcript.output.withLock { $0 } == "")
+        #expect(transcript.messages.withLock { $0 }.contains("Usage: netpath"))
+    }
+
+    @Test func helpAndVersionAreData() async {
+        let version = await self.run("--version")
+        #expect(version.status == .satisfied)
+        #expect(version.output == "netpath 0.1.0\n")
+        let help = await self.run("--help")
+        #expect(help.status == .satisfied)
+        #expect(help.output.contains(ToolStatus.help.split(separator: "\n").last ?? "?"))
+        #expect(help.messages == "")
+        #expect(await self.run("help", "watch").output.contains("--json"))
+    }
+
+    @Test func badConfiguration() async {
+        let text = await self.run("config", "check", "/nonexistent/bad.yaml")
+        #expect(text.status == .badConfiguration)
+        #expect(text.output == "")
+        #expect(text.messages.hasPrefix("/nonexistent/bad.yaml"))
+        let json = await self.run("--json", "config", "check", "/nonexistent/bad.yaml")
+        #expect(json.status == .badConfiguration)
+        #expect(json.output.contains(#""ok":false,"errors":[{"file":"/nonexistent/bad.yaml""#))
+        for command in ["status", "explain", "backends", "watch"] {
+            #expect(await self.run(command, "--config", "/nonexistent/bad.yaml").status == .badConfiguration)
+        }
+    }
+
+    @Test func globalOptionsStandAnywhere() async {
+        let before = await self.run("--json", "config", "default")
+        let after = await self.run("config", "default", "--json")
+        #expect(before.status == .satisfied)
+        #expect(before.output.hasPrefix(#"{"schema":1,"text":""#))
+        #expect(before.output == after.output)
+        #expect(await self.run("config", "default").output != after.output)
+    }
+
+    /// ArgumentParser would exit with 1, which here means "unsatisfied".
+    @Test func thrownErrors() {
+        struct Failure: Error, CustomStringConvertible {
+            var description: String { "it broke\u{1B}[2J" }
+        }
+        let transcript = Transcript()
+        #expect(NetPathTool.report(Failure(), in: self.context(transcript)) == .failure)
+        #expect(transcript.messages.withLock { $0 } == "netpath: error: it broke\\u{1B}[2J\n")
+        #expect(NetPathTool.report(CancellationError(), in: self.context(transcript)) == .failure)
+    }
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Testing
+
+@testable import NetPath
+@testable import NetPathCLI
+
+@Suite struct WatchFormatTests {
+    private let log = WatchFormat.log(TextStyle(isColored: false, width: 80))
+
+    private func render(_ format: WatchFormat, _ snapshot: PathSnapshot, after previous: PathSnapshot? = nil) -> String
+    {
+        format.render(snapshot, previous: previous) { CivilTime($0, offsetSeconds: 7_200) }
+    }
+
+    @Test func lines() {
+        #expect(
+            self.render(.lines, Fixtures.snapshot(Fixtures.routed))
+                == "2026-10-21 14:31:46.123 satisfied: IPv4 through eth0 [eth0 (wired, 192.0.2.7/24, via 192.0.2.1)]\n"
+        )
+        #expect(
+            self.render(.lines, Fixtures.unknown) == "2026-10-21 14:31:46.123 unknown: no backend has an opinion []\n"
+        )
+    }
+
+    @Test func jsonLines() {
+        let snapshot = Fixtures.snapshot(Fixtures.routed)
+        #expect(self.render(.json, snapshot) == snapshot.document.line + "\n")
+    }
+
+    @Test func logBeginsWithEverything() {
+        #expect(
+            self.render(self.log, Fixtures.snapshot(Fixtures.routed)) == """
+                2026-10-21
+                14:31:46.123  satisfied  IPv4 through eth0
+                              eth0 (wired, 192.0.2.7/24, via 192.0.2.1)
+
+                """
+        )
+        #expect(
+            self.render(self.log, Fixtures.snapshot(Fixtures.routed), after: Fixtures.unknown) == """
+                14:31:46.123  satisfied  IPv4 through eth0
+                              eth0 (wired, 192.0.2.7/24, via 192.0.2.1)
+
+                """
+        )
+    }
+
+    @Test func logTellsWhatChanged() {
+        var eth = Fixtures.interface(addresses: ["192.0.2.7", "192.0.2.8"])
+        eth.defaultRoutes = nil
+        let wlan = Fixtures.interface(
+            "wlan0",
+            index: 3,
+            type: .wifi,
+            addresses: ["198.51.100.7"],
+            gateway: "198.51.100.1"
+        )
+        var observation = Fixtures.observation(
+            [eth, wlan],
+            ipv4: Fixtures.route(through: 3, gateway: "198.51.100.1", source: .unknown)
+        )
+        observation.dnsServers = []
+        #expect(
+            self.render(self.log, Fixtures.snapshot(observation), after: Fixtures.snapshot(Fixtures.routed)) == """
+                14:31:46.123  satisfied  IPv4 through wlan0
+                              - eth0
+                              + wlan0 (wifi, 198.51.100.7/24, via 198.51.100.1)
+                              name servers: no name server
+
+                """
+        )
+    }
+
+    @Test func everyDifferenceIsTold() throws {
+        let path = try #require(Fixtures.snapshot(Fixtures.routed).path)
+        func changes(_ change: (inout NetworkPath) -> Void) -> [String] {
+            var other = path
+            change(&other)
+            return other.changes(since: path)
+        }
+        #expect(changes { _ in } == [])
+        #expect(changes { $0.isStale = true } == ["stale: no healthy backend has an opinion now"])
+        #expect(changes { $0.interfaces[0].name = "lan" } == ["eth0 is now called lan"])
+        #expect(changes { $0.interfaces[0].metric = 7 } == ["eth0: metric 7"])
+        #expect(changes { $0.interfaces[0].operationalState = .dormant } == ["eth0: operational state dormant"])
+        #expect(
+            changes { $0.interfaces[0].gateways = [Fixtures.address("192.0.2.9")] }
+                == ["- eth0 gateway 192.0.2.1", "+ eth0 gateway 192.0.2.9"]
+        )
+        #expect(changes { $0.gateways = [] } == ["gateways in use: none"])
+        #expect(changes { $0.supportsIPv6 = true } == ["+ IPv6"])
+        #expect(changes { $0.carriedBy = 2 } == ["carried by eth0"])
+        #expect(changes { $0.isExpensive = true } == ["now expensive"])
+        #expect(changes { $0.internet = .portal } == ["internet: behind a captive portal"])
+        #expect(
+            changes { path in
+                path.backends[0].health = .unhealthy
+                path.backends[0].error = "gone"
+            } == ["backend netlink: unhealthy: gone"]
+        )
+    }
+
+    @Test func preference() throws {
+        let eth = Fixtures.interface()
+        let wlan = Fixtures.interface("wlan0", index: 3, type: .wifi)
+        let first = Fixtures.snapshot(Fixtures.observation([eth, wlan], ipv4: Fixtures.route()))
+        let second = Fixtures.snapshot(Fixtures.observation([eth, wlan], ipv4: Fixtures.route(through: 3)))
+        let changes = try #require(second.path).changes(since: try #require(first.path))
+        #expect(changes.contains("order of preference: wlan0, eth0"))
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import Synchronization
+import Testing
+
+@testable import NetPath
+@testable import NetPathCLI
+
+@Suite struct WatchOutputTests {
+    /// A pipe whose reader is the test.
+    private final class Channel: Sendable {
+        let reader: Int32
+        let writer: Int32
+        private let rest = Mutex<[UInt8]>([])
+
+        init() throws {
+            var ends: [Int32] = [-1, -1]
+            try #require(unsafe pipe(&ends) == 0)
+            self.reader = ends[0]
+            self.writer = ends[1]
+        }
+
+        /// Reads a line; nil when none comes.
+        ///
+        /// Not on a thread of the pool: what is tested needs one as well.
+        func line() async throws -> String? {
+            try await onBlockingThread { self.rest.withLock { self.line(&$0) } }
+        }
+
+        private func line(_ rest: inout [UInt8]) -> String? {
+            while true {
+                if let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { rest.removeSubrange(...end) }
+                    return String(decoding: rest[..<end], as: UTF8.self)
+                }
+                var entry = pollfd(fd: self.reader, events: Int16(POLLIN), revents: 0)
+                guard unsafe poll(&entry, 1, 20_000) == 1 else { return nil }
+                var chunk = [UInt8](repeating: 0, count: 4_096)
+                let size = unsafe read(self.reader, &chunk, chunk.count)
+                guard size > 0 else { return nil }
+                rest += chunk.prefix(size)
+            }
+        }
+    }
+
+    /// A line much longer than what a pipe takes at once is part of the test.
+    private static let renderer: WatchOutput.Renderer = { snapshot, previous in
+        let numbers = [previous, snapshot].map { $0?.path?.sequence ?? 0 }
+        return "\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n"
+    }
+
+    private func output(_ channel: Channel, _ wakeUp: WakeUp) throws -> WatchOutput {
+        WatchOutput(try WatchDescriptor(channel.writer), wakeUp: wakeUp, render: Self.renderer)
+    }
+
+    /// The reader does not read, and `show` returns all the same: if it blocked, the test would hang.
+    @Test func aSlowReaderGetsTheNewest() async throws {
+        let (channel, wakeUp) = (try Channel(), try WakeUp())
+        let output = try self.output(channel, wakeUp)
+        async let end = onBlockingThread { output.run {} }
+        for number in 1...1_000 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
+
+        var seen: [(previous: Int, number: Int)] = []
+        while seen.last?.number != 1_000 {
+            let words = try #require(await channel.line()).split(separator: " ").prefix(2).compactMap { Int($0) }
+            try #require(words.count == 2 && (seen.last?.number ?? 0) == words[0])
+            seen.append((words[0], words[1]))
+        }
+        #expect(seen.first?.number == 1)
+        #expect(seen.count < 20)
+        wakeUp.wake(.stop)
+        #expect(try await end == .stopped)
+    }
+
+    @Test func aReaderThatLeavesEndsAnIdleWatch() async throws {
+        let (channel, wakeUp) = (try Channel(), try WakeUp())
+        let output = try self.output(channel, wakeUp)
+        output.show(Fixtures.snapshot(Fixtures.routed))
+        async let end = onBlockingThread { output.run {} }
+        #expect(try await channel.line() != nil)
+        close(channel.reader)
+        #expect(try await end == .readerGone)
+    }
+
+    @Test func whatIsPendingIsStillWrittenAfterAStop() async throws {
+        let (channel, wakeUp) = (try Channel(), try WakeUp())
+        let output = try self.output(channel, wakeUp)
+        for number in 1...50 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
+        wakeUp.wake(.stop)
+        async let end = onBlockingThread { output.run {} }
+        var last = ""
+        while !last.contains(" 50 ") { last = try #require(await channel.line()) }
+        #expect(last.hasSuffix("x"))
+        #expect(try await end == .stopped)
+    }
+
+    @Test func aReaderThatNeverReadsDoesNotPreventTheEnd() async throws {
+        let (channel, wakeUp) = (try Channel(), try WakeUp())
+        let output = try self.output(channel, wakeUp)
+        for number in 1...50 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
+        wakeUp.wake(.stop)
+        #expect(try await onBlockingThread { output.run {} } == .stopped)
+    }
+
+    @Test func silenceIsReportedOnceUnlessSomethingWasShown() async throws {
+        let (channel, wakeUp) = (try Channel(), try WakeUp())
+        let output = try self.output(channel, wakeUp)
+        async let end = onBlockingThread { output.run { output.show(Fixtures.unknown, onlyFirst: true) } }
+        #expect(try await channel.line()?.hasPrefix("0 0 x") == true)
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 9), onlyFirst: true)
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 10))
+        #expect(try await channel.line()?.hasPrefix("0 10 x") == true)
+        wakeUp.wake(.stop)
+        #expect(try await end == .stopped)
+    }
+
+    @Test func theSharedDescriptionStaysBlocking() throws {
+        let channel = try Channel()
+        let descriptor = try WatchDescriptor(channel.writer)
+        #expect(descriptor.rawValue != channel.writer)
+        #expect(fcntl(channel.writer, F_GETFL) & O_NONBLOCK == 0)
+        #expect(fcntl(descriptor.rawValue, F_GETFL) & O_NONBLOCK != 0)
+    }
+
+    @Test func withoutReaderOrWriterThereIsNothingToDo() async throws {
+        let channel = try Channel()
+        #expect(throws: SystemError.self) { try WatchDescriptor(channel.reader) }
+        close(channel.reader)
+        let output = try self.output(channel, try WakeUp())
+        #expect(try await onBlockingThread { output.run {} } == .readerGone)
+    }
+}

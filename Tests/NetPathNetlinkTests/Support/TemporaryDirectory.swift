@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+
+/// A directory for one test, removed with its owner.
+final class TemporaryDirectory: Sendable {
+    let path: String
+
+    init() throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "netpath-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        self.path = directory.path()
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: self.path)
+    }
+
+    /// The absolute path of something inside.
+    subscript(_ name: String) -> String { "\(self.path)/\(name)" }
+
+    /// Writes a file in place, making its directory.
+    func write(_ name: String, _ text: String) throws {
+        let url = URL(filePath: self[name])
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    /// Writes a new file and renames it over the old one.
+    func replace(_ name: String, _ text: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: self[name]), options: .atomic)
+    }
+
+    func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: self[name], withIntermediateDirectories: true)
+    }
+
+    /// Makes a symbolic link; its target is stored as written.
+    func link(_ name: String, to target: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: self[name], withDestinationPath: target)
+    }
+
+    /// Makes a new symbolic link and renames it over the old one, as `ln -sf` and Kubernetes do.
+    func relink(_ name: String, to target: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = ["-c", #"ln -s "$2" "$1.new" && mv -T "$1.new" "$1""#, "sh", self[name], target]
+        try process.run()
+        process.waitUntilExit()
+    }
+
+    func remove(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: self[name])
+    }
+
+    func move(_ name: String, to other: String) throws {
+        try FileManager.default.moveItem(atPath: self[name], toPath: self[other])
+    }
+}
