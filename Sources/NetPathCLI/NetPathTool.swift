@@ -8,7 +8,7 @@ import NetPathConfiguration
 /// The command line tool as a library: a binary with backends of its own is one line.
 ///
 /// ```swift
-/// await NetPathTool.main { registry in
+/// NetPathTool.main { registry in
 ///     registry.register("mine", summary: "What mine watches") { section in MyMonitor(section) }
 /// }
 /// ```
@@ -16,20 +16,20 @@ public enum NetPathTool: Sendable {
     /// Runs the tool with the arguments of the process, and ends the process with its exit status.
     ///
     /// - Parameter registering: Adds types of backends to the built-in ones.
-    public static func main(registering: (inout BackendRegistry) -> Void = { _ in }) async -> Never {
+    public static func main(registering: (inout BackendRegistry) -> Void = { _ in }) -> Never {
         StandardStreams.prepare()
         var context = ToolContext()
         registering(&context.registry)
-        let status = await Self.run(Array(CommandLine.arguments.dropFirst()), in: context)
+        let status = Self.run(Array(CommandLine.arguments.dropFirst()), in: context)
         StandardStreams.exit(status.rawValue)
     }
 
     /// Runs a command line.
-    static func run(_ arguments: [String], in context: ToolContext) async -> ToolStatus {
-        await ToolContext.$current.withValue(context) {
+    static func run(_ arguments: [String], in context: ToolContext) -> ToolStatus {
+        ToolContext.$current.withValue(context) {
             do {
                 let command = try RootCommand.parseAsRoot(arguments)
-                if let command = command as? any ToolCommand { return try await command.execute() }
+                if let command = command as? any ToolCommand { return try command.execute() }
                 // Only ArgumentParser's own commands are left, such as `help`.
                 var other = command
                 try other.run()

@@ -3,4 +3,4 @@
 
 import NetPathCLI
 
-await NetPathTool.main()
+NetPathTool.main()

@@ -73,12 +73,13 @@ import Testing
     }
 
     @Test func previewWithoutANetwork() async throws {
-        let scripted = ScriptedMonitor(.online)
+        let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"), gateway: "192.0.2.1")
+        let scripted = ScriptedMonitor(online)
         let coordinator = PathCoordinator(backends: [Backend("scripted", monitor: scripted)])
         coordinator.start()
         var iterator = coordinator.everyPath.makeAsyncIterator()
         #expect(await iterator.next()?.status == .satisfied)
-        scripted.report(.noLink)
+        scripted.report(Observation.noLink)
         #expect(await iterator.next()?.status == .unsatisfied)
     }
 }

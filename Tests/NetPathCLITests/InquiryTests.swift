@@ -31,14 +31,15 @@ import Testing
         }
     }
 
-    private func ask(_ manners: Speaker.Manner..., limit: Duration = .seconds(30)) async -> Inquiry {
+    private func ask(_ manners: Speaker.Manner..., limit: Duration = .seconds(30)) throws -> Inquiry {
+        let loop = try EventLoop()
         let backends = manners.enumerated().map { Backend("b\($0)", monitor: Speaker(manner: $1)) }
-        return await Inquiry.ask(PathCoordinator(backends: backends), limit: limit)
+        return Inquiry.ask(PathCoordinator(backends: backends, clock: loop, executor: loop), on: loop, limit: limit)
     }
 
-    @Test func theFirstWordOfEachIsEnough() async {
+    @Test func theFirstWordOfEachIsEnough() throws {
         let blind = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
-        let inquiry = await self.ask(.says(blind), .says(Fixtures.routed), .fails)
+        let inquiry = try self.ask(.says(blind), .says(Fixtures.routed), .fails)
         #expect(inquiry.snapshot.path?.status == .unsatisfied)
         #expect(inquiry.snapshot.backends.map(\.health) == [.healthy, .healthy, .unhealthy])
         #expect(inquiry.snapshot.backends.last?.error == "denied")
@@ -46,24 +47,24 @@ import Testing
         #expect(inquiry.explained.explanation?.remedies.isEmpty == false)
     }
 
-    @Test func theSilentOneDoesNotHideTheOthers() async {
-        let inquiry = await self.ask(.silent, .says(Fixtures.routed), limit: .milliseconds(300))
+    @Test func theSilentOneDoesNotHideTheOthers() throws {
+        let inquiry = try self.ask(.silent, .says(Fixtures.routed), limit: .milliseconds(300))
         #expect(inquiry.snapshot.path?.status == .satisfied)
         #expect(inquiry.snapshot.backends.map(\.health) == [.starting, .healthy])
         #expect(inquiry.explained.backend == "b1")
     }
 
     /// Evidence that allows no verdict publishes no path, and is a first word all the same.
-    @Test func withoutOpinion() async {
-        let inquiry = await self.ask(.says(Fixtures.observation([Fixtures.interface()], ipv4: .unknown)), .fails)
+    @Test func withoutOpinion() throws {
+        let inquiry = try self.ask(.says(Fixtures.observation([Fixtures.interface()], ipv4: .unknown)), .fails)
         #expect(inquiry.snapshot.path == nil)
         #expect(inquiry.snapshot.backends.map(\.health) == [.healthy, .unhealthy])
         #expect(ToolStatus(inquiry.snapshot.path) == .noOpinion)
         #expect(inquiry.explained.explanation?.rule.hasPrefix("No rule applies") == true)
     }
 
-    @Test func nobodyIsConfigured() async {
-        let inquiry = await self.ask()
+    @Test func nobodyIsConfigured() throws {
+        let inquiry = try self.ask()
         #expect(inquiry.snapshot.path == nil)
         #expect(inquiry.explained.document.line.contains(#""backend":null,"rule":null,"evidence":[]"#))
     }

@@ -34,7 +34,7 @@ import Testing
 
     private func run(_ arguments: String...) async -> Outcome {
         let transcript = Transcript()
-        let status = await NetPathTool.run(arguments, in: self.context(transcript))
+        let status = NetPathTool.run(arguments, in: self.context(transcript))
         return Outcome(
             status: status,
             output: transcript.output.withLock { $0 },
@@ -64,7 +64,7 @@ import Testing
     )
     func usage(_ arguments: [String]) async {
         let transcript = Transcript()
-        #expect(await NetPathTool.run(arguments, in: self.context(transcript)) == .usage)
+        #expect(NetPathTool.run(arguments, in: self.context(transcript)) == .usage)
         #expect(transcript.output.withLock { $0 } == "")
         #expect(transcript.messages.withLock { $0 }.contains("Usage: netpath"))
     }

@@ -51,14 +51,14 @@ import Testing
         return "\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n"
     }
 
-    private func output(_ channel: Channel, _ wakeUp: WakeUp) throws -> WatchOutput {
-        WatchOutput(try WatchDescriptor(channel.writer), wakeUp: wakeUp, render: Self.renderer)
+    private func output(_ channel: Channel, _ loop: EventLoop) throws -> WatchOutput {
+        WatchOutput(try WatchDescriptor(channel.writer), loop: loop, render: Self.renderer)
     }
 
     /// The reader does not read, and `show` returns all the same: if it blocked, the test would hang.
     @Test func aSlowReaderGetsTheNewest() async throws {
-        let (channel, wakeUp) = (try Channel(), try WakeUp())
-        let output = try self.output(channel, wakeUp)
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = try self.output(channel, loop)
         async let end = onBlockingThread { output.run {} }
         for number in 1...1_000 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
 
@@ -70,13 +70,13 @@ import Testing
         }
         #expect(seen.first?.number == 1)
         #expect(seen.count < 20)
-        wakeUp.wake(.stop)
+        loop.wakeUp.wake(.stop)
         #expect(try await end == .stopped)
     }
 
     @Test func aReaderThatLeavesEndsAnIdleWatch() async throws {
-        let (channel, wakeUp) = (try Channel(), try WakeUp())
-        let output = try self.output(channel, wakeUp)
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = try self.output(channel, loop)
         output.show(Fixtures.snapshot(Fixtures.routed))
         async let end = onBlockingThread { output.run {} }
         #expect(try await channel.line() != nil)
@@ -85,10 +85,10 @@ import Testing
     }
 
     @Test func whatIsPendingIsStillWrittenAfterAStop() async throws {
-        let (channel, wakeUp) = (try Channel(), try WakeUp())
-        let output = try self.output(channel, wakeUp)
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = try self.output(channel, loop)
         for number in 1...50 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
-        wakeUp.wake(.stop)
+        loop.wakeUp.wake(.stop)
         async let end = onBlockingThread { output.run {} }
         var last = ""
         while !last.contains(" 50 ") { last = try #require(await channel.line()) }
@@ -97,22 +97,22 @@ import Testing
     }
 
     @Test func aReaderThatNeverReadsDoesNotPreventTheEnd() async throws {
-        let (channel, wakeUp) = (try Channel(), try WakeUp())
-        let output = try self.output(channel, wakeUp)
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = try self.output(channel, loop)
         for number in 1...50 { output.show(Fixtures.snapshot(Fixtures.routed, sequence: UInt64(number))) }
-        wakeUp.wake(.stop)
+        loop.wakeUp.wake(.stop)
         #expect(try await onBlockingThread { output.run {} } == .stopped)
     }
 
     @Test func silenceIsReportedOnceUnlessSomethingWasShown() async throws {
-        let (channel, wakeUp) = (try Channel(), try WakeUp())
-        let output = try self.output(channel, wakeUp)
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = try self.output(channel, loop)
         async let end = onBlockingThread { output.run { output.show(Fixtures.unknown, onlyFirst: true) } }
         #expect(try await channel.line()?.hasPrefix("0 0 x") == true)
         output.show(Fixtures.snapshot(Fixtures.routed, sequence: 9), onlyFirst: true)
         output.show(Fixtures.snapshot(Fixtures.routed, sequence: 10))
         #expect(try await channel.line()?.hasPrefix("0 10 x") == true)
-        wakeUp.wake(.stop)
+        loop.wakeUp.wake(.stop)
         #expect(try await end == .stopped)
     }
 
@@ -128,7 +128,7 @@ import Testing
         let channel = try Channel()
         #expect(throws: SystemError.self) { try WatchDescriptor(channel.reader) }
         close(channel.reader)
-        let output = try self.output(channel, try WakeUp())
+        let output = try self.output(channel, try EventLoop())
         #expect(try await onBlockingThread { output.run {} } == .readerGone)
     }
 }

@@ -30,7 +30,7 @@ struct ConfigurationCommand: ParsableCommand {
         @OptionGroup(title: "Global options")
         var options: GlobalOptions
 
-        func execute() async throws -> ToolStatus {
+        func execute() throws -> ToolStatus {
             let origin: String
             do throws(ConfigurationError) {
                 origin = try self.options.configuration(at: self.file).origin
@@ -55,7 +55,7 @@ struct ConfigurationCommand: ParsableCommand {
         @OptionGroup(title: "Global options")
         var options: GlobalOptions
 
-        func execute() async throws -> ToolStatus {
+        func execute() throws -> ToolStatus {
             let text = LoadedConfiguration.defaultText
             try self.options.write(["schema": schemaVersion, "text": .string(text)]) { _ in text }
             return .satisfied

@@ -13,9 +13,13 @@ struct Inquiry: Sendable {
     private static let interval: Duration = .milliseconds(20)
 
     /// Asks the backends of a configuration.
-    static func ask(_ configuration: LoadedConfiguration, limit: Duration) async -> Inquiry {
+    ///
+    /// - Throws: `SystemError` when the process may open no more files.
+    static func ask(_ configuration: LoadedConfiguration, limit: Duration) throws(SystemError) -> Inquiry {
+        let loop = try EventLoop()
         // What the backends complain about is part of the answer; only what is worse needs a message of its own.
-        await Self.ask(configuration.makeCoordinator(log: ToolContext.current.log(from: .error)), limit: limit)
+        let log = ToolContext.current.log(from: .error)
+        return Self.ask(configuration.makeCoordinator(clock: loop, executor: loop, log: log), on: loop, limit: limit)
     }
 
     /// Starts the backends, waits for the first word of each, and stops them.
@@ -24,23 +28,20 @@ struct Inquiry: Sendable {
     ///
     /// - Parameters:
     ///   - coordinator: Runs the backends; not yet started.
+    ///   - loop: The coordinator's executor.
     ///   - limit: How long to wait at most.
     /// - Returns: What they said.
-    static func ask(_ coordinator: PathCoordinator, limit: Duration) async -> Inquiry {
-        let (wakeUps, wakeUp) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let subscription = coordinator.subscribe { _ in wakeUp.yield() }
-        let ticker = Task {
-            while (try? await Task.sleep(for: Self.interval)) != nil { wakeUp.yield() }
-        }
+    static func ask(_ coordinator: PathCoordinator, on loop: EventLoop, limit: Duration) -> Inquiry {
+        let subscription = coordinator.subscribe { _ in loop.wakeUp.wake(.output) }
         defer {
             subscription.cancel()
-            ticker.cancel()
             coordinator.stop()
         }
-        let clock = SystemMonotonicClock()
-        let deadline = clock.now() + limit
+        let deadline = loop.now() + limit
         coordinator.start()
-        for await _ in wakeUps where Self.isSettled(coordinator.opinions) || clock.now() >= deadline { break }
+        while !Self.isSettled(coordinator.opinions), loop.now() < deadline {
+            _ = loop.turn(limit: min(Self.interval, deadline - loop.now()))
+        }
 
         let opinions = coordinator.opinions
         let snapshot = PathSnapshot(path: coordinator.path, backends: opinions.map(\.report), takenAt: .now())

@@ -20,8 +20,8 @@ struct StatusCommand: ToolCommand {
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
 
-    func execute() async throws -> ToolStatus {
-        let inquiry = await Inquiry.ask(try self.options.configuration(), limit: self.timeout.timeout.duration)
+    func execute() throws -> ToolStatus {
+        let inquiry = try Inquiry.ask(self.options.configuration(), limit: self.timeout.timeout.duration)
         try self.options.write(inquiry.snapshot.document, or: inquiry.snapshot.statusScreen)
         return ToolStatus(inquiry.snapshot.path)
     }
@@ -41,8 +41,8 @@ struct ExplainCommand: ToolCommand {
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
 
-    func execute() async throws -> ToolStatus {
-        let inquiry = await Inquiry.ask(try self.options.configuration(), limit: self.timeout.timeout.duration)
+    func execute() throws -> ToolStatus {
+        let inquiry = try Inquiry.ask(self.options.configuration(), limit: self.timeout.timeout.duration)
         let explained = inquiry.explained
         try self.options.write(explained.document, or: explained.screen)
         return ToolStatus(inquiry.snapshot.path)
@@ -62,9 +62,9 @@ struct BackendsCommand: ToolCommand {
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
 
-    func execute() async throws -> ToolStatus {
+    func execute() throws -> ToolStatus {
         let configuration = try self.options.configuration()
-        let inquiry = await Inquiry.ask(configuration, limit: self.timeout.timeout.duration)
+        let inquiry = try Inquiry.ask(configuration, limit: self.timeout.timeout.duration)
         let inventory = inquiry.inventory(of: configuration, registry: ToolContext.current.registry)
         try self.options.write(inventory.document, or: inventory.screen)
         return .satisfied

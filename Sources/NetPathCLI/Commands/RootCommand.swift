@@ -8,7 +8,7 @@ protocol ToolCommand: ParsableCommand {
     /// Does the work.
     ///
     /// - Throws: Whatever keeps the command from an answer; ``NetPathTool`` makes it a message and an exit status.
-    func execute() async throws -> ToolStatus
+    func execute() throws -> ToolStatus
 }
 
 /// `netpath`.

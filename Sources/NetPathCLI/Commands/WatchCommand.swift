@@ -21,11 +21,11 @@ struct WatchCommand: ToolCommand {
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
 
-    func execute() async throws -> ToolStatus {
+    func execute() throws -> ToolStatus {
         let context = ToolContext.current
         let configuration = try self.options.configuration()
-        let wakeUp = try WakeUp()
-        wakeUp.stopOnSignals()
+        let loop = try EventLoop()
+        loop.wakeUp.stopOnSignals()
         let descriptor: WatchDescriptor
         do throws(SystemError) {
             descriptor = try WatchDescriptor()
@@ -36,22 +36,24 @@ struct WatchCommand: ToolCommand {
 
         let format: WatchFormat =
             self.options.json ? .json : context.isTerminal ? .log(self.options.style) : .lines
-        let output = WatchOutput(descriptor, wakeUp: wakeUp) { snapshot, previous in
+        let output = WatchOutput(descriptor, loop: loop) { snapshot, previous in
             format.render(snapshot, previous: previous) { $0.local }
         }
-        let coordinator = configuration.makeCoordinator(log: context.log(from: .warning))
+        let coordinator = configuration.makeCoordinator(
+            clock: loop,
+            executor: loop,
+            log: context.log(from: .warning)
+        )
         coordinator.subscribe { path in
             output.show(PathSnapshot(path: path, backends: path.backends, takenAt: .now()))
         }
         coordinator.start()
         defer { coordinator.stop() }
 
-        let end = try await onBlockingThread { [isJSON = self.options.json] in
-            output.run {
-                let reports = coordinator.opinions.map(\.report)
-                context.note(Self.silenceMessage(reports))
-                if isJSON { output.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
-            }
+        let end = output.run {
+            let reports = coordinator.opinions.map(\.report)
+            context.note(Self.silenceMessage(reports))
+            if self.options.json { output.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
         }
         if case .failed(let error) = end { throw error }
         return .satisfied

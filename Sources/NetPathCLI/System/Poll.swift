@@ -17,15 +17,19 @@ struct PollResult: Hashable, Sendable {
 /// Blocks until there is room for output, the reader is gone, somebody wakes the thread, or time is up.
 ///
 /// - Parameters:
-///   - output: The descriptor that is written to; that its reader is gone is noticed whether or not room is wanted.
+///   - output: A descriptor that is written to; that its reader is gone is noticed whether or not room is wanted.
 ///   - wantsRoom: Whether to wait for room.
 ///   - wakeUp: Ends the waiting.
 ///   - limit: How long to wait; nil to wait for ever.
 /// - Returns: What happened; nothing when time is up.
-func wait(for output: WatchDescriptor, wantsRoom: Bool, wakeUp: WakeUp, limit: Duration?) -> PollResult {
+func wait(for output: WatchDescriptor?, wantsRoom: Bool, wakeUp: WakeUp, limit: Duration?) -> PollResult {
     var entries = [
         // A negative descriptor is passed over.
-        pollfd(fd: output.isPollable ? output.rawValue : -1, events: wantsRoom ? Int16(POLLOUT) : 0, revents: 0),
+        pollfd(
+            fd: output.flatMap { $0.isPollable ? $0.rawValue : nil } ?? -1,
+            events: wantsRoom ? Int16(POLLOUT) : 0,
+            revents: 0
+        ),
         pollfd(fd: wakeUp.rawValue, events: Int16(POLLIN), revents: 0),
     ]
     // Rounded up: waking before the deadline would only mean to wait again.

@@ -16,6 +16,8 @@ struct WakeUp: Sendable {
         static let output = Reasons(rawValue: 1)
         /// The program shall end.
         static let stop = Reasons(rawValue: 2)
+        /// A task can go on.
+        static let work = Reasons(rawValue: 4)
     }
 
     /// What the signal handler writes to; -1 while nobody listens.
@@ -53,8 +55,8 @@ struct WakeUp: Sendable {
 
     /// Turns SIGINT and SIGTERM into a wake-up with the reason `stop`.
     ///
-    /// A signalfd would need the signals blocked in every thread, but the thread that entered an asynchronous `main`
-    /// ends in libdispatch's sigsuspend(2) with nothing blocked. A handler works on whichever thread it runs.
+    /// A signalfd would need the signals blocked in every thread, also in those that a plugin starts. A handler works
+    /// on whichever thread it runs.
     func stopOnSignals() {
         Self.signalDescriptor.store(self.input, ordering: .sequentiallyConsistent)
         for number in [SIGINT, SIGTERM] {

@@ -7,8 +7,8 @@ import Synchronization
 /// Writes the newest of a sequence of snapshots to standard output, line by line, without ever holding up the thread
 /// that brings them.
 ///
-/// ``show(_:onlyFirst:)`` writes at once what goes without waiting. What does not go is left to the thread in ``run(onSilence:)``,
-/// which blocks in poll(2) and does nothing while nothing happens.
+/// ``show(_:onlyFirst:)`` writes at once what goes without waiting. What does not go is left to the thread in
+/// ``run(onSilence:)``, which blocks in the event loop and does nothing while nothing happens.
 final class WatchOutput: Sendable {
     /// Why the output ended.
     enum End: Hashable, Sendable {
@@ -37,14 +37,13 @@ final class WatchOutput: Sendable {
     private static let silenceLimit: Duration = .seconds(2)
 
     private let descriptor: WatchDescriptor
-    private let wakeUp: WakeUp
-    private let clock = SystemMonotonicClock()
+    private let loop: EventLoop
     private let render: Renderer
     private let state = Mutex(State())
 
-    init(_ descriptor: WatchDescriptor, wakeUp: WakeUp, render: @escaping Renderer) {
+    init(_ descriptor: WatchDescriptor, loop: EventLoop, render: @escaping Renderer) {
         self.descriptor = descriptor
-        self.wakeUp = wakeUp
+        self.loop = loop
         self.render = render
     }
 
@@ -66,7 +65,7 @@ final class WatchOutput: Sendable {
             if needsThread { state.isAwaitingRoom = true }
             return needsThread || isFirst
         }
-        if needsThread { self.wakeUp.wake(.output) }
+        if needsThread { self.loop.wakeUp.wake(.output) }
     }
 
     /// Blocks until a signal or the reader ends the output.
@@ -74,7 +73,7 @@ final class WatchOutput: Sendable {
     /// - Parameter onSilence: Called once, on this thread, when nothing was shown for two seconds.
     /// - Returns: Why the output ended.
     func run(onSilence: () -> Void) -> End {
-        var silenceDeadline: MonotonicTime? = self.clock.now() + Self.silenceLimit
+        var silenceDeadline: MonotonicTime? = self.loop.now() + Self.silenceLimit
         var flushDeadline: MonotonicTime?
         while true {
             let (isPending, hasShown, end) = self.state.withLock { state in
@@ -85,7 +84,7 @@ final class WatchOutput: Sendable {
             if flushDeadline != nil, !isPending { return .stopped }
             if hasShown { silenceDeadline = nil }
 
-            let now = self.clock.now()
+            let now = self.loop.now()
             if let flushDeadline, flushDeadline <= now { return .stopped }
             if let deadline = silenceDeadline, deadline <= now {
                 silenceDeadline = nil
@@ -93,10 +92,10 @@ final class WatchOutput: Sendable {
                 continue
             }
             let limit = (flushDeadline ?? silenceDeadline).map { $0 - now }
-            let result = wait(for: self.descriptor, wantsRoom: isPending, wakeUp: self.wakeUp, limit: limit)
+            let result = self.loop.turn(output: self.descriptor, wantsRoom: isPending, limit: limit)
             if result.isReaderGone { return .readerGone }
             if result.hasRoom { self.state.withLock { self.flush(&$0) } }
-            if result.reasons.contains(.stop) { flushDeadline = flushDeadline ?? self.clock.now() + Self.flushLimit }
+            if result.reasons.contains(.stop) { flushDeadline = flushDeadline ?? self.loop.now() + Self.flushLimit }
         }
     }
 

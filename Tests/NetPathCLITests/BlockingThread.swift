@@ -3,6 +3,8 @@
 
 import Glibc
 
+@testable import NetPathCLI
+
 /// Runs a function that blocks on a thread of its own, and suspends until it returns.
 ///
 /// The pool of the Swift runtime has as many threads as the machine has processors: one that blocks there is missing
