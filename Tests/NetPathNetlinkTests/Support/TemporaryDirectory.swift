@@ -41,13 +41,11 @@ final class TemporaryDirectory: Sendable {
         try FileManager.default.createSymbolicLink(atPath: self[name], withDestinationPath: target)
     }
 
-    /// Makes a new symbolic link and renames it over the old one, as `ln -sf` and Kubernetes do.
+    /// Puts a new symbolic link in the place of an old one.
     func relink(_ name: String, to target: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = ["-c", #"ln -s "$2" "$1.new" && mv -T "$1.new" "$1""#, "sh", self[name], target]
-        try process.run()
-        process.waitUntilExit()
+        try self.link("\(name).new", to: target)
+        try self.remove(name)
+        try self.move("\(name).new", to: name)
     }
 
     func remove(_ name: String) throws {
