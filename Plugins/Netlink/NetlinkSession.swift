@@ -27,6 +27,8 @@ final class NetlinkSession {
     private var timeAsleep = SystemCalls.timeAsleep()
     private var lastReport: Observation?
     private var stale = Staleness.all
+    /// Interfaces whose IPv6 settings changed: such a message lacks what it takes to update the table.
+    private var announced: Set<UInt32> = []
 
     /// What has to be asked again before the next report.
     private struct Staleness {
@@ -68,6 +70,8 @@ final class NetlinkSession {
         let filter = RouteFilter(watching: addresses.union(self.options.representatives))
         let error = self.events.attach(filter)
         if error != 0 {
+            // Rather woken for every route than deaf for those that the former filter does not pass.
+            self.events.detachFilter()
             self.context.log(.warning, NetlinkError("filter events in the kernel", error).description)
         }
     }
@@ -77,6 +81,8 @@ final class NetlinkSession {
             (RTNLGRP_LINK, "links"), (RTNLGRP_IPV4_IFADDR, "IPv4 addresses"), (RTNLGRP_IPV6_IFADDR, "IPv6 addresses"),
             (RTNLGRP_IPV4_ROUTE, "IPv4 routes"), (RTNLGRP_IPV6_ROUTE, "IPv6 routes"),
             (RTNLGRP_IPV4_RULE, "IPv4 rules"), (RTNLGRP_IPV6_RULE, "IPv6 rules"), (RTNLGRP_NEXTHOP, "next hops"),
+            // The only word about a router advertisement that brings no address by itself.
+            (RTNLGRP_IPV6_IFINFO, "router advertisements"),
         ]
         for (group, name) in groups where self.events.join(group) != 0 {
             self.missesGroups = true
@@ -87,6 +93,9 @@ final class NetlinkSession {
     private func noteLimitations() {
         if !FileAccess.exists("\(self.options.sysfs)/class/net") {
             self.limit("there is no \(self.options.sysfs)/class/net; Wi-Fi and cellular interfaces are not told apart")
+        }
+        if self.resolverFile.fileDescriptor == nil {
+            self.limit("the system grants no file watcher; changes of \(self.options.resolvConf) are not noticed")
         }
         for family in self.lookup.unsupportedFamilies {
             self.limit("the kernel does not answer what it would do with \(family.rawValue) packets")
@@ -108,7 +117,7 @@ final class NetlinkSession {
     /// - Throws: ``NetlinkError`` when the event socket does not work any more.
     func run() throws {
         if let resolver = try? NetlinkRouteResolver(clock: self.context.clock) { self.context.offer(resolver) }
-        self.readEverything()
+        try self.readEverything()
         self.report(even: true)
         while true {
             let descriptors =
@@ -125,7 +134,7 @@ final class NetlinkSession {
             if ready[1] { try self.drainEvents() }
             if ready[2], self.resolverFile.drain() { self.dnsServers = self.resolverFile.servers() }
             if ready[3], self.hasSlept() { isAsked = true }
-            if isAsked || (self.missesGroups && !ready.contains(true)) { self.readEverything() }
+            if isAsked || (self.missesGroups && !ready.contains(true)) { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
                 self.stale.decision = true
             }
@@ -156,11 +165,15 @@ final class NetlinkSession {
 
     // MARK: Events
 
+    /// How many datagrams are read before what they changed is reported: a storm that never ends must not silence us.
+    private static let drainLimit = 4096
+
     private func drainEvents() throws {
         var wasOverrun = false
-        drain: while true {
+        var count = 0
+        drain: while wasOverrun || count < Self.drainLimit {
             switch self.events.receive(self.apply) {
-            case .messages: continue
+            case .messages: count += 1
             case .overrun: wasOverrun = true
             case .empty: break drain
             case .failed(let error): throw NetlinkError("read events", libnl: error)
@@ -169,14 +182,17 @@ final class NetlinkSession {
         if wasOverrun {
             self.resynchronizations += 1
             self.context.log(.info, "events were lost in a storm; everything is read again")
-            self.readEverything()
+            try self.readEverything()
         }
     }
 
     private func apply(_ message: NetlinkMessage) {
         switch message.type {
         case RTM_NEWLINK:
-            guard let update = LinkUpdate(message) else { return }
+            guard let update = LinkUpdate(message) else {
+                if let index = LinkUpdate.indexOfProtocolSettings(message) { self.announced.insert(index) }
+                return
+            }
             self.table.apply(update, now: self.context.clock.now())
             self.touch(update.index)
         case RTM_DELLINK:
@@ -209,25 +225,36 @@ final class NetlinkSession {
     /// How often an interrupted dump is repeated before its result is taken as it is.
     private static let dumpAttempts = 5
 
-    private func readEverything() {
+    /// Reads links and addresses, asks for everything else anew.
+    ///
+    /// - Throws: ``NetlinkError`` when the kernel does not answer. What was known before is kept: a table that could
+    ///   not be read is not an empty one.
+    private func readEverything() throws(NetlinkError) {
         var fresh = LinkTable()
         for _ in 0..<Self.dumpAttempts {
             fresh = LinkTable()
             let links = self.queries.dump(.dumpLinks()) { message in
                 if let update = LinkUpdate(message) { fresh.apply(update, now: nil) }
             }
+            if case .failed(let error) = links { throw NetlinkError("read the links", error.number) }
             let addresses = self.queries.dump(.dumpAddresses()) { message in
                 if let update = AddressUpdate(message) { fresh.apply(update) }
             }
+            if case .failed(let error) = addresses { throw NetlinkError("read the addresses", error.number) }
             if links == .complete, addresses == .complete { break }
-            if case .failed(let error) = links {
-                self.context.log(.warning, NetlinkError("read the links", error.number).description)
-            }
         }
         fresh.inherit(from: self.table)
         self.table = fresh
         self.dnsServers = self.resolverFile.servers()
         self.stale = .all
+    }
+
+    private func readAnnounced() {
+        for index in self.announced {
+            guard case .success(let update) = self.queries.ask(.link(index), LinkUpdate.init) else { continue }
+            self.table.apply(update, now: self.context.clock.now())
+        }
+        self.announced = []
     }
 
     private func classifyNewcomers() {
@@ -283,6 +310,7 @@ final class NetlinkSession {
     // MARK: Reporting
 
     private func report(even isUnchanged: Bool) {
+        self.readAnnounced()
         self.classifyNewcomers()
         self.askKernel()
         var observation = Observation(at: self.context.clock.now())

@@ -130,7 +130,13 @@ struct LinkTable {
         self.unclassified.remove(index)
         guard var entry = self.entries[index] else { return }
         entry.classification = classification
-        entry.interface.isHardware = hints.map { $0.hasDevice || $0.isWireless } ?? entry.hasParentDevice
+        let isKnown = !Classification.needsHints(
+            kind: entry.interface.kind,
+            isLoopback: entry.interface.flags.contains(.loopback)
+        )
+        entry.interface.isHardware =
+            hints.map { $0.hasDevice || $0.isWireless }
+            ?? (isKnown || entry.hasParentDevice ? entry.hasParentDevice : nil)
         entry.interface.isRadioBlocked = hints?.isRadioBlocked
         self.store(entry)
     }

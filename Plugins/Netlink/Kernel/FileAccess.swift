@@ -55,9 +55,11 @@ enum FileAccess {
         return number < 0 ? nil : number
     }
 
-    /// Asks a watcher to report changes of a file's content, and its end; events carry no name.
+    /// Asks a watcher to report that a file was written, and its end; events carry no name.
+    ///
+    /// Not every single write (IN_MODIFY): a writer truncates first, and an empty file is no news.
     static func watchFile(_ path: String, with watcher: FileDescriptor) {
-        let events = IN_MODIFY | IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
+        let events = IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
         _ = unsafe inotify_add_watch(watcher.number, path, UInt32(events))
     }
 }

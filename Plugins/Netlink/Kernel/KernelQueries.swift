@@ -8,16 +8,26 @@ import NetPath
 ///
 /// A second socket, so that answers and events never mix: joining groups first and then asking here leaves no gap.
 final class KernelQueries {
-    private let socket: NetlinkSocket
+    private var socket: NetlinkSocket
 
     /// Opens the socket.
     ///
     /// - Throws: ``NetlinkError`` when the system refuses.
     init() throws(NetlinkError) {
-        self.socket = try NetlinkSocket()
-        self.socket.requestStrictChecking()
+        self.socket = try Self.open()
+    }
+
+    private static func open() throws(NetlinkError) -> NetlinkSocket {
+        let socket = try NetlinkSocket()
+        socket.requestStrictChecking()
         // The kernel answers at once; the bound is for sandboxes that swallow requests.
-        self.socket.setReceiveTimeout(seconds: 1)
+        socket.setReceiveTimeout(seconds: 1)
+        return socket
+    }
+
+    /// Leaves an unfinished dump behind: the kernel would refuse the next one on the same socket (EBUSY).
+    private func startOver() {
+        if let fresh = try? Self.open() { self.socket = fresh }
     }
 
     /// How a dump ended.
@@ -49,6 +59,7 @@ final class KernelQueries {
             case .overrun: result = .interrupted
             case .failed: result = .failed(.broken)
             }
+            self.startOver()
         }
         return result == .complete && isInterrupted ? .interrupted : result ?? .failed(.broken)
     }

@@ -72,6 +72,11 @@ final class NetlinkSocket {
         }
     }
 
+    /// Removes the filter, so that every event passes.
+    func detachFilter() {
+        _ = self.setOption(SOL_SOCKET, SO_DETACH_FILTER, Int32(0))
+    }
+
     /// Subscribes to a group of events.
     ///
     /// - Returns: 0, or libnl's error number.

@@ -62,6 +62,14 @@ extension LinkUpdate {
     }
 }
 
+extension LinkUpdate {
+    /// The interface whose IPv6 settings an RTM_NEWLINK announces, as when it received a router advertisement.
+    static func indexOfProtocolSettings(_ message: NetlinkMessage) -> UInt32? {
+        guard message.type == RTM_NEWLINK, message.field(at: 0, as: UInt8.self) == UInt8(AF_INET6) else { return nil }
+        return message.field(at: 4, as: UInt32.self)
+    }
+}
+
 extension LinkUpdate.Details {
     fileprivate init?(link: OpaquePointer) {
         guard let name = unsafe rtnl_link_get_name(link) else { return nil }

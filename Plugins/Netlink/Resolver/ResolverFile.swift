@@ -5,9 +5,10 @@ import NetPath
 
 /// The resolver's configuration file, watched.
 ///
-/// The file may be written in place, replaced, be a symbolic link that is pointed elsewhere, point to nothing yet, or
-/// be mounted over by a container runtime. So the directory of every name on the way is watched for that name, and
-/// the file itself for its content. All watches are made anew after each change: few, and never stale.
+/// The file may be written in place, replaced, be a symbolic link that is pointed elsewhere, or point to nothing yet.
+/// So every directory that holds a link on the way, the last name or a missing one is watched for that name, and the
+/// file itself for being written. All watches are made anew after each change: few, and never stale. A file system
+/// that is mounted over the file goes unnoticed, because the kernel tells nobody.
 final class ResolverFile {
     private let path: String
     private var watcher: FileDescriptor?
@@ -65,6 +66,8 @@ final class ResolverFile {
     }
 
     private func arm() {
+        // Given back first: the system grants a user only so many.
+        self.watcher = nil
         self.watcher = SystemCalls.fileWatcher()
         self.names = [:]
         var remaining = self.path.split(separator: "/").map(String.init)

@@ -19,8 +19,9 @@ struct RouteFilter: Hashable {
     }
 
     /// Beyond this many watched addresses of a family every route of the family passes: the kernel bounds programs by
-    /// the memory for socket options (net.core.optmem_max, 20 KiB on older kernels).
-    static let limit = 48
+    /// the memory for socket options (net.core.optmem_max, 20 KiB on older kernels), and a replacement and what it
+    /// replaces need room at the same time.
+    static let limit = 24
 
     let instructions: [Instruction]
 

@@ -39,13 +39,15 @@ extension NetworkPath {
 
     private func interfaceChanges(since earlier: NetworkPath) -> [String] {
         var changes: [String] = []
-        for old in earlier.interfaces where !self.interfaces.contains(where: { $0.index == old.index }) {
+        // While there is a path only those that could carry it are listed, so with the status the list changes too.
+        let isSameList = (self.status == .satisfied) == (earlier.status == .satisfied)
+        for old in earlier.interfaces where isSameList && !self.interfaces.contains(where: { $0.index == old.index }) {
             changes.append("- \(old.name)")
         }
         for interface in self.interfaces {
             if let old = earlier.interfaces.first(where: { $0.index == interface.index }) {
                 changes += interface.changes(since: old)
-            } else {
+            } else if isSameList {
                 changes.append("+ \(interface.summary)")
             }
         }
@@ -71,7 +73,8 @@ extension PathInterface {
         var changes: [String] = []
         if name != old.name { changes.append("\(old.name) is now called \(name)") }
         if self.type != old.type { changes.append("\(name): type \(self.type.rawValue)") }
-        if self.reason.code != old.reason.code { changes.append("\(name): \(self.reason.message)") }
+        // What follows from the reason needs no words of its own.
+        if self.reason.code != old.reason.code { return changes + [self.reason.message] }
         if let state = self.operationalState, state != old.operationalState {
             changes.append("\(name): operational state \(state.name)")
         }
