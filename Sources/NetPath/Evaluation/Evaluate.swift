@@ -21,9 +21,8 @@
 ///   - now: The present moment.
 /// - Returns: The verdict; nil when the evidence does not allow one. `unsatisfied` needs positive evidence.
 public func evaluate(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
-    guard let interfaces = observation.interfaces else { return evaluateProbes(observation) }
-    let evaluation = Evaluation(observation, interfaces: interfaces, policy: policy, now: now)
-    return evaluation.verdict()
+    guard observation.interfaces != nil else { return evaluateProbes(observation) }
+    return AssessedEvidence(observation, policy: policy, now: now).verdict()
 }
 
 private func evaluateProbes(_ observation: Observation) -> Verdict? {
@@ -34,33 +33,7 @@ private func evaluateProbes(_ observation: Observation) -> Verdict? {
     return Verdict(.unsatisfied, PathReason(.probeFailed, "no probe target answered"))
 }
 
-extension PathReason {
-    fileprivate static func alternative(_ interface: NetworkInterface) -> PathReason {
-        PathReason(.alternative, "\(interface.name) could carry the path")
-    }
-}
-
-/// One evaluation in progress.
-private struct Evaluation {
-    let observation: Observation
-    let interfaces: [UInt32: NetworkInterface]
-    let assessments: [UInt32: InterfaceAssessment]
-
-    init(
-        _ observation: Observation,
-        interfaces: [NetworkInterface],
-        policy: EvaluationPolicy,
-        now: MonotonicTime
-    ) {
-        self.observation = observation
-        let byIndex = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
-        self.interfaces = byIndex
-        self.assessments = byIndex.mapValues { interface in
-            let parent = interface.parentIndex.flatMap { byIndex[$0] }
-            return .assess(interface, parent: parent, policy: policy, now: now)
-        }
-    }
-
+extension AssessedEvidence {
     func verdict() -> Verdict? {
         let findings = AddressFamily.allCases.map { ($0, self.finding(for: $0)) }
         var verdict: Verdict
@@ -82,154 +55,9 @@ private struct Evaluation {
         return .weigh(
             questions.map(\.answer),
             destinations: questions.map(\.destination),
-            canCarry: { leg in
-                guard let interface = self.interfaces[leg.interfaceIndex],
-                    let assessment = self.assessments[leg.interfaceIndex]
-                else { return leg.isDown ? false : nil }
-                return assessment.isUsable && !leg.isDown && interface.type != .loopback
-            },
+            canCarry: self.canCarry,
             isUsableSource: self.isUsableSource
         )
-    }
-
-    private func isUsableSource(_ source: IPAddress) -> Bool {
-        // A router does not forward packets from a link-local IPv6 address (RFC 4291 section 2.5.6); 169.254.0.0/16
-        // is real egress in some clouds.
-        if source.isUnspecified || (source.family == .ipv6 && source.isLinkLocal) { return false }
-        // Without any other address the kernel offers ::1.
-        if source.isLoopback { return false }
-        // Several interfaces may hold the same address, as long as one of them may use it.
-        let holders = self.interfaces.values.flatMap(\.addresses).filter { $0.prefix.address == source }
-        return holders.isEmpty || holders.contains(where: \.isUsable)
-    }
-
-    private func satisfied(_ findings: [(AddressFamily, FamilyFinding)]) -> Verdict? {
-        var families: Set<AddressFamily> = []
-        var legs: [RouteLeg] = []
-        var details: [UInt32: InterfaceRoute] = [:]
-        for case (let family, .routed(let hops)) in findings {
-            families.insert(family)
-            for hop in hops {
-                if !legs.contains(hop.leg) { legs.append(hop.leg) }
-                if details[hop.leg.interfaceIndex] == nil {
-                    details[hop.leg.interfaceIndex] = InterfaceRoute(
-                        family: family,
-                        gateway: hop.leg.gateway,
-                        metric: hop.metric,
-                        table: hop.table
-                    )
-                }
-            }
-        }
-        guard !legs.isEmpty else { return nil }
-        var egress: [UInt32] = []
-        for leg in legs where !egress.contains(leg.interfaceIndex) { egress.append(leg.interfaceIndex) }
-        let alternatives = self.alternatives(besides: egress)
-        let listed =
-            egress.compactMap { index in
-                self.listed(
-                    index,
-                    route: details[index],
-                    gateways: legs.filter { $0.interfaceIndex == index }.map(\.gateway)
-                )
-            } + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
-
-        var verdict = Verdict(.satisfied, self.routedReason(families, legs: legs), interfaces: listed)
-        verdict.families = families
-        verdict.gateways = legs.compactMap { leg in
-            leg.gateway.map { Gateway(address: $0, interfaceIndex: leg.interfaceIndex) }
-        }
-        verdict.carriedBy = egress.first.flatMap { first in
-            self.carrier(under: first, others: egress.dropFirst() + alternatives)
-        }
-        let payer = (verdict.carriedBy ?? egress.first).flatMap { self.interfaces[$0] }
-        verdict.isExpensive = payer?.type == .cellular
-        return verdict
-    }
-
-    private func routedReason(_ families: Set<AddressFamily>, legs: [RouteLeg]) -> PathReason {
-        let names = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
-        var hops: [String] = []
-        for leg in legs {
-            let name = self.interfaces[leg.interfaceIndex]?.name ?? "interface \(leg.interfaceIndex)"
-            if !hops.contains(name) { hops.append(name) }
-        }
-        return PathReason(.routed, "\(names) through \(hops.joined(separator: " and "))")
-    }
-
-    /// Bluetooth and gadgets are `other` too, but stand for hardware.
-    private func isTunnel(_ index: UInt32) -> Bool {
-        self.interfaces[index].map { $0.type == .other && $0.isHardware != true } ?? false
-    }
-
-    /// The physical interface the packets of a tunnel leave through: the one it is bound to, or the one the kernel
-    /// prefers once the tunnel's own routes are out of the way.
-    private func carrier(under egress: UInt32, others: some Collection<UInt32>) -> UInt32? {
-        guard self.isTunnel(egress) else { return nil }
-        let candidates = [self.interfaces[egress]?.parentIndex].compactMap { $0 } + others
-        return candidates.first { self.interfaces[$0] != nil && !self.isTunnel($0) }
-    }
-
-    /// The other usable interfaces that have a default route of their own, the preferred one first.
-    private func alternatives(besides egress: [UInt32]) -> [UInt32] {
-        self.interfaces.values
-            .filter { interface in
-                !egress.contains(interface.index) && interface.type != .loopback
-                    && interface.controllerIndex == nil && interface.defaultRoutes?.isEmpty == false
-                    && self.assessments[interface.index]?.isUsable == true
-            }
-            .sorted { (Self.preference($0), $0.index) < (Self.preference($1), $1.index) }
-            .map(\.index)
-    }
-
-    /// Metrics of different families do not compare: IPv6 counts from 1024, IPv4 from 0.
-    private static func preference(_ interface: NetworkInterface) -> UInt64 {
-        let preferred = Self.preferredRoute(interface)
-        return (preferred?.family == .ipv4 ? 0 : 1 << 32) + UInt64(preferred?.metric ?? .max)
-    }
-
-    private static func preferredRoute(_ interface: NetworkInterface) -> InterfaceRoute? {
-        interface.defaultRoutes?.first { $0.family == .ipv4 } ?? interface.defaultRoutes?.first
-    }
-
-    private func listed(_ index: UInt32, route: InterfaceRoute?, gateways: [IPAddress?]) -> PathInterface? {
-        guard let interface = self.interfaces[index] else { return nil }
-        let reason =
-            route == nil
-            ? .alternative(interface)
-            : PathReason(.routed, "\(interface.name) carries the path")
-        return Self.listed(interface, reason: reason, route: route, gateways: gateways.compactMap { $0 })
-    }
-
-    private static func listed(
-        _ interface: NetworkInterface,
-        reason: PathReason,
-        route: InterfaceRoute? = nil,
-        gateways: [IPAddress] = []
-    ) -> PathInterface {
-        let preferred = route ?? Self.preferredRoute(interface)
-        return PathInterface(
-            index: interface.index,
-            name: interface.name,
-            type: interface.type,
-            kind: interface.kind,
-            operationalState: interface.operationalState,
-            addresses: interface.addresses.filter(\.isUsable).map(\.prefix),
-            gateways: gateways.isEmpty ? interface.defaultRoutes?.compactMap(\.gateway) ?? [] : gateways,
-            metric: preferred?.metric,
-            table: preferred?.table,
-            underlying: interface.parentIndex,
-            reason: reason
-        )
-    }
-
-    // MARK: Not satisfied
-
-    /// Interfaces that could ever carry a path: members of a bridge or bond are represented by it.
-    private var candidates: [NetworkInterface] {
-        self.interfaces.values
-            .filter { $0.type != .loopback && $0.controllerIndex == nil }
-            .sorted { $0.index < $1.index }
     }
 
     private func notSatisfied(_ findings: [FamilyFinding]) -> Verdict {
@@ -258,11 +86,11 @@ private struct Evaluation {
             )
         }
         for case .egressUnusable(let index) in findings {
-            guard self.interfaces[index]?.type != .loopback else { continue }
+            guard self.byIndex[index]?.type != .loopback else { continue }
             if let assessment = self.assessments[index], !assessment.isUsable {
                 return (assessment.isStartable ? .requiresConnection : .unsatisfied, assessment.reason)
             }
-            let name = self.interfaces[index]?.name ?? "interface \(index)"
+            let name = self.name(index)
             return (.unsatisfied, PathReason(.noCarrier, "the route through \(name) has lost its link"))
         }
         let assessed = candidates.compactMap { self.assessments[$0.index] }
@@ -272,7 +100,7 @@ private struct Evaluation {
             }
         }
         for case .noSource(let index) in findings {
-            let name = self.interfaces[index]?.name ?? "interface \(index)"
+            let name = self.name(index)
             return (.unsatisfied, PathReason(.noAddress, "\(name) has a route but no usable source address"))
         }
         // Hardware first: that a container bridge has an address but no route explains nothing when the cable is out.

@@ -48,8 +48,6 @@ extension PathReason.Code {
     public static let wifiNotAssociated = Self(rawValue: "wifiNotAssociated")
     /// The modem is not connected.
     public static let modemNotConnected = Self(rawValue: "modemNotConnected")
-    /// A captive portal waits for a sign-in.
-    public static let captivePortal = Self(rawValue: "captivePortal")
 
     // Unsatisfied.
 

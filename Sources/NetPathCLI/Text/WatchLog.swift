@@ -61,7 +61,7 @@ enum WatchFormat: Sendable {
         text += style.paint(path.status.rawValue, path.status.emphasis) + "  " + path.reason.message.safe
         text += path.isStale ? " (stale)\n" : "\n"
         let details = previous?.path.map { path.changes(since: $0) } ?? path.interfaces.map(\.summary)
-        for detail in details {
+        for detail in details where detail != path.reason.message {
             text += String(repeating: " ", count: 14) + style.paint(detail.safe, .faint) + "\n"
         }
         return text

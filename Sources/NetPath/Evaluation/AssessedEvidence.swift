@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// The evidence of one moment with every interface assessed: what verdicts and explanations are made from.
+struct AssessedEvidence {
+    let observation: Observation
+    let interfaces: [NetworkInterface]
+    let byIndex: [UInt32: NetworkInterface]
+    let assessments: [UInt32: InterfaceAssessment]
+
+    init(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) {
+        // Reports promise this order; a verdict must not depend on whether a backend keeps the promise.
+        let interfaces = (observation.interfaces ?? []).sorted { $0.index < $1.index }
+        let byIndex = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        self.observation = observation
+        self.interfaces = interfaces
+        self.byIndex = byIndex
+        self.assessments = byIndex.mapValues { interface in
+            let parent = interface.parentIndex.flatMap { byIndex[$0] }
+            return .assess(interface, parent: parent, policy: policy, now: now)
+        }
+    }
+
+    /// Interfaces that could ever carry a path: members of a bridge or bond are represented by it.
+    var candidates: [NetworkInterface] {
+        self.interfaces.filter { $0.type != .loopback && $0.controllerIndex == nil }
+    }
+
+    /// The name of an interface, for people.
+    func name(_ index: UInt32) -> String {
+        self.byIndex[index]?.name ?? "interface \(index)"
+    }
+
+    /// Whether packets can leave through a next hop; nil when the evidence does not tell.
+    func canCarry(_ leg: RouteLeg) -> Bool? {
+        guard let interface = self.byIndex[leg.interfaceIndex],
+            let assessment = self.assessments[leg.interfaceIndex]
+        else { return leg.isDown ? false : nil }
+        return assessment.isUsable && !leg.isDown && interface.type != .loopback
+    }
+
+    /// Whether packets with this source address find their way back.
+    func isUsableSource(_ source: IPAddress) -> Bool {
+        // A router does not forward packets from a link-local IPv6 address (RFC 4291 section 2.5.6); 169.254.0.0/16
+        // is real egress in some clouds.
+        if source.isUnspecified || (source.family == .ipv6 && source.isLinkLocal) { return false }
+        // Without any other address the kernel offers ::1.
+        if source.isLoopback { return false }
+        // Several interfaces may hold the same address, as long as one of them may use it.
+        let holders = self.interfaces.flatMap(\.addresses).filter { $0.prefix.address == source }
+        return holders.isEmpty || holders.contains(where: \.isUsable)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+extension AssessedEvidence {
+    /// More interfaces than anybody reads; machines with thousands of virtual ones exist.
+    private static let interfaceLimit = 20
+
+    /// The evidence as sentences.
+    func facts() -> [String] {
+        var facts = self.observation.representatives.map(self.fact)
+        if self.observation.interfaces != nil, facts.isEmpty {
+            facts.append("The kernel was not asked for routes")
+        }
+        facts += self.interfaceFacts
+        if let servers = self.observation.dnsServers {
+            facts.append(
+                servers.isEmpty
+                    ? "No name server is configured"
+                    : "Name servers: \(servers.map(\.description).joined(separator: ", "))"
+            )
+        }
+        facts += self.observation.probes?.outcomes.map(Self.fact) ?? []
+        if self.observation.isPartial {
+            facts.append("The backend sees only part of the routing policy: a route it did not find may exist")
+        }
+        return facts + self.observation.limitations.map { "Done without: \($0)" }
+    }
+
+    // MARK: Routes
+
+    private func fact(_ question: RepresentativeRoute) -> String {
+        let destination = question.destination
+        switch question.answer {
+        case .unknown: return "To \(destination): not known"
+        case .noRoute: return "To \(destination): no route"
+        case .rejected(let rejection): return "To \(destination): a \(rejection.rawValue) route refuses packets"
+        case .route(let route):
+            let legs = route.legs.map(self.describe).joined(separator: " and ")
+            var details: [String] = []
+            switch route.source {
+            case .address(let source): details.append("from \(source)")
+            case .none: details.append("no source address to choose from")
+            case .unknown: break
+            }
+            if let table = route.table { details.append("table \(table)") }
+            if let metric = route.metric { details.append("metric \(metric)") }
+            return "To \(destination): \(([legs.isEmpty ? "no next hop" : legs] + details).joined(separator: ", "))"
+        }
+    }
+
+    private func describe(_ leg: RouteLeg) -> String {
+        var text = "through \(self.name(leg.interfaceIndex))"
+        if let gateway = leg.gateway { text += " via \(gateway)" }
+        if leg.isDown { text += " (link down)" }
+        return text
+    }
+
+    // MARK: Interfaces
+
+    private var interfaceFacts: [String] {
+        guard self.observation.interfaces != nil else { return [] }
+        let candidates = self.candidates
+        guard !candidates.isEmpty else { return ["There is no network interface besides loopback"] }
+        // Those that can matter first: of thousands of virtual interfaces that are down none explains anything.
+        let isRelevant = { (interface: NetworkInterface) in
+            interface.flags.contains(.up) || interface.isHardware == true
+        }
+        let ordered = candidates.filter(isRelevant) + candidates.filter { !isRelevant($0) }
+        let shown = ordered.prefix(Self.interfaceLimit)
+        let omitted = ordered.count - shown.count
+        return shown.map(self.fact) + (omitted > 0 ? ["More interfaces: \(omitted)"] : [])
+    }
+
+    private func fact(_ interface: NetworkInterface) -> String {
+        var properties = [interface.kind ?? interface.type.rawValue]
+        properties.append(interface.flags.contains(.up) ? "up" : "administratively down")
+        if let carrier = interface.hasCarrier { properties.append(carrier ? "carrier" : "no carrier") }
+        if let state = interface.operationalState { properties.append("operational state \(state.name)") }
+        if let parent = interface.parentIndex { properties.append("on \(self.name(parent))") }
+
+        let addresses = interface.addresses.filter(\.isGlobal).map(Self.describe)
+        properties.append(addresses.isEmpty ? "no global address" : addresses.joined(separator: ", "))
+        if let routes = interface.defaultRoutes {
+            let described = routes.map { route in
+                let version = route.family == .ipv4 ? "IPv4" : "IPv6"
+                return "\(version) default route" + (route.gateway.map { " via \($0)" } ?? "")
+            }
+            properties.append(described.isEmpty ? "no default route" : described.joined(separator: ", "))
+        }
+        let verdict = self.assessments[interface.index].map { assessment in
+            // A usable interface has its reason only for want of a route, which it may well have.
+            assessment.isUsable && interface.defaultRoutes?.isEmpty == false
+                ? "usable" : assessment.reason.code.rawValue
+        }
+        return "\(interface.name): \(properties.joined(separator: ", "))" + (verdict.map { " => \($0)" } ?? "")
+    }
+
+    private static func describe(_ address: InterfaceAddress) -> String {
+        if address.state.contains(.duplicate) { return "\(address.prefix) (in use elsewhere)" }
+        if address.state.contains(.tentative) { return "\(address.prefix) (being checked for duplicates)" }
+        return address.state.contains(.deprecated) ? "\(address.prefix) (deprecated)" : address.prefix.description
+    }
+
+    // MARK: Probes
+
+    private static func fact(_ outcome: ProbeOutcome) -> String {
+        let result =
+            switch outcome.result {
+            case .connected: "connected"
+            case .refused: "refused the connection, so the network works"
+            case .unreachable(let errno): "not reachable (errno \(errno))"
+            case .timedOut: "no answer in time"
+            case .notResolved: "its name has no address"
+            case .portal: "a captive portal answered"
+            }
+        return "Probe of \(outcome.target): \(result)"
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+extension PathReason {
+    static func alternative(_ interface: NetworkInterface) -> PathReason {
+        PathReason(.alternative, "\(interface.name) could carry the path")
+    }
+}
+
+extension AssessedEvidence {
+    /// The verdict when at least one family has a path; nil when none has.
+    func satisfied(_ findings: [(AddressFamily, FamilyFinding)]) -> Verdict? {
+        var families: Set<AddressFamily> = []
+        var legs: [RouteLeg] = []
+        var details: [UInt32: InterfaceRoute] = [:]
+        for case (let family, .routed(let hops)) in findings {
+            families.insert(family)
+            for hop in hops {
+                if !legs.contains(hop.leg) { legs.append(hop.leg) }
+                if details[hop.leg.interfaceIndex] == nil {
+                    details[hop.leg.interfaceIndex] = InterfaceRoute(
+                        family: family,
+                        gateway: hop.leg.gateway,
+                        metric: hop.metric,
+                        table: hop.table
+                    )
+                }
+            }
+        }
+        guard !legs.isEmpty else { return nil }
+        var egress: [UInt32] = []
+        for leg in legs where !egress.contains(leg.interfaceIndex) { egress.append(leg.interfaceIndex) }
+        let alternatives = self.alternatives(besides: egress)
+        let listed =
+            egress.compactMap { index in
+                self.listed(
+                    index,
+                    route: details[index],
+                    gateways: legs.filter { $0.interfaceIndex == index }.map(\.gateway)
+                )
+            } + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
+
+        var verdict = Verdict(.satisfied, self.routedReason(families, legs: legs), interfaces: listed)
+        verdict.families = families
+        verdict.gateways = legs.compactMap { leg in
+            leg.gateway.map { Gateway(address: $0, interfaceIndex: leg.interfaceIndex) }
+        }
+        verdict.carriedBy = egress.first.flatMap { first in
+            self.carrier(under: first, others: egress.dropFirst() + alternatives)
+        }
+        let payer = (verdict.carriedBy ?? egress.first).flatMap { self.byIndex[$0] }
+        verdict.isExpensive = payer?.type == .cellular
+        return verdict
+    }
+
+    private func routedReason(_ families: Set<AddressFamily>, legs: [RouteLeg]) -> PathReason {
+        let names = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
+        var hops: [String] = []
+        for leg in legs {
+            let name = self.name(leg.interfaceIndex)
+            if !hops.contains(name) { hops.append(name) }
+        }
+        return PathReason(.routed, "\(names) through \(hops.joined(separator: " and "))")
+    }
+
+    /// Bluetooth and gadgets are `other` too, but stand for hardware.
+    private func isTunnel(_ index: UInt32) -> Bool {
+        self.byIndex[index].map { $0.type == .other && $0.isHardware != true } ?? false
+    }
+
+    /// The physical interface the packets of a tunnel leave through: the one it is bound to, or the one the kernel
+    /// prefers once the tunnel's own routes are out of the way.
+    private func carrier(under egress: UInt32, others: some Collection<UInt32>) -> UInt32? {
+        guard self.isTunnel(egress) else { return nil }
+        let candidates = [self.byIndex[egress]?.parentIndex].compactMap { $0 } + others
+        return candidates.first { self.byIndex[$0] != nil && !self.isTunnel($0) }
+    }
+
+    /// The other usable interfaces that have a default route of their own, the preferred one first.
+    private func alternatives(besides egress: [UInt32]) -> [UInt32] {
+        self.interfaces
+            .filter { interface in
+                !egress.contains(interface.index) && interface.type != .loopback
+                    && interface.controllerIndex == nil && interface.defaultRoutes?.isEmpty == false
+                    && self.assessments[interface.index]?.isUsable == true
+            }
+            .sorted { (Self.preference($0), $0.index) < (Self.preference($1), $1.index) }
+            .map(\.index)
+    }
+
+    /// Metrics of different families do not compare: IPv6 counts from 1024, IPv4 from 0.
+    private static func preference(_ interface: NetworkInterface) -> UInt64 {
+        let preferred = Self.preferredRoute(interface)
+        return (preferred?.family == .ipv4 ? 0 : 1 << 32) + UInt64(preferred?.metric ?? .max)
+    }
+
+    private static func preferredRoute(_ interface: NetworkInterface) -> InterfaceRoute? {
+        interface.defaultRoutes?.first { $0.family == .ipv4 } ?? interface.defaultRoutes?.first
+    }
+
+    private func listed(_ index: UInt32, route: InterfaceRoute?, gateways: [IPAddress?]) -> PathInterface? {
+        guard let interface = self.byIndex[index] else { return nil }
+        let reason =
+            route == nil
+            ? .alternative(interface)
+            : PathReason(.routed, "\(interface.name) carries the path")
+        return Self.listed(interface, reason: reason, route: route, gateways: gateways.compactMap { $0 })
+    }
+
+    static func listed(
+        _ interface: NetworkInterface,
+        reason: PathReason,
+        route: InterfaceRoute? = nil,
+        gateways: [IPAddress] = []
+    ) -> PathInterface {
+        let preferred = route ?? Self.preferredRoute(interface)
+        return PathInterface(
+            index: interface.index,
+            name: interface.name,
+            type: interface.type,
+            kind: interface.kind,
+            operationalState: interface.operationalState,
+            addresses: interface.addresses.filter(\.isUsable).map(\.prefix),
+            gateways: gateways.isEmpty ? interface.defaultRoutes?.compactMap(\.gateway) ?? [] : gateways,
+            metric: preferred?.metric,
+            table: preferred?.table,
+            underlying: interface.parentIndex,
+            reason: reason
+        )
+    }
+}
