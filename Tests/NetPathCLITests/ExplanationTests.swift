@@ -207,7 +207,7 @@ import Testing
         }
         let (_, explanation) = self.explained(Fixtures.observation(interfaces, ipv4: .noRoute))
         #expect(explanation.evidence.count < 40)
-        #expect(explanation.evidence.contains("And 4980 more interfaces"))
+        #expect(explanation.evidence.contains("More interfaces: 4980"))
         #expect(explanation.remedies.count == 3)
     }
 
