@@ -55,7 +55,10 @@ let package = Package(
             dependencies: ["NetPath", "NetPathNetlink", "NetPathTestKit"],
             exclude: ["Fixtures"]
         ),
-        .testTarget(name: "NetPathConfigurationTests", dependencies: ["NetPath", "NetPathConfiguration"]),
+        .testTarget(
+            name: "NetPathConfigurationTests",
+            dependencies: ["NetPath", "NetPathConfiguration", "NetPathTestKit"]
+        ),
         .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
         .testTarget(name: "KernelTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
         .testTarget(

@@ -95,6 +95,24 @@ struct NoiseTests {
         _ = wan
     }
 
+    @Test func onlyTheKernelIsBelieved() throws {
+        let (watched, wan) = try self.online()
+        let index = try wan.index()
+        // Any process may write to the port of another one's netlink socket; this one claims that the uplink is gone.
+        let forgery = """
+            perl -MSocket -e 'open(F, "<", "/proc/\(watched.monitor.processIdentifier)/net/netlink") or die; \
+            my $sent = 0; while (<F>) { my @c = split; next unless $c[1] eq "0" && $c[2] > 0 && hex($c[3]) != 0; \
+            socket(S, 16, 3, 0) or die; my $m = pack("LSSLL CxSlLL", 32, 17, 0, 0, 0, 0, 1, \(index), 0, 0); \
+            defined(send(S, $m, 0, pack("SSLL", 16, 0, $c[2], 0))) or die "send: $!"; $sent++; } print $sent;'
+            """
+        let lines = try watched.monitor.lines(markedOn: wan) {
+            let forged = try watched.lab.run(forgery)
+            #expect(forged == "1", "nothing was forged, so nothing was tested")
+        }
+        #expect(lines.before.map(\.text) == [])
+        #expect(lines.settled["status"] == "satisfied")
+    }
+
     @Test func slowReaderDoesNotDeafenTheMonitor() throws {
         let (watched, wan) = try self.online()
         watched.monitor.isReadingSuspended = true

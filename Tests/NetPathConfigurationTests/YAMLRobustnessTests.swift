@@ -3,20 +3,8 @@
 
 import NetPath
 import NetPathConfiguration
+import NetPathTestKit
 import Testing
-
-/// SplitMix64: small, and the same on every run.
-private struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 @Suite struct YAMLRobustnessTests {
     static let valid = Array(
@@ -72,7 +60,7 @@ private struct SeededGenerator: RandomNumberGenerator {
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64]) func randomMutationsAreReadOrRefused(seed: UInt64) {
-        var generator = SeededGenerator(state: seed)
+        var generator = SeededGenerator(seed: seed)
         let syntax = Array("\t\n\r :-?[]{}&*!|>'\"%@`#,.~<0".utf8)
         for _ in 0..<400 {
             var bytes = Self.valid

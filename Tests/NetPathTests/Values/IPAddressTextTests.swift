@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathTestKit
 import Testing
 
 @Suite struct IPAddressTextTests {
