@@ -23,6 +23,8 @@ final class NetlinkSession {
     private var dnsServers: [DNSServer]?
     private var limitations: [String] = []
     private var missesGroups = false
+    /// When everything has to be read without being told; nil where the kernel grants all events.
+    private var readAgainAt: MonotonicTime?
     private var resynchronizations = 0
     private var timeAsleep = SystemCalls.timeAsleep()
     private var lastReport: Observation?
@@ -134,7 +136,7 @@ final class NetlinkSession {
             if ready[1] { try self.drainEvents() }
             if ready[2], self.resolverFile.drain() { self.dnsServers = self.resolverFile.servers() }
             if ready[3], self.hasSlept() { isAsked = true }
-            if isAsked || (self.missesGroups && !ready.contains(true)) { try self.readEverything() }
+            if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
                 self.stale.decision = true
             }
@@ -143,13 +145,9 @@ final class NetlinkSession {
     }
 
     private func timeout() -> Duration? {
-        var timeout = self.missesGroups ? Self.pollInterval : nil
-        if let expiry = self.lookup.earliestExpiry {
-            // The kernel rounds lifetimes to hundredths of a second.
-            let rest = max(.zero, expiry - self.context.clock.now()) + .milliseconds(10)
-            timeout = min(timeout ?? rest, rest)
-        }
-        return timeout
+        // The kernel rounds lifetimes to hundredths of a second.
+        let deadlines = [self.readAgainAt, self.lookup.earliestExpiry.map { $0 + .milliseconds(10) }]
+        return deadlines.compactMap { $0 }.min().map { max(.zero, $0 - self.context.clock.now()) }
     }
 
     /// Whether the machine was suspended; setting the wall clock wakes us too, and means nothing.
@@ -247,6 +245,7 @@ final class NetlinkSession {
         self.table = fresh
         self.dnsServers = self.resolverFile.servers()
         self.stale = .all
+        self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
     }
 
     private func readAnnounced() {
