@@ -77,6 +77,7 @@ extension NetlinkMonitor {
     public static func register(in registry: inout BackendRegistry) {
         registry.register("netlink", summary: "route events and forwarding decisions of the kernel") { section in
             var options = Options()
+            options.representatives = section.representatives
             // The kernel's minimum is about 2 KiB.
             options.receiveBuffer = section.integer("receiveBuffer", default: options.receiveBuffer, in: 2048...1 << 30)
             options.sysfs = section.string("sysfs", default: options.sysfs)

@@ -84,7 +84,7 @@ extension LinkUpdate.Details {
                 start: nl_addr_get_binary_addr(address),
                 count: Int(nl_addr_get_len(address))
             )
-            return octets.isEmpty ? nil : unsafe [UInt8](octets)
+            return unsafe octets.isEmpty ? nil : [UInt8](octets)
         }
         // An index of another namespace means nothing here.
         var namespace: Int32 = 0
