@@ -35,6 +35,7 @@ format:
 install: build
 	install -D -m 755 .build/release/netpath $(DESTDIR)$(PREFIX)/bin/netpath
 	install -D -m 644 Config/netpath.yaml $(DESTDIR)$(PREFIX)/share/doc/netpath/netpath.yaml
+	install -D -m 644 Config/netpath.schema.json $(DESTDIR)$(PREFIX)/share/doc/netpath/netpath.schema.json
 
 # Installs what is missing, and asks for nothing when nothing is.
 packages:

@@ -14,13 +14,8 @@ public struct NetlinkMonitor: PathMonitor {
     public struct Options: Hashable, Sendable {
         /// The addresses that stand for the whole internet; a family has a path when the kernel routes all of its own.
         ///
-        /// Two of each family, one in each half of the address space, so that a VPN that splits the default route in
-        /// two halves is seen. Nothing is ever sent to them. Documentation prefixes would meet bogon filters. A family
-        /// without any is unknown, and what is unknown never makes a path unsatisfied: name both.
-        public var representatives: [IPAddress] = [
-            IPAddress(ipv4: 0x0900_0001), IPAddress(ipv4: 0xC100_0001),
-            IPAddress(ipv6: 0x2600 << 112 | 1), IPAddress(ipv6: 0x3000 << 112 | 1),
-        ]
+        /// A family without any is unknown, and what is unknown never makes a path unsatisfied: name both.
+        public var representatives = RepresentativeRoute.defaultDestinations
         /// The room for events that are not read yet, in bytes.
         ///
         /// When it overflows everything is read again.
@@ -82,6 +77,7 @@ extension NetlinkMonitor {
     public static func register(in registry: inout BackendRegistry) {
         registry.register("netlink", summary: "route events and forwarding decisions of the kernel") { section in
             var options = Options()
+            options.representatives = section.representatives
             // The kernel's minimum is about 2 KiB.
             options.receiveBuffer = section.integer("receiveBuffer", default: options.receiveBuffer, in: 2048...1 << 30)
             options.sysfs = section.string("sysfs", default: options.sysfs)

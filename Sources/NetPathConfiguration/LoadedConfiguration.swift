@@ -9,7 +9,17 @@ public struct LoadedConfiguration: Sendable {
     public let origin: String
     /// The backends in order of priority.
     public let backends: [ConfiguredBackend]
+    /// What verdicts depend on besides the evidence.
+    public let evaluation: EvaluationPolicy
+    /// The least that a message has to matter to be shown while watching.
+    public let logLevel: LogLevel
+    /// Every value and where it comes from.
+    public let effective: EffectiveConfiguration
+    /// The paths of all keys that were asked for, such as `backends[].type`.
+    package let keyPaths: Set<String>
 
+    /// What the embedded default is called in place of a path.
+    static let embeddedName = "embedded default"
     /// The text of the embedded default, every key explained.
     public static let defaultText = String(decoding: PackageResources.netpath_yaml, as: UTF8.self)
 
@@ -17,24 +27,28 @@ public struct LoadedConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - path: A file named on the command line; it has to exist.
-    ///   - environment: The variables that take part in the search: `NETPATH_CONFIG`, `XDG_CONFIG_HOME`, `HOME`.
+    ///   - environment: The variables that take part in the search, `NETPATH_CONFIG`, `XDG_CONFIG_HOME` and `HOME`,
+    ///     and `NETPATH_SET` with values such as `backends.netlink.mode=off;grace=30s`.
+    ///   - overrides: Values such as `backends.netlink.mode=off`; they win over `NETPATH_SET`, and that over the file.
     ///   - registry: The backends that can be named.
     /// - Returns: The configuration; nothing is started.
     /// - Throws: ``ConfigurationError`` with everything that is wrong.
     public static func load(
         path: String?,
         environment: [String: String],
+        overrides: [String] = [],
         registry: BackendRegistry = .builtIn
     ) throws(ConfigurationError) -> LoadedConfiguration {
         let search = ConfigurationSearch(explicitPath: path, environment: environment)
+        let overrides =
+            ConfigurationOverride.environment(environment["NETPATH_SET"])
+            + ConfigurationOverride.commandLine(overrides)
+        let source: ConfigurationSource
         switch search.location(exists: ConfigurationFile.mayExist) {
-        case .file(let path, _): return try self.parse(try ConfigurationFile.read(path), registry: registry)
-        case .embedded:
-            return try self.parse(
-                ConfigurationSource(name: "embedded default", text: self.defaultText),
-                registry: registry
-            )
+        case .file(let path, _): source = try ConfigurationFile.read(path)
+        case .embedded: source = ConfigurationSource(name: self.embeddedName, text: self.defaultText)
         }
+        return try self.parse(source, overrides: overrides, registry: registry)
     }
 
     /// Checks a configuration's text and makes the backends it names.
@@ -44,8 +58,52 @@ public struct LoadedConfiguration: Sendable {
         _ source: ConfigurationSource,
         registry: BackendRegistry = .builtIn
     ) throws(ConfigurationError) -> LoadedConfiguration {
-        let root = ConfigurationSection(try YAMLReader.read(source), in: source)
+        try self.parse(source, overrides: [], registry: registry)
+    }
+
+    private static func parse(
+        _ source: ConfigurationSource,
+        overrides: [ConfigurationOverride],
+        registry: BackendRegistry
+    ) throws(ConfigurationError) -> LoadedConfiguration {
+        var node = try YAMLReader.read(source)
+        var errors: [ConfigurationDiagnostic] = []
+        for override in overrides {
+            do throws(ConfigurationError) {
+                node = try override.applied(to: node)
+            } catch {
+                errors += error.diagnostics
+            }
+        }
+        let root = ConfigurationSection(node, in: source, known: errors)
         root.require("backends")
+        let representatives = root.readRepresentatives()
+        let evaluation = EvaluationPolicy(
+            configurationGrace: root.duration(
+                "grace",
+                default: EvaluationPolicy().configurationGrace,
+                in: .zero ... .seconds(3_600)
+            ),
+            interfaceRules: InterfaceRule.read(from: root)
+        )
+        let logLevel = root.nested("logging").choice("level", default: LogLevel.warning)
+        let backends = self.backends(of: root, registry: registry, representatives: representatives)
+        try root.validate()
+        return LoadedConfiguration(
+            origin: source.name,
+            backends: backends,
+            evaluation: evaluation,
+            logLevel: logLevel,
+            effective: EffectiveConfiguration(root.effective, document: source),
+            keyPaths: root.keyPaths
+        )
+    }
+
+    private static func backends(
+        of root: ConfigurationSection,
+        registry: BackendRegistry,
+        representatives: [IPAddress]
+    ) -> [ConfiguredBackend] {
         let sections = root.sections("backends")
         var names: Set<String> = []
         var backends: [ConfiguredBackend] = []
@@ -65,6 +123,7 @@ public struct LoadedConfiguration: Sendable {
                     "names a second backend '\(name)'; give it a 'name' of its own"
                 )
             }
+            section.representatives = representatives
             let mode = section.choice("mode", default: BackendMode.active)
             backends.append(
                 ConfiguredBackend(name: name, type: type, mode: mode, monitor: registration.make(section))
@@ -76,8 +135,7 @@ public struct LoadedConfiguration: Sendable {
         if !backends.isEmpty, backends.count == sections.count, backends.allSatisfy({ $0.mode == .off }) {
             root.reject("backends", "is off as a whole, so nothing would watch the network")
         }
-        try root.validate()
-        return LoadedConfiguration(origin: source.name, backends: backends)
+        return backends
     }
 
     /// Makes a coordinator of the backends; nothing runs before it is started.
@@ -94,6 +152,7 @@ public struct LoadedConfiguration: Sendable {
     ) -> PathCoordinator {
         PathCoordinator(
             backends: self.backends.map { Backend($0.name, mode: $0.mode, monitor: $0.monitor) },
+            evaluation: self.evaluation,
             clock: clock,
             executor: executor,
             log: log

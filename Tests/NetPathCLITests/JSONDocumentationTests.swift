@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPathConfiguration
 import Testing
 
 @testable import NetPath
@@ -34,6 +35,12 @@ import Testing
             Issue.record("no errors in \(check.line)")
             return
         }
+        let embedded = ConfigurationSource(name: "f", text: LoadedConfiguration.defaultText)
+        let effective = JSONValue.effective(try LoadedConfiguration.parse(embedded))
+        guard case .array(let values) = effective.members.first(where: { $0.key == "values" })?.value else {
+            Issue.record("no values in \(effective.line)")
+            return
+        }
         let reason = PathReason(.noRoute, "")
         let written: [String: JSONValue] = [
             "Path": Fixtures.snapshot(Fixtures.routed).document,
@@ -45,6 +52,8 @@ import Testing
             "Disagreement": .disagreement(Disagreement(backend: "", status: .satisfied, reason: reason)),
             "Explanation": explained.document,
             "Backends": inventory.document,
+            "Configuration": effective,
+            "Configuration value": try #require(values.first),
             "Configuration check": check,
             "Configuration error": try #require(errors.first),
         ]

@@ -11,6 +11,8 @@ struct InterfaceHints: Hashable {
     var isWireless = false
     /// Whether any device stands behind it (`device`).
     var hasDevice = false
+    /// The name of the device's driver (`device/driver`).
+    var driver: String?
     /// The names of the interfaces it is built on (`lower_*`).
     var lowers: [String] = []
     /// Whether a radio switch blocks it; nil when it has none.
@@ -36,6 +38,7 @@ struct InterfaceHints: Hashable {
         }
         hints.isWireless = FileAccess.exists("\(directory)/phy80211")
         hints.hasDevice = FileAccess.exists("\(directory)/device")
+        hints.driver = FileAccess.linkTarget("\(directory)/device/driver")?.split(separator: "/").last.map(String.init)
         hints.lowers = FileAccess.names(in: directory).filter { $0.hasPrefix("lower_") }
             .map { String($0.dropFirst("lower_".count)) }
         if hints.isWireless { hints.isRadioBlocked = self.isRadioBlocked("\(directory)/phy80211") }

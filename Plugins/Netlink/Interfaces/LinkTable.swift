@@ -62,6 +62,7 @@ struct LinkTable {
         if let details = update.details {
             entry.interface.name = details.name
             entry.interface.kind = details.kind
+            entry.interface.hardwareAddress = details.hardwareAddress
             entry.interface.operationalState = details.operationalState
             entry.interface.hasCarrier = details.hasCarrier
             entry.interface.parentIndex = details.parentIndex
@@ -138,6 +139,7 @@ struct LinkTable {
             hints.map { $0.hasDevice || $0.isWireless }
             ?? (isKnown || entry.hasParentDevice ? entry.hasParentDevice : nil)
         entry.interface.isRadioBlocked = hints?.isRadioBlocked
+        entry.interface.driver = hints?.driver
         self.store(entry)
     }
 

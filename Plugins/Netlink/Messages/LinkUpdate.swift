@@ -19,6 +19,8 @@ struct LinkUpdate: Hashable {
         var operationalState: OperationalState?
         var hasCarrier: Bool?
         var kind: String?
+        /// The link-layer address; of a point-to-point tunnel it is its own end's.
+        var hardwareAddress: [UInt8]?
         var parentIndex: UInt32?
         var controllerIndex: UInt32?
         /// The member of a bond that carries its traffic.
@@ -77,6 +79,13 @@ extension LinkUpdate.Details {
         self.operationalState = OperationalState(rawValue: unsafe rtnl_link_get_operstate(link))
         self.hasCarrier = unsafe rtnl_link_get_carrier(link) != 0
         self.kind = unsafe rtnl_link_get_type(link).map { unsafe String(cString: $0) }
+        self.hardwareAddress = unsafe rtnl_link_get_addr(link).flatMap { address in
+            let octets = unsafe UnsafeRawBufferPointer(
+                start: nl_addr_get_binary_addr(address),
+                count: Int(nl_addr_get_len(address))
+            )
+            return unsafe octets.isEmpty ? nil : [UInt8](octets)
+        }
         // An index of another namespace means nothing here.
         var namespace: Int32 = 0
         let isElsewhere = unsafe rtnl_link_get_link_netnsid(link, &namespace) == 0

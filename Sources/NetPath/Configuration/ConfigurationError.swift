@@ -3,7 +3,7 @@
 
 /// Everything that is wrong with a configuration, so that a person can mend it in one go.
 public struct ConfigurationError: Error, Sendable, Hashable {
-    /// What is wrong, in the order of the file; never empty.
+    /// What is wrong, text by text and each in its order; never empty.
     public let diagnostics: [ConfigurationDiagnostic]
 
     /// How many more there are, beyond the number that anybody reads.
@@ -28,6 +28,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
 
     /// What concerns the whole file comes first; the message makes the order of equal places definite.
     private static func isBefore(_ first: ConfigurationDiagnostic, _ second: ConfigurationDiagnostic) -> Bool {
+        guard first.origin == second.origin else { return first.origin < second.origin }
         let start = SourcePosition(line: 0, column: 0)
         let positions = (first.position ?? start, second.position ?? start)
         return positions.0 == positions.1 ? first.message < second.message : positions.0 < positions.1

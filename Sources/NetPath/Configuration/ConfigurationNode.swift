@@ -37,10 +37,14 @@ public struct ConfigurationNode: Sendable, Hashable {
     /// Where the value begins.
     public let position: SourcePosition
 
+    /// The text the value stands in, when it is not the file itself but, say, an option of the command line.
+    public let source: ConfigurationSource?
+
     /// Creates a node.
-    public init(_ content: Content, at position: SourcePosition) {
+    public init(_ content: Content, at position: SourcePosition, in source: ConfigurationSource? = nil) {
         self.content = content
         self.position = position
+        self.source = source
     }
 
     /// The text of a scalar, `nil` for lists and mappings.

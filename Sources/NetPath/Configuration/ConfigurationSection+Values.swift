@@ -24,7 +24,8 @@ extension ConfigurationSection {
     ///   - fallback: What holds when the key is absent or wrong.
     /// - Returns: The text, or the fallback.
     public func string(_ key: String, default fallback: String) -> String {
-        string(key) ?? fallback
+        fallBack(key, to: .scalar(text: fallback, isQuoted: true))
+        return string(key) ?? fallback
     }
 
     /// Reads a list of texts.
@@ -34,6 +35,7 @@ extension ConfigurationSection {
     ///   - fallback: What holds when the key is absent or anything in the list is wrong.
     /// - Returns: The texts, or the fallback.
     public func strings(_ key: String, default fallback: [String] = []) -> [String] {
+        fallBack(key, to: .texts(fallback))
         guard let node = value(key) else { return fallback }
         guard case .sequence(let elements) = node.content else {
             record("must be a list such as [a, b]", path: path(of: key), node: node)
@@ -48,6 +50,21 @@ extension ConfigurationSection {
             }
         }
         return texts.count == elements.count ? texts : fallback
+    }
+
+    /// Reads a list of IP addresses.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the list.
+    ///   - fallback: What holds when the key is absent or anything in the list is wrong.
+    /// - Returns: The addresses, or the fallback.
+    public func addresses(_ key: String, default fallback: [IPAddress]) -> [IPAddress] {
+        let texts = strings(key, default: fallback.map(\.description))
+        let addresses = texts.map { IPAddress($0) }
+        for (index, address) in addresses.enumerated() where address == nil {
+            reject(key, at: index, "must be an IP address such as 192.0.2.1 or 2001:db8::1")
+        }
+        return addresses.contains(nil) ? fallback : addresses.compactMap { $0 }
     }
 
     // MARK: Choices
@@ -90,7 +107,8 @@ extension ConfigurationSection {
     /// - Returns: The case, or the fallback.
     public func choice<Value>(_ key: String, default fallback: Value) -> Value
     where Value: RawRepresentable<String> & CaseIterable {
-        choice(key, of: Value.self) ?? fallback
+        fallBack(key, to: .scalar(text: fallback.rawValue, isQuoted: true))
+        return choice(key, of: Value.self) ?? fallback
     }
 
     // MARK: Numbers and truth
@@ -121,7 +139,8 @@ extension ConfigurationSection {
     ///   - range: The smallest and the largest number allowed.
     /// - Returns: The number, or the fallback.
     public func integer(_ key: String, default fallback: Int, in range: ClosedRange<Int>) -> Int {
-        integer(key, in: range) ?? fallback
+        fallBack(key, to: .scalar(text: "\(fallback)", isQuoted: false))
+        return integer(key, in: range) ?? fallback
     }
 
     /// Reads `true` or `false`, without quotes.
@@ -145,7 +164,8 @@ extension ConfigurationSection {
     ///   - fallback: What holds when the key is absent or wrong.
     /// - Returns: The truth, or the fallback.
     public func boolean(_ key: String, default fallback: Bool) -> Bool {
-        boolean(key) ?? fallback
+        fallBack(key, to: .scalar(text: "\(fallback)", isQuoted: false))
+        return boolean(key) ?? fallback
     }
 
     /// Reads a duration such as `500ms`, `1.5s`, `5m` or `1h`; only `0` may go without its unit.
@@ -184,7 +204,8 @@ extension ConfigurationSection {
         default fallback: Duration,
         in range: ClosedRange<Duration>
     ) -> Duration {
-        duration(key, in: range) ?? fallback
+        fallBack(key, to: .scalar(text: DurationText.format(fallback), isQuoted: false))
+        return duration(key, in: range) ?? fallback
     }
 }
 

@@ -21,12 +21,34 @@ public final class ConfigurationSection {
     /// Where the section begins, `nil` when it comes from no file.
     public let position: SourcePosition?
 
+    /// The addresses that stand for the whole internet, as the file or the program has them.
+    ///
+    /// For backends that ask for routes, so that all of them ask for the same ones.
+    public package(set) var representatives = RepresentativeRoute.defaultDestinations
+
+    /// The sections below one key.
+    enum Children {
+        case mapping(ConfigurationSection)
+        case list([ConfigurationSection])
+
+        var sections: [ConfigurationSection] {
+            switch self {
+            case .mapping(let section): [section]
+            case .list(let sections): sections
+            }
+        }
+    }
+
     let collector: DiagnosticCollector
-    private let entries: [String: ConfigurationNode.Entry]
+    let entries: [String: ConfigurationNode.Entry]
     /// In the order of asking, which is the order in which messages list what is allowed.
-    private var knownKeys: [String] = []
+    private(set) var knownKeys: [String] = []
     /// The sections handed out so far: the same ones again for the same key, and all finished with this one.
-    private var children: [String: [ConfigurationSection]] = [:]
+    private(set) var children: [String: Children] = [:]
+    /// What holds for absent keys, as the getters were told.
+    private(set) var fallbacks: [String: ConfigurationNode.Content] = [:]
+    /// The text the section stands in.
+    private let source: ConfigurationSource
     private var isFinished = false
 
     /// Creates the outermost section of a file.
@@ -35,14 +57,29 @@ public final class ConfigurationSection {
     ///   - node: The content of the file; anything but a mapping is recorded as an error.
     ///   - source: The file, from which diagnostics quote.
     public convenience init(_ node: ConfigurationNode, in source: ConfigurationSource) {
+        self.init(node, in: source, known: [])
+    }
+
+    /// Creates the outermost section of a file some errors of which were found before.
+    package convenience init(
+        _ node: ConfigurationNode,
+        in source: ConfigurationSource,
+        known errors: [ConfigurationDiagnostic]
+    ) {
         let collector = DiagnosticCollector(source: source)
+        for error in errors { collector.record(error) }
         self.init(node, path: "", collector: collector)
         if case .mapping = node.content { return }
         let message = "the file must consist of keys and values such as 'backends:'"
         collector.record(ConfigurationDiagnostic(message, in: source, at: node.position, found: node.summary))
     }
 
-    private init(_ node: ConfigurationNode?, path: String, collector: DiagnosticCollector) {
+    private init(
+        _ node: ConfigurationNode?,
+        path: String,
+        collector: DiagnosticCollector,
+        position: SourcePosition? = nil
+    ) {
         var entries: [String: ConfigurationNode.Entry] = [:]
         if case .mapping(let all)? = node?.content {
             for entry in all {
@@ -51,7 +88,8 @@ public final class ConfigurationSection {
             }
         }
         self.path = path
-        self.position = node?.position
+        self.position = node?.position ?? position
+        self.source = node?.source ?? collector.source
         self.collector = collector
         self.entries = entries
     }
@@ -106,7 +144,7 @@ public final class ConfigurationSection {
             collector.record(
                 ConfigurationDiagnostic(
                     path.isEmpty ? "unknown key \(name)" : "unknown key \(name) in '\(path)'",
-                    in: collector.source,
+                    in: entry.key.source ?? collector.source,
                     at: entry.key.position,
                     path: path(of: key),
                     allowed: knownKeys,
@@ -114,7 +152,7 @@ public final class ConfigurationSection {
                 )
             )
         }
-        for child in children.values.joined() { child.finish() }
+        for child in children.values.flatMap(\.sections) { child.finish() }
     }
 
     /// Lets every key of this section pass, for when it cannot be known which ones are allowed.
@@ -137,14 +175,25 @@ public final class ConfigurationSection {
     /// - Parameter key: The key of the mapping.
     /// - Returns: Its section, `nil` when the key is absent or wrong.
     public func section(_ key: String) -> ConfigurationSection? {
-        if let known = children[key] { return known.first }
+        if case .mapping(let known)? = children[key] { return known }
         guard let node = value(key) else { return nil }
         guard case .mapping = node.content else {
             record("must be a mapping of keys and values", path: path(of: key), node: node)
             return nil
         }
         let child = ConfigurationSection(node, path: path(of: key), collector: collector)
-        children[key] = [child]
+        children[key] = .mapping(child)
+        return child
+    }
+
+    /// Reads a nested mapping all of whose keys may be absent, and the mapping with them.
+    ///
+    /// - Parameter key: The key of the mapping.
+    /// - Returns: Its section, an empty one when the key is absent or wrong.
+    public func nested(_ key: String) -> ConfigurationSection {
+        if let section = section(key) { return section }
+        let child = ConfigurationSection(nil, path: path(of: key), collector: collector, position: position)
+        children[key] = .mapping(child)
         return child
     }
 
@@ -153,7 +202,7 @@ public final class ConfigurationSection {
     /// - Parameter key: The key of the list.
     /// - Returns: A section for each mapping of the list, none when the key is absent or wrong.
     public func sections(_ key: String) -> [ConfigurationSection] {
-        if let known = children[key] { return known }
+        if case .list(let known)? = children[key] { return known }
         var result: [ConfigurationSection] = []
         for (index, node) in elements(key, of: "mappings").enumerated() {
             let path = "\(path(of: key))[\(index)]"
@@ -163,7 +212,7 @@ public final class ConfigurationSection {
                 record("must be a mapping of keys and values", path: path, node: node)
             }
         }
-        children[key] = result
+        children[key] = .list(result)
         return result
     }
 
@@ -176,7 +225,12 @@ public final class ConfigurationSection {
         guard !entry.value.isNull else {
             let message = "'\(path(of: key))' has no value; give it one or remove the key"
             collector.record(
-                ConfigurationDiagnostic(message, in: collector.source, at: entry.key.position, path: path(of: key))
+                ConfigurationDiagnostic(
+                    message,
+                    in: entry.key.source ?? collector.source,
+                    at: entry.key.position,
+                    path: path(of: key)
+                )
             )
             return nil
         }
@@ -202,7 +256,7 @@ public final class ConfigurationSection {
         collector.record(
             ConfigurationDiagnostic(
                 "'\(path)' \(message)",
-                in: collector.source,
+                in: node.map { $0.source ?? collector.source } ?? source,
                 at: node?.position ?? position,
                 path: path,
                 found: node?.summary,
@@ -210,6 +264,12 @@ public final class ConfigurationSection {
                 suggestion: suggestion
             )
         )
+    }
+
+    /// Notes what holds when a key is absent, for those who show the whole configuration.
+    func fallBack(_ key: String, to content: ConfigurationNode.Content) {
+        know(key)
+        fallbacks[key] = content
     }
 
     /// The path of a key of this section.

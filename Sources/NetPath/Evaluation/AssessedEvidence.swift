@@ -4,26 +4,46 @@
 /// The evidence of one moment with every interface assessed: what verdicts and explanations are made from.
 struct AssessedEvidence {
     let observation: Observation
+    /// The interfaces as the rules see them, sorted by index.
     let interfaces: [NetworkInterface]
     let byIndex: [UInt32: NetworkInterface]
     let assessments: [UInt32: InterfaceAssessment]
+    /// The rule that applies to each interface that has one.
+    let rules: [UInt32: InterfaceRule]
 
     init(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) {
         // Reports promise this order; a verdict must not depend on whether a backend keeps the promise.
-        let interfaces = (observation.interfaces ?? []).sorted { $0.index < $1.index }
+        var interfaces = (observation.interfaces ?? []).sorted { $0.index < $1.index }
+        var rules: [UInt32: InterfaceRule] = [:]
+        if !policy.interfaceRules.isEmpty {
+            for position in interfaces.indices {
+                let rule = policy.interfaceRules.first { $0.match.fits(interfaces[position]) }
+                rules[interfaces[position].index] = rule
+                interfaces[position].type = rule?.type ?? interfaces[position].type
+            }
+        }
         let byIndex = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         self.observation = observation
         self.interfaces = interfaces
         self.byIndex = byIndex
+        self.rules = rules
         self.assessments = byIndex.mapValues { interface in
             let parent = interface.parentIndex.flatMap { byIndex[$0] }
-            return .assess(interface, parent: parent, policy: policy, now: now)
+            let assessment = InterfaceAssessment.assess(interface, parent: parent, policy: policy, now: now)
+            return rules[interface.index]?.dialsOnDemand == true ? assessment.dialing(interface) : assessment
         }
     }
 
     /// Interfaces that could ever carry a path: members of a bridge or bond are represented by it.
     var candidates: [NetworkInterface] {
-        self.interfaces.filter { $0.type != .loopback && $0.controllerIndex == nil }
+        self.interfaces.filter {
+            $0.type != .loopback && $0.controllerIndex == nil && !self.isIgnored($0.index)
+        }
+    }
+
+    /// Whether a rule hides an interface.
+    func isIgnored(_ index: UInt32) -> Bool {
+        self.rules[index]?.isIgnored == true
     }
 
     /// The name of an interface, for people.
@@ -36,7 +56,7 @@ struct AssessedEvidence {
         guard let interface = self.byIndex[leg.interfaceIndex],
             let assessment = self.assessments[leg.interfaceIndex]
         else { return leg.isDown ? false : nil }
-        return assessment.isUsable && !leg.isDown && interface.type != .loopback
+        return assessment.isUsable && !leg.isDown && interface.type != .loopback && !self.isIgnored(interface.index)
     }
 
     /// Whether packets with this source address find their way back.

@@ -7,13 +7,14 @@
 ///
 /// 1. *satisfied*: for at least one family the kernel would route a packet to every representative address through a
 ///    usable interface, with a usable source address. Of a multipath route one usable leg suffices.
-/// 2. *unsatisfied* when a blackhole, unreachable or prohibit route takes the packets, or when the chosen interface
-///    has no carrier: packets are lost even if another interface could carry them.
+/// 2. *unsatisfied* when a blackhole, unreachable or prohibit route takes the packets, when a rule says to ignore the
+///    chosen interface, or when it has no carrier: packets are lost even if another interface could carry them.
 /// 3. *requiresConnection* when an interface has a step pending, or one that can be started.
 /// 4. *unsatisfied* otherwise.
 ///
 /// An interface is usable when it and its parent are up, it has a carrier, and its operational state is `up` or
-/// `unknown`. Loopback never carries a path.
+/// `unknown`. Loopback never carries a path. The rules of the policy come before all that: they replace the type of an
+/// interface, hide it, or name a step that can be started.
 ///
 /// - Parameters:
 ///   - observation: The evidence.
@@ -64,7 +65,9 @@ extension AssessedEvidence {
         let candidates = self.candidates
         // A virtual interface that is down is a container being set up or torn down, not somebody's uplink, unless
         // there is nothing else to show.
-        let worthListing = candidates.filter { $0.flags.contains(.up) || $0.isHardware == true }
+        let worthListing = candidates.filter {
+            $0.flags.contains(.up) || $0.isHardware == true || self.assessments[$0.index]?.isStartable == true
+        }
         let listed = (worthListing.isEmpty ? candidates : worthListing).compactMap { interface in
             self.assessments[interface.index].map { assessment in
                 let isAlternative = assessment.reason.code == .noRoute && interface.defaultRoutes?.isEmpty == false
@@ -87,6 +90,10 @@ extension AssessedEvidence {
         }
         for case .egressUnusable(let index) in findings {
             guard self.byIndex[index]?.type != .loopback else { continue }
+            if self.isIgnored(index) {
+                let message = "the kernel's route uses \(self.name(index)), which the configuration says to ignore"
+                return (.unsatisfied, PathReason(.ignoredInterface, message))
+            }
             if let assessment = self.assessments[index], !assessment.isUsable {
                 return (assessment.isStartable ? .requiresConnection : .unsatisfied, assessment.reason)
             }
@@ -117,7 +124,7 @@ extension AssessedEvidence {
 
     /// Strongest first: the step that is closest to a path.
     private static let startableOrder: [PathReason.Code] = [
-        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected,
+        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand,
     ]
     /// Closest to a path first.
     private static let unsatisfiedOrder: [PathReason.Code] = [.noRoute, .noAddress, .noCarrier, .radioBlocked]

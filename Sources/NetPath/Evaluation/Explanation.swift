@@ -77,6 +77,10 @@ extension AssessedEvidence {
                 """
         case (_, .routeRejects):
             return "Rule 2, unsatisfied: a blackhole, unreachable or prohibit route takes the packets."
+        case (_, .ignoredInterface):
+            return """
+                Rule 2, unsatisfied: the kernel sends the packets to an interface that the configuration says to ignore.
+                """
         case (.unsatisfied, .noCarrier) where !self.deadEgress.isEmpty:
             return """
                 Rule 2, unsatisfied: the kernel sends the packets to an interface that cannot carry them, so they \

@@ -60,7 +60,7 @@ extension AssessedEvidence {
     private var interfaceFacts: [String] {
         guard self.observation.interfaces != nil else { return [] }
         let candidates = self.candidates
-        guard !candidates.isEmpty else { return ["There is no network interface besides loopback"] }
+        guard !candidates.isEmpty else { return ["There is no network interface besides loopback"] + self.ignoredFacts }
         // Those that can matter first: of thousands of virtual interfaces that are down none explains anything.
         let isRelevant = { (interface: NetworkInterface) in
             interface.flags.contains(.up) || interface.isHardware == true
@@ -68,7 +68,14 @@ extension AssessedEvidence {
         let ordered = candidates.filter(isRelevant) + candidates.filter { !isRelevant($0) }
         let shown = ordered.prefix(Self.interfaceLimit)
         let omitted = ordered.count - shown.count
-        return shown.map(self.fact) + (omitted > 0 ? ["More interfaces: \(omitted)"] : [])
+        return shown.map(self.fact) + (omitted > 0 ? ["More interfaces: \(omitted)"] : []) + self.ignoredFacts
+    }
+
+    private var ignoredFacts: [String] {
+        let ignored = self.interfaces.filter { self.isIgnored($0.index) }.map(\.name)
+        let shown = ignored.prefix(Self.interfaceLimit).joined(separator: ", ")
+        let rest = ignored.count > Self.interfaceLimit ? ", and more" : ""
+        return ignored.isEmpty ? [] : ["Ignored, because the configuration says so: \(shown)\(rest)"]
     }
 
     private func fact(_ interface: NetworkInterface) -> String {

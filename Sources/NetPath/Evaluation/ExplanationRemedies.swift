@@ -15,6 +15,12 @@ extension AssessedEvidence {
         guard verdict.status != .satisfied else { return [] }
         let code = verdict.reason.code
         let dead = self.deadEgress
+        if code == .ignoredInterface {
+            let names = dead.map(\.index).filter(self.isIgnored).map(self.name)
+            return names.prefix(1).map { name in
+                "Route through another interface, or take `ignore` from the rule about \(name) in the configuration"
+            }
+        }
         if !dead.isEmpty, code != .routeRejects { return self.remediesForDeadEgress(dead) }
         switch code {
         case .routeRejects: return self.remediesForRejections
@@ -55,6 +61,10 @@ extension AssessedEvidence {
             return [
                 "Connect \(name) to a Wi-Fi network: `nmcli device wifi connect SSID` or `iwctl station \(word) connect SSID`"
             ]
+        case .dialOnDemand:
+            return [
+                "Send something: \(name) is connected when there is traffic; if it is not, look at what should dial"
+            ]
         case .modemNotConnected:
             return ["Connect the modem of \(name): `mmcli --modem=any --simple-connect=\"apn=APN\"`"]
         default: return []
@@ -66,7 +76,7 @@ extension AssessedEvidence {
     private func remediesForDeadEgress(_ dead: [(index: UInt32, family: AddressFamily)]) -> [String] {
         var advice: [String] = []
         for index in dead.map(\.index) {
-            guard let interface = self.observation.interface(index), interface.type != .loopback else { continue }
+            guard let interface = self.byIndex[index], interface.type != .loopback else { continue }
             // By itself the interface looks well when only the next hop's link is down.
             let isUsable = self.assessments[index]?.isUsable == true
             for remedy in isUsable ? [self.restoreLink(interface)] : self.remedies(for: interface)
@@ -126,7 +136,7 @@ extension AssessedEvidence {
     }
 
     private func restoreLink(_ interface: NetworkInterface) -> String {
-        if let parent = interface.parentIndex.flatMap(self.observation.interface), !parent.flags.contains(.up) {
+        if let parent = interface.parentIndex.flatMap({ self.byIndex[$0] }), !parent.flags.contains(.up) {
             return "Bring \(parent.name), below \(interface.name), up: `ip link set \(shellWord(parent.name)) up`"
         }
         if interface.kind == "veth" { return "Bring the other end of \(interface.name) up" }

@@ -47,6 +47,17 @@ struct InterfaceAssessment: Hashable {
         return .withCarrier(interface, policy: policy, now: now)
     }
 
+    /// The assessment of an interface that something connects as soon as there is traffic.
+    ///
+    /// A step of its own that the interface is in says more, and a radio switch keeps everybody from dialling.
+    func dialing(_ interface: NetworkInterface) -> InterfaceAssessment {
+        guard !self.isStartable, self.reason.code != .radioBlocked else { return self }
+        var assessment = self
+        assessment.reason = PathReason(.dialOnDemand, "\(interface.name) is connected when there is traffic")
+        assessment.isStartable = true
+        return assessment
+    }
+
     private static func radioBlocked(_ interface: NetworkInterface) -> InterfaceAssessment {
         .init(.radioBlocked, "\(interface.name) is blocked by a radio switch")
     }

@@ -48,8 +48,11 @@ extension AssessedEvidence {
         verdict.carriedBy = egress.first.flatMap { first in
             self.carrier(under: first, others: egress.dropFirst() + alternatives)
         }
-        let payer = (verdict.carriedBy ?? egress.first).flatMap { self.byIndex[$0] }
-        verdict.isExpensive = payer?.type == .cellular
+        // A rule about the tunnel itself is a word about what it is carried by, too.
+        let payers = [egress.first, verdict.carriedBy].compactMap { $0 }
+        let isCellular = payers.last.flatMap { self.byIndex[$0] }?.type == .cellular
+        verdict.isExpensive = payers.lazy.compactMap { self.rules[$0]?.isExpensive }.first ?? isCellular
+        verdict.isConstrained = payers.lazy.compactMap { self.rules[$0]?.isConstrained }.first ?? false
         return verdict
     }
 
@@ -73,15 +76,14 @@ extension AssessedEvidence {
     private func carrier(under egress: UInt32, others: some Collection<UInt32>) -> UInt32? {
         guard self.isTunnel(egress) else { return nil }
         let candidates = [self.byIndex[egress]?.parentIndex].compactMap { $0 } + others
-        return candidates.first { self.byIndex[$0] != nil && !self.isTunnel($0) }
+        return candidates.first { self.byIndex[$0] != nil && !self.isTunnel($0) && !self.isIgnored($0) }
     }
 
     /// The other usable interfaces that have a default route of their own, the preferred one first.
     private func alternatives(besides egress: [UInt32]) -> [UInt32] {
-        self.interfaces
+        self.candidates
             .filter { interface in
-                !egress.contains(interface.index) && interface.type != .loopback
-                    && interface.controllerIndex == nil && interface.defaultRoutes?.isEmpty == false
+                !egress.contains(interface.index) && interface.defaultRoutes?.isEmpty == false
                     && self.assessments[interface.index]?.isUsable == true
             }
             .sorted { (Self.preference($0), $0.index) < (Self.preference($1), $1.index) }

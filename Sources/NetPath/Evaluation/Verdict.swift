@@ -17,6 +17,8 @@ public struct Verdict: Hashable, Sendable {
     public var gateways: [Gateway]
     /// As in ``NetworkPath/isExpensive``.
     public var isExpensive: Bool
+    /// As in ``NetworkPath/isConstrained``.
+    public var isConstrained: Bool
     /// Whether a "no" may be wrong because the backend sees only part of the routing policy.
     public var isPartial: Bool
     /// When the verdict must be reached anew without any event; nil when only an event can change it.
@@ -29,6 +31,7 @@ public struct Verdict: Hashable, Sendable {
         self.interfaces = interfaces
         self.gateways = []
         self.isExpensive = false
+        self.isConstrained = false
         self.isPartial = false
         self.reviseAt = nil
     }

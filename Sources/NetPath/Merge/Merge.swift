@@ -56,7 +56,7 @@ public func merge(_ opinions: [BackendOpinion], policy: MergePolicy) -> NetworkP
         supportsIPv4: verdict.families.contains(.ipv4),
         supportsIPv6: verdict.families.contains(.ipv6),
         isExpensive: verdict.isExpensive,
-        isConstrained: false,
+        isConstrained: verdict.isConstrained,
         internet: internet(rounds),
         probes: rounds.flatMap(\.outcomes),
         backends: opinions.map(\.report),

@@ -81,6 +81,10 @@ public struct NetworkInterface: Hashable, Sendable {
     public var type: InterfaceType
     /// The kernel's kind of a virtual interface (IFLA_INFO_KIND), such as `veth` or `wireguard`; nil for hardware.
     public var kind: String?
+    /// The octets of the link-layer address (IFLA_ADDRESS); nil when there is none or the backend cannot know it.
+    public var hardwareAddress: [UInt8]?
+    /// The name of the driver of the hardware, such as `cdc_mbim`; nil when the backend cannot know it.
+    public var driver: String?
     /// Administrative properties.
     public var flags: InterfaceFlags
     /// The operational state; nil when the backend cannot know it.

@@ -29,9 +29,9 @@ public struct NetworkPath: Hashable, Sendable {
     public var supportsIPv6: Bool
     /// Whether a name server is configured.
     public var supportsDNS: Bool { self.dnsServers?.isEmpty == false }
-    /// Whether traffic is likely to cost money: the path, or what carries its tunnel, is cellular.
+    /// Whether traffic is likely to cost money: the path, or what carries its tunnel, is cellular, or a rule says so.
     public var isExpensive: Bool
-    /// Whether traffic should be kept low.
+    /// Whether traffic should be kept low, because a rule says so of the path or of what carries its tunnel.
     public var isConstrained: Bool
     /// What probes say of the internet.
     public var internet: InternetReachability

@@ -48,11 +48,15 @@ extension PathReason.Code {
     public static let wifiNotAssociated = Self(rawValue: "wifiNotAssociated")
     /// The modem is not connected.
     public static let modemNotConnected = Self(rawValue: "modemNotConnected")
+    /// A rule says that something connects the interface as soon as there is traffic.
+    public static let dialOnDemand = Self(rawValue: "dialOnDemand")
 
     // Unsatisfied.
 
     /// A blackhole, unreachable or prohibit route takes the packets.
     public static let routeRejects = Self(rawValue: "routeRejects")
+    /// The kernel routes packets through an interface that a rule says to ignore.
+    public static let ignoredInterface = Self(rawValue: "ignoredInterface")
     /// The link has no carrier.
     public static let noCarrier = Self(rawValue: "noCarrier")
     /// No probe target answered.

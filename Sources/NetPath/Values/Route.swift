@@ -82,4 +82,13 @@ public struct RepresentativeRoute: Hashable, Sendable {
         self.destination = destination
         self.answer = answer
     }
+
+    /// The addresses to ask about unless somebody chose others.
+    ///
+    /// Two of each family, one in each half of the address space, so that a VPN that splits the default route in two
+    /// halves is seen. Nothing is ever sent to them. Documentation prefixes would meet bogon filters.
+    public static let defaultDestinations: [IPAddress] = [
+        IPAddress(ipv4: 0x0900_0001), IPAddress(ipv4: 0xC100_0001),
+        IPAddress(ipv6: 0x2600 << 112 | 1), IPAddress(ipv6: 0x3000 << 112 | 1),
+    ]
 }

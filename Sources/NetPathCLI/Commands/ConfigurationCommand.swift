@@ -9,9 +9,27 @@ import NetPathConfiguration
 struct ConfigurationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Check the configuration, or print the default one.",
-        subcommands: [Check.self, Default.self]
+        abstract: "Show or check the configuration, or print the default one.",
+        subcommands: [Show.self, Check.self, Default.self]
     )
+
+    /// `netpath config show`.
+    struct Show: ToolCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show every value in effect, and where it comes from.",
+            discussion: "The output is a configuration file itself."
+        )
+
+        @OptionGroup(title: "Global options")
+        var options: GlobalOptions
+
+        func execute() throws -> ToolStatus {
+            let configuration = try self.options.configuration()
+            try self.options.write(.effective(configuration)) { _ in configuration.effective.text }
+            return .satisfied
+        }
+    }
 
     /// `netpath config check`.
     struct Check: ToolCommand {

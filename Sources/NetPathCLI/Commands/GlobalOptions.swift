@@ -21,6 +21,19 @@ struct GlobalOptions: ParsableArguments {
     )
     var configurationPath: String?
 
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Replace a value of the configuration, for example backends.netlink.mode=off; may be repeated.",
+            discussion: """
+                The entry of a list goes by its name or its number from 0. $NETPATH_SET holds such values too, with \
+                ';' between them; what the command line says wins.
+                """,
+            valueName: "path=value"
+        )
+    )
+    var overrides: [String] = []
+
     @Flag(help: "Write JSON: one object, or one object per line.")
     var json = false
 
@@ -46,6 +59,7 @@ struct GlobalOptions: ParsableArguments {
         return try LoadedConfiguration.load(
             path: path ?? self.configurationPath,
             environment: context.environment,
+            overrides: self.overrides,
             registry: context.registry
         )
     }

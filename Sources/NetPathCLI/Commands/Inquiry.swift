@@ -8,6 +8,8 @@ import NetPathConfiguration
 struct Inquiry: Sendable {
     let opinions: [BackendOpinion]
     let snapshot: PathSnapshot
+    /// What the verdicts depended on besides the evidence.
+    var evaluation = EvaluationPolicy()
 
     /// How often to look for backends that spoke without a path being published.
     private static let interval: Duration = .milliseconds(20)
@@ -19,7 +21,10 @@ struct Inquiry: Sendable {
         let loop = try EventLoop()
         // What the backends complain about is part of the answer; only what is worse needs a message of its own.
         let log = ToolContext.current.log(from: .error)
-        return Self.ask(configuration.makeCoordinator(clock: loop, executor: loop, log: log), on: loop, limit: limit)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        var inquiry = Self.ask(coordinator, on: loop, limit: limit)
+        inquiry.evaluation = configuration.evaluation
+        return inquiry
     }
 
     /// Starts the backends, waits for the first word of each, and stops them.
@@ -64,7 +69,12 @@ struct Inquiry: Sendable {
     var explained: ExplainedPath {
         let opinion = self.decisive
         let explanation = opinion?.observation.map { observation in
-            explain(observation, verdict: opinion?.verdict, now: self.snapshot.takenAt.monotonic)
+            explain(
+                observation,
+                verdict: opinion?.verdict,
+                policy: self.evaluation,
+                now: self.snapshot.takenAt.monotonic
+            )
         }
         return ExplainedPath(snapshot: self.snapshot, backend: opinion?.report.name, explanation: explanation)
     }

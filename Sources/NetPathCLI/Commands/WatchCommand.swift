@@ -42,7 +42,7 @@ struct WatchCommand: ToolCommand {
         let coordinator = configuration.makeCoordinator(
             clock: loop,
             executor: loop,
-            log: context.log(from: .warning)
+            log: context.log(from: configuration.logLevel)
         )
         coordinator.subscribe { path in
             output.show(PathSnapshot(path: path, backends: path.backends, takenAt: .now()))

@@ -80,6 +80,24 @@ extension JSONValue {
         ]
     }
 
+    /// The document of `config show`.
+    static func effective(_ configuration: LoadedConfiguration) -> JSONValue {
+        [
+            "schema": schemaVersion,
+            "file": .string(configuration.origin),
+            "values": .array(configuration.effective.values.map(JSONValue.configurationValue)),
+        ]
+    }
+
+    private static func configurationValue(_ value: EffectiveConfiguration.Value) -> JSONValue {
+        [
+            "path": .string(value.path),
+            "value": .string(value.text),
+            "origin": .string(value.origin.name),
+            "line": .optional(value.origin.line),
+        ]
+    }
+
     private static func diagnostic(_ diagnostic: ConfigurationDiagnostic) -> JSONValue {
         [
             "file": .string(diagnostic.origin),

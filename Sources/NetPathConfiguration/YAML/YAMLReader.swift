@@ -14,14 +14,28 @@ public enum YAMLReader: Sendable {
     /// - Returns: The content of the file's one document.
     /// - Throws: Everything that is wrong with the text itself, up to the first error of syntax.
     public static func read(_ source: ConfigurationSource) throws(ConfigurationError) -> ConfigurationNode {
+        try self.read(source.bytes, quoting: source)
+    }
+
+    /// Reads part of a text.
+    ///
+    /// - Parameters:
+    ///   - text: The text with blanks for what is not to be read.
+    ///   - source: The whole text, from which diagnostics quote.
+    /// - Returns: The content.
+    /// - Throws: Everything that is wrong with the text itself, up to the first error of syntax.
+    static func read(
+        _ text: [UInt8],
+        quoting source: ConfigurationSource
+    ) throws(ConfigurationError) -> ConfigurationNode {
         let collector = DiagnosticCollector(source: source)
         var builder = YAMLTreeBuilder(collector: collector)
-        if source.bytes.starts(with: [0xFF, 0xFE]) || source.bytes.starts(with: [0xFE, 0xFF]) {
+        if text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) {
             let message = "the file is UTF-16 text; save it as UTF-8"
             let start = SourcePosition(line: 1, column: 1)
             collector.record(ConfigurationDiagnostic(message, in: source, at: start))
         } else {
-            unsafe source.bytes.withUnsafeBufferPointer { bytes in
+            unsafe text.withUnsafeBufferPointer { bytes in
                 unsafe parse(bytes, into: &builder, collector: collector)
             }
         }

@@ -32,6 +32,14 @@ import Testing
         #expect(self.read("wwan0", 7) == InterfaceHints(deviceType: "wwan", hasDevice: true))
     }
 
+    @Test func driver() throws {
+        try self.interface("wwan0", index: 7)
+        try self.sysfs.makeDirectory("devices/usb1")
+        try self.sysfs.link("devices/usb1/driver", to: "../../bus/usb/drivers/cdc_mbim")
+        try self.sysfs.link("class/net/wwan0/device", to: "../../../devices/usb1")
+        #expect(self.read("wwan0", 7) == InterfaceHints(hasDevice: true, driver: "cdc_mbim"))
+    }
+
     @Test func lowers() throws {
         try self.interface("qmimux0", index: 7)
         try self.sysfs.makeDirectory("class/net/qmimux0/lower_wwan1")

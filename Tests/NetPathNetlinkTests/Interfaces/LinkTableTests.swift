@@ -8,6 +8,15 @@ import Testing
 @testable import NetPathNetlink
 
 @Suite struct LinkTableTests {
+    @Test func driverAndHardwareAddressAreKept() {
+        var table = LinkTable()
+        table.event(.full(3, "wwan0") { $0.hardwareAddress = [2, 0, 0, 0, 0, 7] })
+        table.classify(3, .type(.cellular), hints: InterfaceHints(hasDevice: true, driver: "cdc_mbim"))
+        table.event(.partial(3, flags: []))
+        #expect(table.reported(3)?.hardwareAddress == [2, 0, 0, 0, 0, 7])
+        #expect(table.reported(3)?.driver == "cdc_mbim")
+    }
+
     @Test func partialMessagesKeepWhatTheyDoNotCarry() throws {
         var table = LinkTable()
         table.event(

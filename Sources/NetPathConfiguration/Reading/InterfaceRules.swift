@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+extension InterfaceRule {
+    /// Reads the rules of the list `interfaces`.
+    static func read(from root: ConfigurationSection) -> [InterfaceRule] {
+        root.sections("interfaces").map { section in
+            section.require("match")
+            var rule = InterfaceRule(Match(section.nested("match"), of: section))
+            rule.type = section.choice("type")
+            rule.isExpensive = section.boolean("expensive")
+            rule.isConstrained = section.boolean("constrained")
+            rule.isIgnored = section.boolean("ignore", default: false)
+            rule.dialsOnDemand = section.boolean("dialOnDemand", default: false)
+            return rule
+        }
+    }
+}
+
+extension InterfaceRule.Match {
+    fileprivate init(_ section: ConfigurationSection, of rule: ConfigurationSection) {
+        self.init(
+            name: section.string("name").flatMap { text in
+                let pattern = GlobPattern(text)
+                if pattern == nil { section.reject("name", "must be a pattern such as wwan*, eth? or w[lw]an[0-9]") }
+                return pattern
+            },
+            kind: section.string("kind"),
+            driver: section.string("driver"),
+            hardwareAddressPrefix: section.string("mac").flatMap { text in
+                let octets = Self.octets(text)
+                if octets == nil {
+                    section.reject("mac", "must be a hardware address or its beginning such as 02:1a:7f")
+                }
+                return octets
+            }
+        )
+        let criteria = ["name", "kind", "driver", "mac"]
+        if rule.contains("match"), !criteria.contains(where: section.contains) {
+            rule.reject("match", "must say which interfaces are meant", allowed: criteria)
+        }
+    }
+
+    /// Reads pairs of hexadecimal digits between colons or hyphens.
+    private static func octets(_ text: String) -> [UInt8]? {
+        let parts = text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "-" }
+        let octets = parts.compactMap { part in
+            part.utf8.count == 2 && part.allSatisfy(\.isHexDigit) ? UInt8(part, radix: 16) : nil
+        }
+        return octets.count == parts.count ? octets : nil
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// What the configuration changes about the answer, with the shipped program against the real kernel.
+@Suite(.needsNamespaces)
+struct ConfigurationTests {
+    private static func configuration(_ text: String) -> String { "backends: [{type: netlink}]\n\(text)\n" }
+
+    private func watched(_ lab: NetworkNamespace, _ text: String) throws -> Watched {
+        try Watched(lab, configuration: Self.configuration(text))
+    }
+
+    @Test func ignoredInterfacesAreHiddenAndCarryNothing() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1", metric: 100)
+        try lab.addUplink("box0", addresses: ["172.17.0.1/16"], gateway: "172.17.0.9", metric: 600)
+        let watched = try self.watched(lab, "interfaces: [{match: {name: \"box*\"}, ignore: true}]")
+        #expect(try watched.expect("satisfied", "routed").interfaceNames == ["wan0"])
+        // The route goes first, then the link.
+        try watched.expect("unsatisfied", "ignoredInterface") { try wan.delete() }
+        try lab.ip("route del default")
+        try watched.monitor.next { $0.reason == "noInterface" && $0.interfaceNames == [] }
+    }
+
+    @Test func typeIsTheRulesWord() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", isUp: false)
+        try lab.ip("link set wan0 address 02:1a:7f:00:00:01")
+        try wan.setUp()
+        try wan.addAddress("192.0.2.2/24")
+        try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        let watched = try self.watched(lab, "interfaces: [{match: {kind: veth, mac: 02:1A}, type: wifi}]")
+        #expect(try watched.expect("satisfied", "routed").interface(named: "wan0")?["type"] == "wifi")
+        try watched.expect("requiresConnection", "wifiNotAssociated") { try wan.setPeerCarrier(false) }
+        // Another address, and the rule is about another interface.
+        try wan.setPeerCarrier(true)
+        try lab.ip("link set wan0 address 02:1b:7f:00:00:01")
+        let other = try watched.monitor.next { $0.interface(named: "wan0")?["type"] == "wired" }
+        #expect(other.interfaceNames == ["wan0"])
+    }
+
+    @Test func costIsTheRulesWord() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let rules = "interfaces: [{match: {name: \"wan?\"}, expensive: true, constrained: true}]"
+        let line = try self.watched(lab, rules).expect("satisfied", "routed")
+        #expect(line["isExpensive"] == true)
+        #expect(line["isConstrained"] == true)
+    }
+
+    @Test func dialOnDemandIsAStepThatCanBeStarted() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", hasCarrier: false)
+        let watched = try self.watched(lab, "interfaces: [{match: {name: wan0}, dialOnDemand: true}]")
+        try watched.expect("requiresConnection", "dialOnDemand")
+        try watched.expect("satisfied", "routed") {
+            try wan.setPeerCarrier(true)
+            try wan.addAddress("192.0.2.2/24")
+            try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        }
+    }
+
+    @Test func representativesAreTheInternet() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
+        let watched = try self.watched(lab, "representatives: [198.18.5.1, \"2001:db8::1\"]")
+        try watched.expect("unsatisfied", "noRoute")
+        // Only these addresses are asked about, and only events about them wake the program.
+        try watched.expect("satisfied", "routed") {
+            try lab.ip("route add 198.18.0.0/15 via 192.0.2.1 dev \(wan.name)")
+        }
+        try watched.expect("unsatisfied", "noRoute") { try lab.ip("route del 198.18.0.0/15") }
+    }
+
+    @Test func graceIsHowLongAnAddressIsWaitedFor() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", hasCarrier: false)
+        let watched = try self.watched(lab, "grace: 1s")
+        try watched.expect("unsatisfied", "noCarrier")
+        // An address with a lifetime was configured by somebody, who will do it again.
+        try wan.addAddress("192.0.2.2/24", options: "valid_lft 600 preferred_lft 600")
+        try watched.expect("requiresConnection", "configuringAddress") {
+            try wan.removeAddress("192.0.2.2/24")
+            try wan.setPeerCarrier(true)
+        }
+        // Nothing happens any more but that the time is over.
+        try watched.expect("unsatisfied", "noAddress", within: .seconds(5))
+    }
+
+    @Test func overridesWinOverTheFile() throws {
+        let lab = try NetworkNamespace()
+        let path = try Watched.write(Self.configuration("grace: 7s"), in: lab)
+        let program = try Watched.program
+        let output = try lab.run(
+            "NETPATH_SET='grace=8s;logging.level=info' \(program) config show --config \(path) --set grace=9s"
+        )
+        let lines = output.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("grace: 9s ") && $0.hasSuffix("# --set 1") })
+        #expect(lines.contains { $0.hasPrefix("  level: info ") && $0.hasSuffix("# $NETPATH_SET") })
+        #expect(lines.contains { $0.hasPrefix("  - type: netlink ") && $0.hasSuffix("# \(path):1") })
+        #expect(try lab.run("\(program) status --config \(path) --set grace=never 2>&1; echo $?").hasSuffix("78\n"))
+    }
+}

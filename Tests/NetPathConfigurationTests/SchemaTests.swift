@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathConfiguration
+import Testing
+
+/// The schema for editors and the reader say the same of every key, and of good and bad files.
+@Suite struct SchemaTests {
+    private let schema: SchemaValidator
+
+    init() throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Config/netpath.schema.json"
+        )
+        self.schema = try SchemaValidator(contentsOf: file.path())
+    }
+
+    private static let backends = "backends: [{type: netlink}]\n"
+
+    private func isAcceptedByTheReader(_ text: String) -> Bool {
+        (try? LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))) != nil
+    }
+
+    private func isAcceptedByTheSchema(_ text: String) throws -> Bool {
+        try self.schema.accepts(YAMLReader.read(ConfigurationSource(name: "t", text: text)))
+    }
+
+    @Test func sameKeys() throws {
+        // One backend of every type and one rule, so that the reader asks for everything it knows.
+        let types = BackendRegistry.builtIn.all.map { "{type: \($0.type)}" }.joined(separator: ", ")
+        let text = "backends: [\(types)]\ninterfaces: [{match: {name: x}}]\n"
+        let configuration = try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))
+        #expect(configuration.keyPaths == self.schema.keyPaths())
+    }
+
+    @Test(
+        arguments: [
+            LoadedConfiguration.defaultText,
+            Self.backends,
+            "backends: [{type: netlink, mode: \"off\"}, {type: netlink, name: b, receiveBuffer: 2048, sysfs: /s}]",
+            Self.backends + "grace: 0",
+            Self.backends + "grace: 1.5s\nlogging: {level: debug}",
+            Self.backends + "logging: {}\ninterfaces: []",
+            Self.backends + "representatives: [9.0.0.1, \"::ffff:192.0.2.1\"]",
+            Self.backends
+                + "interfaces: [{match: {name: \"w[lw]an*\", kind: wwan, driver: d, mac: 02:1A}, type: wifi}]",
+            Self.backends
+                + "interfaces: [{match: {kind: veth}, ignore: true, dialOnDemand: false, expensive: true, constrained: true}]",
+        ]
+    )
+    func bothAccept(text: String) throws {
+        #expect(self.isAcceptedByTheReader(text))
+        #expect(try self.isAcceptedByTheSchema(text))
+    }
+
+    @Test(
+        arguments: [
+            "", "[a]", "grace: 1s", "backends: []", "backends: {type: netlink}", "backends: [netlink]",
+            "backends: [{name: netlink}]", "backends: [{type: netlnk}]", "backends: [{type: netlink, mode: on}]",
+            "backends: [{type: netlink, receiveBufer: 4096}]", "backends: [{type: netlink, receiveBuffer: 1}]",
+            "backends: [{type: netlink, receiveBuffer: \"4096\"}]", "backends: [{type: netlink, sysfs: [/sys]}]",
+            Self.backends + "nonsense: 1", Self.backends + "grace: 5 parsecs", Self.backends + "grace: 5",
+            Self.backends + "grace:", Self.backends + "logging: debug", Self.backends + "logging: {level: loud}",
+            Self.backends + "logging: {lvel: info}", Self.backends + "representatives: []",
+            Self.backends + "representatives: 9.0.0.1", Self.backends + "representatives: [9.0.0.1, nine]",
+            Self.backends + "interfaces: {match: {name: x}}", Self.backends + "interfaces: [{type: wifi}]",
+            Self.backends + "interfaces: [{match: {}}]", Self.backends + "interfaces: [{match: {nme: x}}]",
+            Self.backends + "interfaces: [{match: {name: \"\"}}]", Self.backends + "interfaces: [{match: {mac: 2:1}}]",
+            Self.backends + "interfaces: [{match: {name: x}, type: bus}]",
+            Self.backends + "interfaces: [{match: {name: x}, ignore: yes}]",
+            Self.backends + "interfaces: [{match: {name: x}, ignored: true}]",
+        ]
+    )
+    func bothRefuse(text: String) throws {
+        #expect(!self.isAcceptedByTheReader(text))
+        #expect(try !self.isAcceptedByTheSchema(text))
+    }
+
+    /// What no schema says well: the reader knows more, and never less.
+    @Test(
+        arguments: [
+            "backends: [{type: netlink}, {type: netlink}]", "backends: [{type: netlink, mode: \"off\"}]",
+            Self.backends + "grace: 2h", Self.backends + "representatives: [9.0.0.1, 193.0.0.1]",
+            Self.backends + "representatives: [127.0.0.1, \"2600::1\"]",
+            Self.backends + "interfaces: [{match: {name: \"[\"}}]",
+        ]
+    )
+    func onlyTheReaderRefuses(text: String) throws {
+        #expect(!self.isAcceptedByTheReader(text))
+        #expect(try self.isAcceptedByTheSchema(text))
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import Testing
+
+@testable import NetPathConfiguration
+
+/// The keys beside `backends`: read, refused, and handed on.
+@Suite struct SettingsTests {
+    private func read(_ text: String, registry: BackendRegistry = .builtIn) throws -> LoadedConfiguration {
+        let source = ConfigurationSource(name: "t", text: "backends: [{type: netlink}]\n" + text)
+        return try LoadedConfiguration.parse(source, registry: registry)
+    }
+
+    private func complaints(_ text: String) -> [String] {
+        let error = #expect(throws: ConfigurationError.self) { try self.read(text) }
+        return error?.diagnostics.map { String($0.description.prefix { $0 != "\n" }) } ?? []
+    }
+
+    @Test func defaults() throws {
+        let configuration = try self.read("")
+        #expect(configuration.evaluation == EvaluationPolicy())
+        #expect(configuration.logLevel == .warning)
+        let embedded = ConfigurationSource(name: "embedded default", text: LoadedConfiguration.defaultText)
+        let shipped = try LoadedConfiguration.parse(embedded)
+        #expect(shipped.evaluation == EvaluationPolicy())
+        // The text explains the defaults, so it has to name the very ones that hold without it.
+        #expect(shipped.effective.values == configuration.effective.values.map(Self.asDefault))
+    }
+
+    private static func asDefault(_ value: EffectiveConfiguration.Value) -> EffectiveConfiguration.Value {
+        EffectiveConfiguration.Value(path: value.path, text: value.text, origin: .init(name: "default", line: nil))
+    }
+
+    @Test func graceAndLogging() throws {
+        let configuration = try self.read("grace: 500ms\nlogging: {level: debug}")
+        #expect(configuration.evaluation.configurationGrace == .milliseconds(500))
+        #expect(configuration.logLevel == .debug)
+    }
+
+    @Test func interfaceRules() throws {
+        let rules = try self.read(
+            """
+            interfaces:
+              - match: {name: "w[lw]an*", kind: wwan, driver: cdc_mbim, mac: 02-1A:7f}
+                type: cellular
+                expensive: false
+                constrained: true
+              - match: {kind: veth}
+                ignore: true
+              - match: {name: ppp0}
+                dialOnDemand: true
+            """
+        ).evaluation.interfaceRules
+        var modem = InterfaceRule(
+            .init(
+                name: GlobPattern("w[lw]an*"),
+                kind: "wwan",
+                driver: "cdc_mbim",
+                hardwareAddressPrefix: [2, 0x1A, 0x7F]
+            )
+        )
+        (modem.type, modem.isExpensive, modem.isConstrained) = (.cellular, false, true)
+        var containers = InterfaceRule(.init(kind: "veth"))
+        containers.isIgnored = true
+        var dialled = InterfaceRule(.init(name: GlobPattern("ppp0")))
+        dialled.dialsOnDemand = true
+        #expect(rules == [modem, containers, dialled])
+    }
+
+    @Test func everyRefusalPointsAtItsValue() {
+        #expect(
+            self.complaints(
+                """
+                interfaces:
+                  - match: {}
+                  - type: wifi
+                  - match: {name: "a[", mac: 2:1}
+                    ignore: yes
+                grace: 2h
+                """
+            ) == [
+                "t:3:12: error: 'interfaces[0].match' must say which interfaces are meant, found a mapping; "
+                    + "allowed: name, kind, driver, mac",
+                "t:4:5: error: 'interfaces[1].match' is missing",
+                "t:5:19: error: 'interfaces[2].match.name' must be a pattern such as wwan*, eth? or w[lw]an[0-9], "
+                    + "found the text \"a[\"",
+                "t:5:30: error: 'interfaces[2].match.mac' must be a hardware address or its beginning such as 02:1a:7f, "
+                    + "found '2:1'",
+                "t:6:13: error: 'interfaces[2].ignore' must be true or false, without quotes, found 'yes'",
+                "t:7:8: error: 'grace' must be a duration from 0s to 1h, found '2h'",
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        (
+            "[127.0.0.1, 9.0.0.1, \"2600::1\"]",
+            "[0]' must be an address on the internet; this one is this machine itself"
+        ),
+        ("[9.0.0.1, \"fe80::1\"]", "[1]' must be an address on the internet; this one is on the link only"),
+        ("[0.0.0.0, \"2600::1\"]", "[0]' must be an address on the internet; this one is no address at all"),
+        ("[9.0.0.1]", "' must hold at least one address of each family; there is none of IPv6"),
+        ("[\"2600::1\"]", "' must hold at least one address of each family; there is none of IPv4"),
+        ("[9.0.0.1/8, \"2600::1\"]", "[0]' must be an IP address such as 192.0.2.1 or 2001:db8::1"),
+    ])
+    func refusesRepresentatives(list: String, complaint: String) throws {
+        let complaints = self.complaints("representatives: \(list)")
+        #expect(complaints.count == 1)
+        #expect(complaints.first?.contains("'representatives\(complaint)") == true)
+    }
+
+    @Test func everyBackendGetsTheRepresentatives() throws {
+        struct Asking: PathMonitor {
+            let representatives: [IPAddress]
+
+            func run(_ context: MonitorContext) async throws {}
+        }
+        var registry = BackendRegistry()
+        registry.register("netlink", summary: "") { Asking(representatives: $0.representatives) }
+        func asked(_ text: String) throws -> [IPAddress]? {
+            (try self.read(text, registry: registry).backends.first?.monitor as? Asking)?.representatives
+        }
+        let addresses = ["198.18.0.1", "2001:db8::1"].compactMap { IPAddress($0) }
+        #expect(try asked("representatives: [198.18.0.1, \"2001:db8::1\"]") == addresses)
+        #expect(try asked("") == RepresentativeRoute.defaultDestinations)
+    }
+}
