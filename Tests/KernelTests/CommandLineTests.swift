@@ -33,6 +33,17 @@ struct CommandLineTests {
         #expect(try self.exit("status", in: lab) == 2)
     }
 
+    @Test func oneValueOrNone() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let program = try Watched.program
+        #expect(try lab.run("\(program) status --field interfaces.0.name") == "wan0\n")
+        #expect(try lab.run("\(program) status --json --field gateways.0.address") == "\"192.0.2.1\"\n")
+        #expect(try lab.run("\(program) status --quiet 2>&1") == "")
+        #expect(try self.exit("--quiet", in: lab) == 0)
+        #expect(try self.exit("--field status", in: lab) == 0)
+    }
+
     @Test func environmentNamesTheConfiguration() throws {
         let lab = try NetworkNamespace()
         let path = try Watched.write("nonsense: 1\n", in: lab)

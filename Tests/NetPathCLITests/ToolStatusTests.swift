@@ -59,7 +59,8 @@ import Testing
     @Test(
         arguments: [
             ["--bogus"], ["bogus"], ["status", "--timeout", "soon"], ["watch", "extra"], ["--color", "pink"],
-            ["config", "check", "a", "b"], ["--config"],
+            ["config", "check", "a", "b"], ["--config"], ["status", "--field", "reson"],
+            ["status", "--quiet", "--field", "status"],
         ]
     )
     func usage(_ arguments: [String]) async {
