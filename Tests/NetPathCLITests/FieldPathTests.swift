@@ -64,7 +64,6 @@ import Testing
             ("status.x", "'status' is a single value"), ("gateways.x", "'gateways' is a list"),
             ("gateways.-1", "'gateways' is a list"), ("gateways.", "'gateways' is a list"),
             ("", "there is no field ''"),
-
             ("reason..code", "there is no field '' in 'reason'"), ("interfaces.99999999999999999999", "is a list"),
             ("\u{1B}[2J", "there is no field '\\u{1B}[2J'"),
         ]

@@ -60,7 +60,7 @@ import Testing
         arguments: [
             ["--bogus"], ["bogus"], ["status", "--timeout", "soon"], ["watch", "extra"], ["--color", "pink"],
             ["config", "check", "a", "b"], ["--config"], ["status", "--field", "reson"],
-            ["status", "--quiet", "--field", "status"],
+            ["status", "--quiet", "--field", "status"], ["watch", "--count", "0"], ["watch", "--timeout", "soon"],
         ]
     )
     func usage(_ arguments: [String]) async {
