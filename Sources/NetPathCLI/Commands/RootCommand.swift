@@ -24,7 +24,7 @@ struct RootCommand: ParsableCommand {
         version: "netpath 0.1.0",
         subcommands: [
             StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self,
-            ConfigurationCommand.self,
+            ConfigurationCommand.self, CompletionCommand.self,
         ],
         defaultSubcommand: StatusCommand.self
     )
