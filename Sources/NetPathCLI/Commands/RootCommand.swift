@@ -13,6 +13,9 @@ protocol ToolCommand: ParsableCommand {
 
 /// `netpath`.
 struct RootCommand: ParsableCommand {
+    /// The version of netpath.
+    static let version = "0.1.0"
+
     static let configuration = CommandConfiguration(
         commandName: "netpath",
         abstract: "Tell whether this machine has a network path, over what, and if not, why not.",
@@ -21,7 +24,7 @@ struct RootCommand: ParsableCommand {
 
             \(ToolStatus.help)
             """,
-        version: "netpath 0.1.0",
+        version: "netpath \(Self.version)",
         subcommands: [
             StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self,
             ConfigurationCommand.self, CompletionCommand.self,
