@@ -5,7 +5,9 @@ PREFIX ?= /usr/local
 # Compiling and linking (libnl, libyaml), and what the kernel tests run (ip, unshare, nsenter).
 PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
 SOURCES = Package.swift Sources Plugins Tests
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product netpath
+# For --version; a tarball has none, and must not be taken for a part of the repository it was unpacked in.
+NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
+RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --product netpath
 
 .PHONY: run build test bench lint format man install packages clean
 

@@ -13,9 +13,6 @@ protocol ToolCommand: ParsableCommand {
 
 /// `netpath`.
 struct RootCommand: ParsableCommand {
-    /// The version of netpath.
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "netpath",
         abstract: "Tell whether this machine has a network path, over what, and if not, why not.",
@@ -24,7 +21,7 @@ struct RootCommand: ParsableCommand {
 
             \(ToolStatus.help)
             """,
-        version: "netpath \(Self.version)",
+        version: BuildFacts.text,
         subcommands: [
             StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self,
             ConfigurationCommand.self, CompletionCommand.self,

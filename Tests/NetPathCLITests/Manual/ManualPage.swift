@@ -22,7 +22,7 @@ struct ManualPage {
         self.lines = [
             #".\" SPDX-License-Identifier: Apache-2.0"#, #".\" Copyright the netpath authors"#,
             #".\" Made from the definitions of the commands by `make man`; do not edit."#,
-            #".TH NETPATH 1 "" "netpath \#(RootCommand.version)" "User Commands""#,
+            #".TH NETPATH 1 "" "netpath \#(BuildFacts.version)" "User Commands""#,
             #".\" A hyphen within a name would be taken for part of it."#, ".nh",
         ]
         self.section("NAME")
