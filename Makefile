@@ -5,9 +5,11 @@ PREFIX ?= /usr/local
 # Compiling and linking (libnl, libyaml), and what the kernel tests run (ip, unshare, nsenter).
 PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
 SOURCES = Package.swift Sources Plugins Tests
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product netpath
+# For --version; a tarball has none, and must not be taken for a part of the repository it was unpacked in.
+NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
+RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --product netpath
 
-.PHONY: run build test bench lint format install packages clean
+.PHONY: run build test bench lint format man install packages clean
 
 # Builds the program and watches this machine's network with the embedded default configuration.
 run: build
@@ -32,10 +34,21 @@ lint:
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
+# Writes Documentation/netpath.1 anew from the definitions of the commands; `make test` fails when it is out of date.
+man:
+	NETPATH_UPDATE_MANUAL=1 $(SWIFT) test --filter theCommittedPageIsUpToDate
+
+# The program, its manual page, its completions for bash, zsh and fish, and the default configuration to copy from.
+install: SHARE = $(DESTDIR)$(PREFIX)/share
 install: build
 	install -D -m 755 .build/release/netpath $(DESTDIR)$(PREFIX)/bin/netpath
-	install -D -m 644 Config/netpath.yaml $(DESTDIR)$(PREFIX)/share/doc/netpath/netpath.yaml
-	install -D -m 644 Config/netpath.schema.json $(DESTDIR)$(PREFIX)/share/doc/netpath/netpath.schema.json
+	install -D -m 644 Documentation/netpath.1 $(SHARE)/man/man1/netpath.1
+	install -D -m 644 Config/netpath.yaml $(SHARE)/doc/netpath/netpath.yaml
+	install -D -m 644 Config/netpath.schema.json $(SHARE)/doc/netpath/netpath.schema.json
+	for shell in bash zsh fish; do .build/release/netpath completion $$shell >.build/netpath.$$shell || exit 1; done
+	install -D -m 644 .build/netpath.bash $(SHARE)/bash-completion/completions/netpath
+	install -D -m 644 .build/netpath.zsh $(SHARE)/zsh/site-functions/_netpath
+	install -D -m 644 .build/netpath.fish $(SHARE)/fish/vendor_completions.d/netpath.fish
 
 # Installs what is missing, and asks for nothing when nothing is.
 packages:

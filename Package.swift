@@ -37,10 +37,15 @@ let package = Package(
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
+        // What only the Makefile knows. In C, because a define has no value in Swift.
+        .target(
+            name: "CBuildFacts",
+            cSettings: [.define("NETPATH_COMMIT", to: Context.environment["NETPATH_COMMIT"] ?? "unknown")]
+        ),
         .target(
             name: "NetPathCLI",
             dependencies: [
-                "NetPath", "NetPathConfiguration",
+                "CBuildFacts", "NetPath", "NetPathConfiguration",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

@@ -33,16 +33,26 @@ enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
             }
     }
 
+    /// What the status tells.
+    var meaning: String {
+        switch self {
+        case .satisfied: "satisfied: there is a path; or the command did what it should"
+        case .unsatisfied: "unsatisfied: there is no path"
+        case .requiresConnection: "requiresConnection: a step is pending, or can be started"
+        case .timedOut: "timed out: 'watch --timeout' ended before --count paths had come"
+        case .usage: "wrong usage"
+        case .noOpinion: "no backend has an opinion"
+        case .failure: "any other error"
+        case .badConfiguration: "bad configuration"
+        }
+    }
+
     /// The table for `--help`.
-    static let help = """
-        EXIT STATUS:
-          0   satisfied: there is a path; or the command did what it should
-          1   unsatisfied: there is none
-          2   requiresConnection: a step is pending or can be started
-          3   timed out
-          64  wrong usage
-          69  no backend has an opinion
-          70  any other error
-          78  bad configuration
-        """
+    static let help =
+        "EXIT STATUS:\n" + Self.allCases.map { "  \($0.padded)\($0.meaning)" }.joined(separator: "\n")
+
+    private var padded: String {
+        let digits = String(self.rawValue)
+        return digits + String(repeating: " ", count: max(1, 4 - digits.count))
+    }
 }

@@ -4,6 +4,9 @@
 public import NetPath
 import NetPathNetlink
 
+/// The C libraries that the program runs with, each with its version: `libyaml 0.2.5`.
+public let linkedLibraries = [NetlinkMonitor.library, YAMLReader.library]
+
 extension BackendRegistry {
     /// The backends that come with netpath.
     public static var builtIn: BackendRegistry {

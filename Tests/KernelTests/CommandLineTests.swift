@@ -33,6 +33,43 @@ struct CommandLineTests {
         #expect(try self.exit("status", in: lab) == 2)
     }
 
+    @Test func oneValueOrNone() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let program = try Watched.program
+        #expect(try lab.run("\(program) status --field interfaces.0.name") == "wan0\n")
+        #expect(try lab.run("\(program) status --json --field gateways.0.address") == "\"192.0.2.1\"\n")
+        #expect(try lab.run("\(program) status --quiet 2>&1") == "")
+        #expect(try self.exit("--quiet", in: lab) == 0)
+        #expect(try self.exit("--field status", in: lab) == 0)
+    }
+
+    @Test func limitsEndTheWatch() throws {
+        let lab = try NetworkNamespace()
+        #expect(try self.exit("watch --count 1", in: lab) == 0)
+        #expect(try self.exit("watch --timeout 100ms", in: lab) == 0)
+        #expect(try self.exit("watch --count 2 --timeout 100ms", in: lab) == 3)
+        #expect(try self.exit("watch --count 0", in: lab) == 64)
+        #expect(try lab.run("\(Watched.program) watch --changes-only --timeout 300ms") == "")
+    }
+
+    /// The path at the start is not written; the changes go on until one came after it.
+    @Test func changesOnly() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
+        let output = try lab.run(
+            """
+            \(Watched.program) watch --json --changes-only --count 1 >\(lab.directory)/lines & watch=$!
+            while kill -0 $watch 2>/dev/null; do ip route replace default via 192.0.2.1; ip route del default; done
+            wait $watch; echo $?; cat \(lab.directory)/lines
+            """
+        )
+        let lines = output.split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines.first == "0")
+        #expect(lines.last?.contains(#""sequence":1,"#) == false)
+    }
+
     @Test func environmentNamesTheConfiguration() throws {
         let lab = try NetworkNamespace()
         let path = try Watched.write("nonsense: 1\n", in: lab)

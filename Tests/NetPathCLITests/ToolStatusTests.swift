@@ -59,7 +59,8 @@ import Testing
     @Test(
         arguments: [
             ["--bogus"], ["bogus"], ["status", "--timeout", "soon"], ["watch", "extra"], ["--color", "pink"],
-            ["config", "check", "a", "b"], ["--config"],
+            ["config", "check", "a", "b"], ["--config"], ["status", "--field", "reson"],
+            ["status", "--quiet", "--field", "status"], ["watch", "--count", "0"], ["watch", "--timeout", "soon"],
         ]
     )
     func usage(_ arguments: [String]) async {
@@ -72,7 +73,13 @@ import Testing
     @Test func helpAndVersionAreData() async {
         let version = await self.run("--version")
         #expect(version.status == .satisfied)
-        #expect(version.output == "netpath 0.1.0\n")
+        let facts = version.output.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(facts.first == "netpath 0.1.0")
+        #expect(facts.count == 5)
+        #expect(facts.dropFirst().first?.wholeMatch(of: /commit ([0-9a-f]{12}(-dirty)?|unknown)/) != nil)
+        #expect(version.output.contains(/built with Swift 6\.\d.*, (debug|release)\n/))
+        #expect(version.output.hasSuffix("\n"))
+        #expect(version.output.contains(/\nlibnl 3\.\d+\.\d+, libyaml 0\.\d+\.\d+\n/))
         let help = await self.run("--help")
         #expect(help.status == .satisfied)
         #expect(help.output.contains(ToolStatus.help.split(separator: "\n").last ?? "?"))

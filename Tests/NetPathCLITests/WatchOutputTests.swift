@@ -116,6 +116,47 @@ import Testing
         #expect(try await end == .stopped)
     }
 
+    @Test func theCountEndsAfterALineThatIsWhole() async throws {
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = WatchOutput(
+            try WatchDescriptor(channel.writer),
+            loop: loop,
+            count: 2,
+            render: Self.renderer
+        )
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 1))
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 2))
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 3))
+        #expect(try await onBlockingThread { output.run {} } == .complete)
+        close(channel.writer)
+        #expect(try await channel.line()?.hasPrefix("0 1 x") == true)
+        #expect(try await channel.line()?.hasPrefix("1 2 x") == true)
+        #expect(try await channel.line() == nil)
+    }
+
+    @Test func theFirstIsOnlyComparedWith() async throws {
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = WatchOutput(
+            try WatchDescriptor(channel.writer),
+            loop: loop,
+            count: 1,
+            skipsFirst: true,
+            render: Self.renderer
+        )
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 7))
+        async let end = onBlockingThread { output.run {} }
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 8))
+        #expect(try await channel.line()?.hasPrefix("7 8 x") == true)
+        #expect(try await end == .complete)
+    }
+
+    @Test func theTimeIsOver() async throws {
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = try self.output(channel, loop)
+        loop.stop(at: loop.now() + .milliseconds(5))
+        #expect(try await onBlockingThread { output.run {} } == .stopped)
+    }
+
     @Test func theSharedDescriptionStaysBlocking() throws {
         let channel = try Channel()
         let descriptor = try WatchDescriptor(channel.writer)

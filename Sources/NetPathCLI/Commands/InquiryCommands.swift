@@ -14,16 +14,48 @@ struct StatusCommand: ToolCommand {
             """
     )
 
+    @Flag(name: .shortAndLong, help: "Print nothing; the exit status is the answer.")
+    var quiet = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Print one value of the JSON output, such as status, reason.code or interfaces.0.name.",
+            discussion: """
+                Text is printed as it is, everything else as JSON; with --json text too. What is not known, or beyond \
+                the end of a list, is null.
+                """,
+            valueName: "name"
+        ),
+        completion: .list(FieldPath.topLevelNames),
+        transform: FieldPath.init(parsing:)
+    )
+    var field: FieldPath?
+
     @OptionGroup
     var timeout: TimeoutOptions
 
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
 
+    func validate() throws {
+        if self.quiet, self.field != nil {
+            throw ValidationError("--quiet prints nothing and --field prints one value: leave out one of them")
+        }
+    }
+
     func execute() throws -> ToolStatus {
         let inquiry = try Inquiry.ask(self.options.configuration(), limit: self.timeout.timeout.duration)
-        try self.options.write(inquiry.snapshot.document, or: inquiry.snapshot.statusScreen)
+        if !self.quiet { try self.show(inquiry.snapshot) }
         return ToolStatus(inquiry.snapshot.path)
+    }
+
+    private func show(_ snapshot: PathSnapshot) throws {
+        if let field = self.field {
+            let value = field.value(in: snapshot.document)
+            try self.options.write(value) { _ in value.plainText + "\n" }
+        } else {
+            try self.options.write(snapshot.document, or: snapshot.statusScreen)
+        }
     }
 }
 

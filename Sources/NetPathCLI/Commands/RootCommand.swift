@@ -21,10 +21,10 @@ struct RootCommand: ParsableCommand {
 
             \(ToolStatus.help)
             """,
-        version: "netpath 0.1.0",
+        version: BuildFacts.text,
         subcommands: [
             StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self,
-            ConfigurationCommand.self,
+            ConfigurationCommand.self, CompletionCommand.self,
         ],
         defaultSubcommand: StatusCommand.self
     )

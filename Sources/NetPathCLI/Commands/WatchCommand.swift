@@ -14,12 +14,32 @@ struct WatchCommand: ToolCommand {
             On a terminal a running log; into a pipe or file one line per change, with --json one object per line. A \
             reader that is too slow gets the newest state next and misses those in between.
 
-            SIGINT, SIGTERM, and the end of the reader end it with exit status 0.
+            SIGINT, SIGTERM, and the end of the reader end it with exit status 0. The status of the path is not in the \
+            exit status: that is what 'status' is for.
             """
     )
 
+    @Option(help: ArgumentHelp("End when this many paths are written, the first one included.", valueName: "number"))
+    var count: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "End after this long, for example 30s.",
+            discussion: "The exit status is 3 when --count asks for more paths than came by then, otherwise 0.",
+            valueName: "duration"
+        )
+    )
+    var timeout: TimeLimit?
+
+    @Flag(help: "Leave out the path there is at the start; --count does not count it then.")
+    var changesOnly = false
+
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
+
+    func validate() throws {
+        if let count, count < 1 { throw ValidationError("--count must be at least 1, found \(count)") }
+    }
 
     func execute() throws -> ToolStatus {
         let context = ToolContext.current
@@ -36,7 +56,12 @@ struct WatchCommand: ToolCommand {
 
         let format: WatchFormat =
             self.options.json ? .json : context.isTerminal ? .log(self.options.style) : .lines
-        let output = WatchOutput(descriptor, loop: loop) { snapshot, previous in
+        let output = WatchOutput(
+            descriptor,
+            loop: loop,
+            count: self.count,
+            skipsFirst: self.changesOnly
+        ) { snapshot, previous in
             format.render(snapshot, previous: previous) { $0.local }
         }
         let coordinator = configuration.makeCoordinator(
@@ -47,6 +72,8 @@ struct WatchCommand: ToolCommand {
         coordinator.subscribe { path in
             output.show(PathSnapshot(path: path, backends: path.backends, takenAt: .now()))
         }
+        let deadline = self.timeout.map { loop.now() + $0.duration }
+        if let deadline { loop.stop(at: deadline) }
         coordinator.start()
         defer { coordinator.stop() }
 
@@ -56,7 +83,9 @@ struct WatchCommand: ToolCommand {
             if self.options.json { output.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
         }
         if case .failed(let error) = end { throw error }
-        return .satisfied
+        // Only then is anything missing; a signal before it is what ended a watch that was cut short.
+        let isLate = deadline.map { $0 <= loop.now() } ?? false
+        return end == .stopped && self.count != nil && isLate ? .timedOut : .satisfied
     }
 
     /// What to say when no backend has an opinion.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPath
+
 /// A JSON value (RFC 8259) whose objects keep the order of their keys.
 enum JSONValue: Hashable, Sendable {
     /// A member of an object.
@@ -117,6 +119,9 @@ extension JSONValue {
 
     /// A list of strings.
     static func strings(_ values: some Sequence<String>) -> JSONValue { .array(values.map(JSONValue.string)) }
+
+    /// A string as it is, save for what could act on a terminal; everything else as JSON.
+    var plainText: String { if case .string(let text) = self { text.printable(limit: .max) } else { self.line } }
 
     /// The members of an object; empty for everything else.
     var members: [Member] { if case .object(let members) = self { members } else { [] } }

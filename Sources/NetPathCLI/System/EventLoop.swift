@@ -73,6 +73,14 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         }
     }
 
+    /// Wakes whoever turns the loop with the reason `stop`, at a point in time.
+    func stop(at deadline: MonotonicTime) {
+        Task(executorPreference: self) {
+            try await self.sleep(until: deadline)
+            self.wakeUp.wake(.stop)
+        }
+    }
+
     // MARK: The loop
 
     /// Runs everything that is ready, then waits once: for more, for an output, a wake-up, or the end of a limit.

@@ -16,7 +16,7 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
     private var line: Line?
     private var newest: Value?
 
-    /// The last value of whose line anything was written.
+    /// The last value of whose line anything was written, or that was passed over.
     private(set) var lastShown: Value?
 
     /// Whether anything is left to write.
@@ -26,6 +26,11 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
     mutating func offer(_ value: Value) {
         self.newest = value
         if self.line?.written == 0 { self.line = nil }
+    }
+
+    /// Takes a value as the one that the first line is compared with, without a line of its own.
+    mutating func skip(_ value: Value) {
+        self.lastShown = value
     }
 
     /// Finds what to write next.
@@ -42,10 +47,14 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
     }
 
     /// Notes that so many of the bytes from ``nextBytes(render:)`` are written.
-    mutating func wrote(_ count: Int) {
-        guard var line = self.line, count > 0 else { return }
+    ///
+    /// - Returns: Whether that was the end of a line.
+    @discardableResult
+    mutating func wrote(_ count: Int) -> Bool {
+        guard var line = self.line, count > 0 else { return false }
         line.written += count
         self.lastShown = line.value
         self.line = line.written < line.bytes.count ? line : nil
+        return self.line == nil
     }
 }

@@ -12,8 +12,10 @@ import Synchronization
 final class WatchOutput: Sendable {
     /// Why the output ended.
     enum End: Hashable, Sendable {
-        /// A signal asked for it.
+        /// A signal asked for it, or the time for it is over.
         case stopped
+        /// As many snapshots as were asked for are written.
+        case complete
         /// Nobody reads any more.
         case readerGone
         /// Writing failed.
@@ -26,6 +28,8 @@ final class WatchOutput: Sendable {
     private struct State: Sendable {
         var buffer = LatestLineBuffer<PathSnapshot>()
         var hasShown = false
+        /// How many more are wanted; nil for all there will be.
+        var remaining: Int?
         /// Whether the thread waits for room already and needs no wake-up.
         var isAwaitingRoom = false
         var end: End?
@@ -39,12 +43,29 @@ final class WatchOutput: Sendable {
     private let descriptor: WatchDescriptor
     private let loop: EventLoop
     private let render: Renderer
-    private let state = Mutex(State())
+    private let skipsFirst: Bool
+    private let state: Mutex<State>
 
-    init(_ descriptor: WatchDescriptor, loop: EventLoop, render: @escaping Renderer) {
+    /// Makes an output.
+    ///
+    /// - Parameters:
+    ///   - descriptor: Where to write to.
+    ///   - loop: The loop that ``run(onSilence:)`` turns.
+    ///   - count: How many snapshots to write, at least 1; nil to write all.
+    ///   - skipsFirst: Whether the first snapshot is only what the next one is compared with.
+    ///   - render: Makes the lines.
+    init(
+        _ descriptor: WatchDescriptor,
+        loop: EventLoop,
+        count: Int? = nil,
+        skipsFirst: Bool = false,
+        render: @escaping Renderer
+    ) {
         self.descriptor = descriptor
         self.loop = loop
         self.render = render
+        self.skipsFirst = skipsFirst
+        self.state = Mutex(State(remaining: count))
     }
 
     /// Shows a snapshot in place of any that is still waiting; callable from any thread, never waits for the reader.
@@ -58,6 +79,10 @@ final class WatchOutput: Sendable {
             // The first one ends the waiting for silence, or the thread would wake up for nothing later.
             let isFirst = !state.hasShown
             state.hasShown = true
+            if isFirst, self.skipsFirst {
+                state.buffer.skip(snapshot)
+                return true
+            }
             state.buffer.offer(snapshot)
             self.flush(&state)
             let needsThread = state.end != nil || (state.buffer.isPending && !state.isAwaitingRoom)
@@ -68,7 +93,7 @@ final class WatchOutput: Sendable {
         if needsThread { self.loop.wakeUp.wake(.output) }
     }
 
-    /// Blocks until a signal or the reader ends the output.
+    /// Blocks until the count is reached, or a wake-up with the reason `stop`, or the reader ends the output.
     ///
     /// - Parameter onSilence: Called once, on this thread, when nothing was shown for two seconds.
     /// - Returns: Why the output ended.
@@ -104,7 +129,9 @@ final class WatchOutput: Sendable {
             while state.end == nil, state.buffer.isPending {
                 let count = try self.descriptor.write(state.buffer.nextBytes(render: self.render))
                 if count == 0 { return }
-                state.buffer.wrote(count)
+                guard state.buffer.wrote(count), let remaining = state.remaining else { continue }
+                state.remaining = remaining - 1
+                if remaining == 1 { state.end = .complete }
             }
         } catch {
             state.end = error.isReaderGone ? .readerGone : .failed(error)

@@ -8,6 +8,9 @@ public import NetPath
 ///
 /// This is the only file that touches libyaml; no pointer leaves it.
 public enum YAMLReader: Sendable {
+    /// The C library it runs with and the version of that, not of the headers: `libyaml 0.2.5`.
+    public static var library: String { unsafe "libyaml \(String(cString: yaml_get_version_string()))" }
+
     /// Reads a configuration file.
     ///
     /// - Parameter source: The text; an empty one is an empty mapping.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What the manual page says that no command's help does.
+enum ManualText {
+    static let description = [
+        """
+        netpath says whether this machine has a path to the network, through which interfaces, and why (not). It asks \
+        the kernel what it would do with a packet to the internet, and sends nothing.
+        """,
+        """
+        A path is satisfied when for at least one of IPv4 and IPv6 the kernel would route such packets through a usable \
+        interface with a usable source address. It is requiresConnection when it is not, but a step is pending or can \
+        be started: authentication, address configuration, a Wi-Fi network to join, a modem to connect. Otherwise it \
+        is unsatisfied. Each comes with the reason.
+        """,
+        """
+        Data goes to standard output, messages to standard error. The exit status is the answer.
+        """,
+    ]
+
+    static let environment = [
+        ("NETPATH_CONFIG", "The configuration file, when --config names none."),
+        ("XDG_CONFIG_HOME", "Where netpath/netpath.yaml is looked for next; $HOME/.config when unset."),
+        ("HOME", "Used when XDG_CONFIG_HOME is unset."),
+        ("NO_COLOR", "When set and not empty, --color auto means never."),
+        ("TERM", "When it is dumb, --color auto means never."),
+    ]
+
+    static let files = [
+        ("$XDG_CONFIG_HOME/netpath/netpath.yaml", "The user's configuration."),
+        ("/etc/netpath/netpath.yaml", "The system's configuration, read when there is none of the user."),
+        ("/etc/resolv.conf", "The name servers that are shown."),
+    ]
+
+    static let examples = [
+        ("Wait until there is a path:", "until netpath -q; do sleep 1; done"),
+        ("The address of the gateway in use:", "netpath --field gateways.0.address"),
+        ("Each change as JSON:", "netpath watch --json --changes-only | jq -c '[.status, .reason.code]'"),
+        (
+            "Wait for the next change, but not longer than a minute:",
+            "netpath watch --changes-only --count 1 --timeout 1m"
+        ),
+    ]
+}
