@@ -90,6 +90,29 @@ struct ConfigurationTests {
         try watched.expect("unsatisfied", "noAddress", within: .seconds(5))
     }
 
+    @Test(arguments: [("warning", true), ("error", false)])
+    func messagesMatterEnoughOrStayAway(level: String, isShown: Bool) throws {
+        let lab = try NetworkNamespace()
+        let text = "backends: [{type: netlink, sysfs: /nowhere}]\nlogging: {level: \(level)}\n"
+        let watched = try Watched(lab, configuration: text)
+        try watched.expect("unsatisfied", "noInterface")
+        // Ended, so that everything it had to say is said.
+        #expect(try watched.monitor.stop() == 0)
+        #expect(watched.monitor.standardError.contains("warning: netlink: there is no /nowhere/class/net") == isShown)
+    }
+
+    @Test func explainFollowsTheSameRules() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let path = try Watched.write(
+            Self.configuration("interfaces: [{match: {name: wan0}, ignore: true}]"),
+            in: lab
+        )
+        let output = try lab.run("\(Watched.program) explain --config \(path); true")
+        #expect(output.contains("Ignored, because the configuration says so: wan0"))
+        #expect(output.contains("Rule 2"))
+    }
+
     @Test func overridesWinOverTheFile() throws {
         let lab = try NetworkNamespace()
         let path = try Watched.write(Self.configuration("grace: 7s"), in: lab)

@@ -103,7 +103,7 @@ import Testing
         ("[0.0.0.0, \"2600::1\"]", "[0]' must be an address on the internet; this one is no address at all"),
         ("[9.0.0.1]", "' must hold at least one address of each family; there is none of IPv6"),
         ("[\"2600::1\"]", "' must hold at least one address of each family; there is none of IPv4"),
-        ("[9.0.0.1/8, \"2600::1\"]", "[0]' must be an IP address such as 192.0.2.1 or 2001:db8::1"),
+        ("[9.0.0.1/8, \"2600::1\"]", "[0]' must be an IP address such as 9.0.0.1 or 2600::1"),
     ])
     func refusesRepresentatives(list: String, complaint: String) throws {
         let complaints = self.complaints("representatives: \(list)")

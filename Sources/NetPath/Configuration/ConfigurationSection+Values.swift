@@ -52,21 +52,6 @@ extension ConfigurationSection {
         return texts.count == elements.count ? texts : fallback
     }
 
-    /// Reads a list of IP addresses.
-    ///
-    /// - Parameters:
-    ///   - key: The key of the list.
-    ///   - fallback: What holds when the key is absent or anything in the list is wrong.
-    /// - Returns: The addresses, or the fallback.
-    public func addresses(_ key: String, default fallback: [IPAddress]) -> [IPAddress] {
-        let texts = strings(key, default: fallback.map(\.description))
-        let addresses = texts.map { IPAddress($0) }
-        for (index, address) in addresses.enumerated() where address == nil {
-            reject(key, at: index, "must be an IP address such as 192.0.2.1 or 2001:db8::1")
-        }
-        return addresses.contains(nil) ? fallback : addresses.compactMap { $0 }
-    }
-
     // MARK: Choices
 
     /// Reads one of a number of words.

@@ -7,15 +7,21 @@ extension ConfigurationSection {
     /// Reads the addresses that stand for the whole internet.
     func readRepresentatives() -> [IPAddress] {
         let key = "representatives"
-        let addresses = self.addresses(key, default: RepresentativeRoute.defaultDestinations)
-        for (index, address) in addresses.enumerated() {
+        let texts = self.strings(key, default: RepresentativeRoute.defaultDestinations.map(\.description))
+        var addresses: [IPAddress] = []
+        for (index, text) in texts.enumerated() {
+            guard let address = IPAddress(text) else {
+                self.reject(key, at: index, "must be an IP address such as 9.0.0.1 or 2600::1")
+                continue
+            }
+            addresses.append(address)
             let kind =
                 address.isUnspecified
                 ? "no address at all"
                 : address.isLoopback ? "this machine itself" : address.isLinkLocal ? "on the link only" : nil
-            guard let kind else { continue }
-            self.reject(key, at: index, "must be an address on the internet; this one is \(kind)")
+            if let kind { self.reject(key, at: index, "must be an address on the internet; this one is \(kind)") }
         }
+        guard addresses.count == texts.count else { return addresses }
         // What is not asked is not known, and without knowing there is never a "no".
         for (family, name) in [(AddressFamily.ipv4, "IPv4"), (.ipv6, "IPv6")]
         where !addresses.contains(where: { $0.family == family }) {
