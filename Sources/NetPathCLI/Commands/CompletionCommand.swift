@@ -32,7 +32,7 @@ struct CompletionCommand: ToolCommand {
             """
     )
 
-    @Argument(help: "The shell: bash, zsh or fish.")
+    @Argument(help: "The shell to complete in.")
     var shell: Shell
 
     @OptionGroup(title: "Global options")

@@ -34,10 +34,10 @@ struct GlobalOptions: ParsableArguments {
     )
     var overrides: [String] = []
 
-    @Flag(help: "Write JSON: one object, or one object per line.")
+    @Flag(help: "Write JSON: one object on one line; 'watch' writes one for every path.")
     var json = false
 
-    @Option(help: ArgumentHelp("Use colour: auto, always or never.", valueName: "when"))
+    @Option(help: ArgumentHelp("When to use colour in text for people.", valueName: "when"))
     var color = ColorChoice.auto
 
     /// How text for people is laid out on standard output.

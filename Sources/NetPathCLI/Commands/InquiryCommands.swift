@@ -9,8 +9,9 @@ struct StatusCommand: ToolCommand {
         commandName: "status",
         abstract: "Show the current path and exit with its status.",
         discussion: """
-            Starts the configured backends, waits for the first word of each, and shows what they see. The exit \
-            status is the verdict's (0, 1 or 2), even if one backend stayed silent; 69 when none has an opinion.
+            Starts the configured backends, waits until each has reported once, and shows the result. The exit \
+            status is 0 for satisfied, 1 for unsatisfied, 2 for requiresConnection; 69 when no backend has an opinion. \
+            A backend that stays silent does not change it.
             """
     )
 
@@ -64,7 +65,7 @@ struct ExplainCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Explain the status: the evidence, the rule that decided, and what would help.",
-        discussion: "The exit status is that of 'status'."
+        discussion: "The exit status is the one 'status' would have."
     )
 
     @OptionGroup
@@ -85,7 +86,8 @@ struct ExplainCommand: ToolCommand {
 struct BackendsCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "backends",
-        abstract: "List the types of backends, and how the configured ones are doing."
+        abstract: "List the types of backends, and how the configured ones are doing.",
+        discussion: "The exit status is 0 whatever they report; that of 'status' tells the path."
     )
 
     @OptionGroup

@@ -14,8 +14,8 @@ struct WatchCommand: ToolCommand {
             On a terminal a running log; into a pipe or file one line per change, with --json one object per line. A \
             reader that is too slow gets the newest state next and misses those in between.
 
-            SIGINT, SIGTERM, and the end of the reader end it with exit status 0. The status of the path is not in the \
-            exit status: that is what 'status' is for.
+            SIGINT, SIGTERM, and the end of the reader end it with exit status 0. The exit status does not tell the path; \
+            that of 'status' does.
             """
     )
 
@@ -38,7 +38,7 @@ struct WatchCommand: ToolCommand {
     var options: GlobalOptions
 
     func validate() throws {
-        if let count, count < 1 { throw ValidationError("--count must be at least 1, found \(count)") }
+        if let count = self.count, count < 1 { throw ValidationError("--count must be at least 1, found \(count)") }
     }
 
     func execute() throws -> ToolStatus {

@@ -17,6 +17,7 @@ struct CommandDescription: Decodable, Sendable {
         var abstract: String?
         var discussion: String?
         var defaultValue: String?
+        var allValues: [String]?
         var isOptional: Bool
         var shouldDisplay: Bool
         var sectionTitle: String?

@@ -90,6 +90,7 @@ struct ManualPage {
         self.lines += [".TP", head]
         var text = argument.abstract ?? ""
         if let discussion = argument.discussion { text += " " + discussion }
+        if let values = argument.allValues { text += " One of: \(values.joined(separator: ", "))." }
         if let value = argument.defaultValue { text += " Default: \(value)." }
         self.text(text)
     }
