@@ -43,7 +43,7 @@ struct LiveView: Sendable {
         loop.wakeUp.followTerminal()
         // After the signal handlers, so that no change of the size is missed.
         self.measure()
-        if !screen.enter() { self.output.pause() }
+        screen.enter()
     }
 
     /// Shows a snapshot.
@@ -72,13 +72,11 @@ struct LiveView: Sendable {
 
     /// Answers to what happened to the terminal.
     func handle(_ reasons: WakeUp.Reasons) {
-        if reasons.contains(.suspend) {
-            self.output.pause()
-            self.screen.stopProcess(wakeUp: self.loop.wakeUp)
-        }
         if !reasons.isDisjoint(with: [.suspend, .resume]) {
             self.output.pause()
-            if self.screen.enter() { self.output.resume() }
+            if reasons.contains(.suspend) { self.screen.stopProcess(wakeUp: self.loop.wakeUp) }
+            self.screen.enter()
+            self.output.resume()
         }
         if !reasons.isDisjoint(with: [.suspend, .resume, .resize]) {
             self.measure()

@@ -36,12 +36,9 @@ struct TerminalScreen: Sendable {
 
     /// Makes the screen ours, or ours again; the next frame has to begin with ``entering``.
     ///
-    /// - Returns: Whether it may be drawn on; not while another process group has the terminal.
-    func enter() -> Bool {
-        guard Self.isForeground(self.descriptor) else {
-            Self.restore()
-            return false
-        }
+    /// In the background the kernel stops the process here (SIGTTOU) until it is in the foreground, as it does with
+    /// every program that takes the whole screen: a shell tells nobody that a running job came to the foreground.
+    func enter() {
         var current = termios()
         if unsafe tcgetattr(self.descriptor, &current) == 0 {
             // After a SIGSTOP nothing was restored, and the settings found now are the shell's.
@@ -51,7 +48,6 @@ struct TerminalScreen: Sendable {
             unsafe tcsetattr(self.descriptor, TCSANOW, &current)
         }
         Self.entered.store(self.descriptor, ordering: .sequentiallyConsistent)
-        return true
     }
 
     /// Gives the screen back as it was.
