@@ -47,7 +47,7 @@ import Testing
                        eth0 carries the path, gateway 192.0.2.1, metric 100, table 254
 
                 Backends
-                  netlink healthy: satisfied, IPv4 through eth0
+                  netlink healthy: satisfied
 
                 Changes
                   14:31:46.123  satisfied    IPv4 through eth0; eth0 carries the path; + IPv4
@@ -73,7 +73,7 @@ import Testing
                 Interfaces
                 ▸ eth0 wired  192.0.2.7/24
                 Backends
-                  netlink healthy: satisfied, IPv4 thro…
+                  netlink healthy: satisfied
                 Changes
                   14:31:46  satisfied  IPv4 through eth…
                   14:31:46  unsatisfied  eth0 has an ad…

@@ -101,6 +101,9 @@ extension LiveState {
             var line = LiveLine("  \(names[index])")
             line.advance(to: width + 3)
             let column = line.columns
+            var report = report
+            // What is said of the path above is not said again.
+            if report.reason == self.snapshot?.path?.reason { report.reason = nil }
             let condition = self.characters.displayable(report.condition)
             let end = condition.firstIndex(of: ":") ?? condition.endIndex
             line.append(String(condition[..<end]), report.health.emphasis)
