@@ -18,7 +18,7 @@ struct ToolContext: Sendable {
     /// Whether standard output is a terminal.
     var isTerminal = StandardStreams.isOutputTerminal
     /// The columns of that terminal.
-    var columns = StandardStreams.columns
+    var columns = StandardStreams.size?.columns
     /// Writes data to standard output; a reader that went away is no error.
     var write: @Sendable (String) throws -> Void = { text in
         do throws(SystemError) {

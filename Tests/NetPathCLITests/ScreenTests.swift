@@ -34,6 +34,36 @@ import Testing
         )
     }
 
+    @Test func statusInFewColumns() {
+        let lost = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        #expect(
+            Fixtures.snapshot(lost).statusScreen(TextStyle(isColored: false, width: 40)) == """
+                UNSATISFIED
+                  eth0 has an address but no route to
+                  the internet
+
+                Interfaces
+                  eth0       wired, up: eth0 has an
+                             address but no route to the
+                             internet
+                             192.0.2.7/24
+
+                Network
+                  Gateways   none
+                  DNS        192.0.2.53
+                  IPv4       no
+                  IPv6       no
+                  Internet   not probed
+
+                Backends
+                  netlink    healthy: unsatisfied, eth0
+                             has an address but no route
+                             to the internet (12 ms ago)
+
+                """
+        )
+    }
+
     @Test func nobodyKnows() {
         #expect(
             Fixtures.unknown.statusScreen(self.plain) == """

@@ -157,6 +157,18 @@ import Testing
         #expect(try await onBlockingThread { output.run {} } == .stopped)
     }
 
+    @Test func afterAPauseTheNextSnapshotIsTheFirst() async throws {
+        let (channel, loop) = (try Channel(), try EventLoop())
+        let output = try self.output(channel, loop)
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 1))
+        #expect(try await channel.line()?.hasPrefix("0 1 x") == true)
+        output.pause()
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 2))
+        output.resume()
+        output.show(Fixtures.snapshot(Fixtures.routed, sequence: 3))
+        #expect(try await channel.line()?.hasPrefix("0 3 x") == true)
+    }
+
     @Test func theSharedDescriptionStaysBlocking() throws {
         let channel = try Channel()
         let descriptor = try WatchDescriptor(channel.writer)

@@ -11,8 +11,10 @@ struct WatchCommand: ToolCommand {
         commandName: "watch",
         abstract: "Show the current path, then every change as it happens.",
         discussion: """
-            On a terminal a running log; into a pipe or file one line per change, with --json one object per line. A \
-            reader that is too slow gets the newest state next and misses those in between.
+            On a terminal a live view of the path, the interfaces, the backends and the latest changes, which 'q' \
+            ends; with --plain, with TERM=dumb and in the background a running log. Into a pipe or file one line per \
+            change, with --json one object per line. A reader that is too slow gets the newest state next and misses \
+            those in between.
 
             SIGINT, SIGTERM, and the end of the reader end it with exit status 0. The exit status does not tell the path; \
             that of 'status' does.
@@ -33,6 +35,9 @@ struct WatchCommand: ToolCommand {
 
     @Flag(help: "Leave out the path there is at the start; --count does not count it then.")
     var changesOnly = false
+
+    @Flag(help: "Write a running log on a terminal too, instead of the live view.")
+    var plain = false
 
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
@@ -56,32 +61,43 @@ struct WatchCommand: ToolCommand {
 
         let format: WatchFormat =
             self.options.json ? .json : context.isTerminal ? .log(self.options.style) : .lines
-        let output = WatchOutput(
-            descriptor,
-            loop: loop,
-            count: self.count,
-            skipsFirst: self.changesOnly
-        ) { snapshot, previous in
-            format.render(snapshot, previous: previous) { $0.local }
-        }
+        // A watch that ends by itself is a script's; what it wrote has to stay on the screen.
+        let isLive =
+            context.isTerminal && !self.options.json && !self.plain && self.count == nil && !self.changesOnly
+        let live =
+            isLive ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) : nil
+        defer { live?.screen.leave() }
+        let output =
+            live?.output
+            ?? WatchOutput(
+                descriptor,
+                loop: loop,
+                count: self.count,
+                skipsFirst: self.changesOnly
+            ) { snapshot, previous in
+                format.render(snapshot, previous: previous) { $0.local }
+            }
         let coordinator = configuration.makeCoordinator(
             clock: loop,
             executor: loop,
-            log: context.log(from: configuration.logLevel)
+            log: live?.log(from: configuration.logLevel) ?? context.log(from: configuration.logLevel)
         )
         coordinator.subscribe { path in
-            output.show(PathSnapshot(path: path, backends: path.backends, takenAt: .now()))
+            let snapshot = PathSnapshot(path: path, backends: path.backends, takenAt: .now())
+            if let live { live.show(snapshot) } else { output.show(snapshot) }
         }
         let deadline = self.timeout.map { loop.now() + $0.duration }
         if let deadline { loop.stop(at: deadline) }
         coordinator.start()
         defer { coordinator.stop() }
 
-        let end = output.run {
+        let onSilence = {
             let reports = coordinator.opinions.map(\.report)
+            if let live { return live.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
             context.note(Self.silenceMessage(reports))
             if self.options.json { output.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
         }
+        let end = output.run(screen: live?.screen, onWakeUp: { live?.handle($0) }, onSilence: onSilence)
         if case .failed(let error) = end { throw error }
         // Only then is anything missing; a signal before it is what ended a watch that was cut short.
         let isLate = deadline.map { $0 <= loop.now() } ?? false

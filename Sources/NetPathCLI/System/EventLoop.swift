@@ -88,14 +88,26 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     /// - Parameters:
     ///   - output: A descriptor that is written to; that its reader is gone is noticed in any case.
     ///   - wantsRoom: Whether to wait for room on it.
+    ///   - screen: Where to look for keys.
     ///   - limit: How long to wait at most; nil to wait until something happens.
     /// - Returns: What ended the wait.
-    func turn(output: WatchDescriptor? = nil, wantsRoom: Bool = false, limit: Duration?) -> PollResult {
+    func turn(
+        output: WatchDescriptor? = nil,
+        wantsRoom: Bool = false,
+        screen: TerminalScreen? = nil,
+        limit: Duration?
+    ) -> PollResult {
         self.runJobs()
         let now = self.now()
         let next = self.state.withLock { state in state.sleepers.values.map(\.deadline).min() }
         let limits = [limit, next.map { max(.zero, $0 - now) }].compactMap { $0 }
-        let result = wait(for: output, wantsRoom: wantsRoom, wakeUp: self.wakeUp, limit: limits.min())
+        let result = wait(
+            for: output,
+            wantsRoom: wantsRoom,
+            wakeUp: self.wakeUp,
+            screen: screen,
+            limit: limits.min()
+        )
         self.wakeSleepers()
         self.runJobs()
         return result

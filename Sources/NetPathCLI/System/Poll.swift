@@ -20,9 +20,16 @@ struct PollResult: Hashable, Sendable {
 ///   - output: A descriptor that is written to; that its reader is gone is noticed whether or not room is wanted.
 ///   - wantsRoom: Whether to wait for room.
 ///   - wakeUp: Ends the waiting.
+///   - screen: Where keys end the waiting too.
 ///   - limit: How long to wait; nil to wait for ever.
 /// - Returns: What happened; nothing when time is up.
-func wait(for output: WatchDescriptor?, wantsRoom: Bool, wakeUp: WakeUp, limit: Duration?) -> PollResult {
+func wait(
+    for output: WatchDescriptor?,
+    wantsRoom: Bool,
+    wakeUp: WakeUp,
+    screen: TerminalScreen? = nil,
+    limit: Duration?
+) -> PollResult {
     var entries = [
         // A negative descriptor is passed over.
         pollfd(
@@ -31,14 +38,17 @@ func wait(for output: WatchDescriptor?, wantsRoom: Bool, wakeUp: WakeUp, limit: 
             revents: 0
         ),
         pollfd(fd: wakeUp.rawValue, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: screen?.input ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     // Rounded up: waking before the deadline would only mean to wait again.
     let milliseconds = limit.map { Int32(clamping: ($0.inNanoseconds + 999_999) / 1_000_000) } ?? -1
-    guard unsafe poll(&entries, 2, milliseconds) > 0 else { return PollResult() }
+    guard unsafe poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return PollResult() }
     let events = Int32(entries[0].revents)
+    var reasons: WakeUp.Reasons = entries[1].revents != 0 ? wakeUp.take() : []
+    if let screen, entries[2].revents != 0 { reasons.formUnion(screen.takeKeys()) }
     return PollResult(
         isReaderGone: events & (Int32(POLLERR) | Int32(POLLHUP) | Int32(POLLNVAL)) != 0,
         hasRoom: events & Int32(POLLOUT) != 0,
-        reasons: entries[1].revents != 0 ? wakeUp.take() : []
+        reasons: reasons
     )
 }

@@ -64,11 +64,12 @@ enum StandardStreams {
     /// Whether standard output is a terminal.
     static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
-    /// The number of columns of the terminal on standard output; nil when there is none, or it does not say.
-    static var columns: Int? {
+    /// The size of the terminal on standard output; nil when there is none, or it does not say.
+    static var size: TerminalSize? {
         var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
-        return Int(size.ws_col)
+        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+        else { return nil }
+        return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
     /// Ends the process; what was written is written, and nothing else waits to be flushed.

@@ -18,6 +18,12 @@ struct WakeUp: Sendable {
         static let stop = Reasons(rawValue: 2)
         /// A task can go on.
         static let work = Reasons(rawValue: 4)
+        /// The terminal has another size.
+        static let resize = Reasons(rawValue: 8)
+        /// The user wants the terminal back for a while (Ctrl-Z).
+        static let suspend = Reasons(rawValue: 16)
+        /// The process was continued, or the user wants the terminal drawn anew.
+        static let resume = Reasons(rawValue: 32)
     }
 
     /// What the signal handler writes to; -1 while nobody listens.
@@ -59,11 +65,22 @@ struct WakeUp: Sendable {
     /// on whichever thread it runs.
     func stopOnSignals() {
         Self.signalDescriptor.store(self.input, ordering: .sequentiallyConsistent)
-        for number in [SIGINT, SIGTERM] {
-            _ = signal(number) { _ in
+        Self.handle([SIGINT, SIGTERM])
+    }
+
+    /// Turns what happens to the terminal into wake-ups: a new size, suspension, continuation, its end.
+    ///
+    /// After ``stopOnSignals()``.
+    func followTerminal() {
+        Self.handle([SIGWINCH, SIGTSTP, SIGCONT, SIGHUP])
+    }
+
+    private static func handle(_ numbers: [Int32]) {
+        for number in numbers {
+            _ = signal(number) { number in
                 // The interrupted code must not see the errno of this write (signal-safety(7)).
                 let saved = errno
-                WakeUp.write(.stop, to: WakeUp.signalDescriptor.load(ordering: .sequentiallyConsistent))
+                WakeUp.write(.of(number), to: WakeUp.signalDescriptor.load(ordering: .sequentiallyConsistent))
                 errno = saved
             }
         }
@@ -72,5 +89,17 @@ struct WakeUp: Sendable {
     private static func write(_ reasons: Reasons, to descriptor: Int32) {
         var byte = reasons.rawValue
         _ = unsafe Glibc.write(descriptor, &byte, 1)
+    }
+}
+
+extension WakeUp.Reasons {
+    /// What a signal asks for.
+    fileprivate static func of(_ signal: Int32) -> WakeUp.Reasons {
+        switch signal {
+        case SIGWINCH: .resize
+        case SIGTSTP: .suspend
+        case SIGCONT: .resume
+        default: .stop
+        }
     }
 }

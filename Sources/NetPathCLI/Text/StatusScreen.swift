@@ -4,6 +4,13 @@
 import NetPath
 
 extension PathSnapshot {
+    /// The status as a big word, its meaning, and why.
+    var headline: (word: String, emphasis: TextStyle.Emphasis, sentence: String) {
+        guard let path = self.path else { return ("UNKNOWN", .caution, "no backend has an opinion") }
+        let word = path.status == .requiresConnection ? "REQUIRES CONNECTION" : path.status.rawValue.uppercased()
+        return (word, path.status.emphasis, path.reason.message)
+    }
+
     /// The screen of `status`.
     func statusScreen(_ style: TextStyle) -> String {
         var screen = TextScreen(style)
@@ -35,27 +42,31 @@ extension PathSnapshot {
 extension TextScreen {
     /// Adds the status as a big word, and why.
     mutating func title(for snapshot: PathSnapshot) {
-        guard let path = snapshot.path else {
-            self.title("UNKNOWN", .caution, "no backend has an opinion")
-            return
+        let (word, emphasis, sentence) = snapshot.headline
+        self.title(word, emphasis, sentence)
+        if snapshot.path?.isStale == true {
+            self.paragraph("stale: the last known path; no healthy backend has an opinion now")
         }
-        let word = path.status == .requiresConnection ? "REQUIRES CONNECTION" : path.status.rawValue.uppercased()
-        self.title(word, path.status.emphasis, path.reason.message)
-        if path.isStale { self.paragraph("stale: the last known path; no healthy backend has an opinion now") }
     }
 }
 
 extension PathInterface {
+    /// The type, and the kernel's kind of a virtual interface.
+    var typeText: String { self.kind.map { "\(self.type.rawValue) (\($0))" } ?? self.type.rawValue }
+
+    /// What is known of the default route through the interface, one phrase each.
+    var routeText: [String] {
+        self.gateways.map { "gateway \($0)" }
+            + [self.metric.map { "metric \($0)" }, self.table.map { "table \($0)" }].compactMap { $0 }
+    }
+
     /// What the screen says of an interface, one line each.
     fileprivate var details: [String] {
-        var properties = [self.kind.map { "\(self.type.rawValue) (\($0))" } ?? self.type.rawValue]
+        var properties = [self.typeText]
         if let state = self.operationalState { properties.append(state.name) }
         var lines = ["\(properties.joined(separator: ", ")): \(self.reason.message)"]
         if !self.addresses.isEmpty { lines.append(self.addresses.map(\.description).joined(separator: ", ")) }
-        var route = self.gateways.map { "gateway \($0)" }
-        if let metric = self.metric { route.append("metric \(metric)") }
-        if let table = self.table { route.append("table \(table)") }
-        if !route.isEmpty { lines.append(route.joined(separator: ", ")) }
+        if !self.routeText.isEmpty { lines.append(self.routeText.joined(separator: ", ")) }
         return lines
     }
 }
@@ -103,19 +114,24 @@ extension ProbeOutcome {
 extension BackendReport {
     /// What the screen says of a backend, one line each.
     func details(at now: ClockReading) -> [String] {
-        var lines: [String] = []
+        let age = self.health == .healthy ? self.age(at: now).map { " (\($0.age) ago)" } : nil
+        return [self.condition + (age ?? "")] + self.remarks
+    }
+
+    /// How the backend is doing.
+    var condition: String {
         switch self.health {
-        case .off: lines.append("off")
-        case .starting: lines.append("silent so far")
-        case .unhealthy: lines.append("unhealthy: \(self.error ?? "no reason given")")
+        case .off: "off"
+        case .starting: "silent so far"
+        case .unhealthy: "unhealthy: \(self.error ?? "no reason given")"
         case .healthy:
-            let opinion = self.status.map { status in
-                [status.rawValue, self.reason?.message].compactMap { $0 }.joined(separator: ", ")
-            }
-            let age = self.age(at: now).map { " (\($0.age) ago)" } ?? ""
-            lines.append("healthy: \(opinion ?? "no opinion")\(age)")
+            "healthy: " + (self.status?.rawValue ?? "no opinion") + (self.reason.map { ", \($0.message)" } ?? "")
         }
-        lines += self.limitations.map { "done without: \($0)" }
+    }
+
+    /// What else there is to say about how it is doing.
+    var remarks: [String] {
+        var lines = self.limitations.map { "done without: \($0)" }
         if self.restarts > 0 { lines.append("restarts: \(self.restarts)") }
         if self.resynchronizations > 0 { lines.append("resynchronizations: \(self.resynchronizations)") }
         return lines

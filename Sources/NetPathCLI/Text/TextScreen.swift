@@ -3,8 +3,8 @@
 
 /// Text in two columns, labels on the left, that grows from top to bottom.
 struct TextScreen {
-    /// Labels up to this length keep the right column straight: an interface name has at most 15 bytes.
-    private static let labelWidth = 15
+    /// With fewer columns the contents need the room more than the labels do.
+    private static let roomyWidth = 60
     private static let indentation = 2
     /// Below this nothing is gained by wrapping.
     private static let minimalWidth = 20
@@ -16,8 +16,17 @@ struct TextScreen {
         self.style = style
     }
 
+    private var isRoomy: Bool { self.style.width.map { $0 >= Self.roomyWidth } ?? true }
+
+    /// Labels up to this length keep the right column straight: an interface name has at most 15 bytes.
+    private var labelWidth: Int { self.isRoomy ? 15 : 10 }
+
     /// Adds the first line: a big word, and what it is about.
     mutating func title(_ word: String, _ emphasis: TextStyle.Emphasis, _ sentence: String) {
+        guard self.isRoomy || word.count + 2 + sentence.count <= self.style.width ?? 0 else {
+            self.text += self.style.paint(word, emphasis) + "\n"
+            return self.paragraph(sentence)
+        }
         let lead = word.count + 2
         let lines = wrapped(sentence.safe, to: self.columns(after: lead))
         self.text += self.style.paint(word, emphasis) + "  " + (lines.first ?? "") + "\n"
@@ -33,9 +42,9 @@ struct TextScreen {
     mutating func row(_ label: String, _ contents: [String]) {
         var label = label.safe
         for content in contents.isEmpty ? [""] : contents {
-            let lead = Self.indentation + Self.labelWidth + 1
+            let lead = Self.indentation + self.labelWidth + 1
             for line in wrapped(content.safe, to: self.columns(after: lead)) {
-                let padding = max(1, Self.labelWidth + 1 - label.count)
+                let padding = max(1, self.labelWidth + 1 - label.count)
                 let row =
                     String(repeating: " ", count: Self.indentation) + label + String(repeating: " ", count: padding)
                 self.text += row + line + "\n"

@@ -30,6 +30,8 @@ final class WatchOutput: Sendable {
         var hasShown = false
         /// How many more are wanted; nil for all there will be.
         var remaining: Int?
+        /// Whether somebody else has the terminal.
+        var isPaused = false
         /// Whether the thread waits for room already and needs no wake-up.
         var isAwaitingRoom = false
         var end: End?
@@ -79,6 +81,7 @@ final class WatchOutput: Sendable {
             // The first one ends the waiting for silence, or the thread would wake up for nothing later.
             let isFirst = !state.hasShown
             state.hasShown = true
+            if state.isPaused { return isFirst }
             if isFirst, self.skipsFirst {
                 state.buffer.skip(snapshot)
                 return true
@@ -93,11 +96,31 @@ final class WatchOutput: Sendable {
         if needsThread { self.loop.wakeUp.wake(.output) }
     }
 
+    /// Drops what is not written, and everything that comes until ``resume()``.
+    func pause() {
+        self.state.withLock { state in
+            state.isPaused = true
+            state.buffer = LatestLineBuffer()
+        }
+    }
+
+    /// Goes on with the next snapshot as if it were the first.
+    func resume() {
+        self.state.withLock { $0.isPaused = false }
+    }
+
     /// Blocks until the count is reached, or a wake-up with the reason `stop`, or the reader ends the output.
     ///
-    /// - Parameter onSilence: Called once, on this thread, when nothing was shown for two seconds.
+    /// - Parameters:
+    ///   - screen: Where to look for keys.
+    ///   - onWakeUp: Called on this thread with what it was woken for.
+    ///   - onSilence: Called once, on this thread, when nothing was shown for two seconds.
     /// - Returns: Why the output ended.
-    func run(onSilence: () -> Void) -> End {
+    func run(
+        screen: TerminalScreen? = nil,
+        onWakeUp: (WakeUp.Reasons) -> Void = { _ in },
+        onSilence: () -> Void
+    ) -> End {
         var silenceDeadline: MonotonicTime? = self.loop.now() + Self.silenceLimit
         var flushDeadline: MonotonicTime?
         while true {
@@ -117,9 +140,10 @@ final class WatchOutput: Sendable {
                 continue
             }
             let limit = (flushDeadline ?? silenceDeadline).map { $0 - now }
-            let result = self.loop.turn(output: self.descriptor, wantsRoom: isPending, limit: limit)
+            let result = self.loop.turn(output: self.descriptor, wantsRoom: isPending, screen: screen, limit: limit)
             if result.isReaderGone { return .readerGone }
             if result.hasRoom { self.state.withLock { self.flush(&$0) } }
+            onWakeUp(result.reasons)
             if result.reasons.contains(.stop) { flushDeadline = flushDeadline ?? self.loop.now() + Self.flushLimit }
         }
     }

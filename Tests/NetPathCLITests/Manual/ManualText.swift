@@ -21,6 +21,7 @@ enum ManualText {
 
     static let environment = [
         ("NETPATH_CONFIG", "The configuration file, when --config names none."),
+        ("NETPATH_SET", "Values that replace those of the configuration, as --set does, with ';' between them."),
         ("XDG_CONFIG_HOME", "Where netpath/netpath.yaml is looked for next; $HOME/.config when unset."),
         ("HOME", "Used when XDG_CONFIG_HOME is unset."),
         ("NO_COLOR", "When set and not empty, --color auto means never."),

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// The rows and columns of a terminal.
+struct TerminalSize: Hashable, Sendable {
+    var columns: Int
+    var rows: Int
+
+    /// What a terminal has that does not say.
+    static let usual = TerminalSize(columns: 80, rows: 24)
+}
+
+/// Everything the live view shows; ``LiveState/lines(_:local:)`` makes the picture.
+struct LiveState: Hashable, Sendable {
+    private(set) var snapshot: PathSnapshot?
+    private(set) var history = ChangeHistory()
+    var size: TerminalSize = .usual
+    let characters: LiveCharacters
+    /// How to leave, for the last row.
+    let hint: String
+
+    init(characters: LiveCharacters, hint: String) {
+        self.characters = characters
+        self.hint = hint
+    }
+
+    /// Takes the next snapshot.
+    mutating func record(_ snapshot: PathSnapshot) {
+        self.snapshot = snapshot
+        self.history.record(snapshot)
+    }
+
+    /// Takes a message of the program.
+    mutating func record(_ level: LogLevel, _ text: String, at time: WallTime) {
+        self.history.record(level, text, at: time)
+    }
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// The live view on a real terminal, which `script` makes.
+@Suite(.needsNamespaces)
+struct LiveViewTests {
+    private static let entering = "\u{1B}[?1049h\u{1B}[?25l"
+    private static let leaving = "\u{1B}[?25h\u{1B}[?1049l"
+
+    private let lab: NetworkNamespace
+    private let terminal: MonitorProcess
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        // With job control the view is a job of its own, as in a person's shell.
+        let commands = """
+            set -m; ulimit -c 0; stty rows 24 cols 80; echo "before $(stty -g)."
+            sh -c 'echo $$ >\(self.lab.directory)/pid; exec \(try Watched.program) watch --color never'
+            s=$?; while [ $s -gt 140 ] && [ $s -lt 150 ]; do echo "stopped $(stty -g)."; fg >/dev/null; s=$?; done
+            echo "ended $s"; echo "after $(stty -g)."
+            """
+        self.terminal = try self.lab.start(
+            "script",
+            ["-qfec", commands, "/dev/null"],
+            environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh"]
+        )
+    }
+
+    /// Returns everything up to the first line that contains a text.
+    @discardableResult
+    private func text(until end: String) throws -> String {
+        var text = ""
+        while !text.contains(end) { text += try self.terminal.nextText() + "\n" }
+        return text
+    }
+
+    /// The settings of the terminal that a line of the shell tells.
+    private func settings(after word: String) throws -> Substring {
+        let line = try self.text(until: word + " ")
+        let start = try #require(line.firstRange(of: word + " "))
+        return line[start.upperBound...].prefix { $0 != "." }
+    }
+
+    private func signal(_ name: String) throws {
+        try self.lab.run("kill -\(name) $(cat \(self.lab.directory)/pid)")
+    }
+
+    @Test(arguments: [("INT", 0), ("TERM", 0), ("HUP", 0), ("SEGV", 139), ("ABRT", 134), ("QUIT", 131)])
+    func everyEndRestoresTheTerminal(_ name: String, _ status: Int) throws {
+        let before = try self.settings(after: "before")
+        #expect(try self.text(until: "no network interface besides loopback").contains(Self.entering))
+        try self.signal(name)
+        let end = try self.text(until: "ended")
+        #expect(end.contains("ended \(status)"))
+        #expect(end.contains(Self.leaving))
+        #expect(!end.contains(Self.entering))
+        #expect(try self.settings(after: "after") == before)
+        try self.terminal.waitForEnd()
+    }
+
+    @Test func suspensionGivesTheTerminalBackAndContinuationTakesIt() throws {
+        let before = try self.settings(after: "before")
+        try self.text(until: "no network interface besides loopback")
+        try self.signal("TSTP")
+        let stop = try self.text(until: Self.leaving)
+        #expect(stop.contains("stopped \(before)."))
+        #expect(try (stop + self.text(until: "no network interface besides loopback")).contains(Self.entering))
+        try self.signal("TERM")
+        #expect(try self.text(until: "ended 0").contains(Self.leaving))
+        #expect(try self.settings(after: "after") == before)
+    }
+
+    @Test func changesAreShownInPlace() throws {
+        try self.text(until: "no network interface besides loopback")
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let frame = try self.text(until: "carries the path")
+        #expect(!frame.contains(Self.entering))
+        try self.text(until: "IPv4 through wan0; ")
+        try self.signal("TERM")
+        try self.text(until: "ended 0")
+    }
+
+    @Test(arguments: [("xterm", "--plain"), ("dumb", "")])
+    func logWhereAViewIsNotWantedOrPossible(_ type: String, _ option: String) throws {
+        let log = try self.lab.start(
+            "script",
+            ["-qfec", "\(Watched.program) watch \(option)", "/dev/null"],
+            environment: ["TERM": type]
+        )
+        var output = ""
+        while !output.contains("unsatisfied") { output += try log.nextText() + "\n" }
+        #expect(!output.contains("\u{1B}[?"))
+    }
+}
