@@ -83,6 +83,29 @@ struct LiveViewTests {
         try self.text(until: "ended 0")
     }
 
+    @Test func aStalledTerminalGetsTheNewestFrameNext() throws {
+        try self.text(until: "no network interface besides loopback")
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.1/24"], gateway: "192.0.2.254")
+        try self.text(until: "carries the path")
+        self.terminal.isReadingSuspended = true
+        // Many times what the pipe and the terminal take.
+        try self.lab.ipBatch((2...250).map { "addr add 192.0.2.\($0)/24 dev wan0" })
+        try self.lab.ip("route del default")
+        self.terminal.isReadingSuspended = false
+        try self.text(until: "wan0 has an address but no route")
+        try self.signal("TERM")
+        #expect(try self.text(until: "ended 0").contains(Self.leaving))
+    }
+
+    @Test func anIdleViewSleeps() throws {
+        try self.text(until: "no network interface besides loopback")
+        let tasks = "/proc/$(cat \(self.lab.directory)/pid)/task/*/status"
+        let count = "cat \(tasks) | awk '/ctxt/ { n += $2 } END { print n }'"
+        // The measured quantity is what happens while time passes, once the start is over.
+        let counts = try self.lab.run("sleep 3; \(count); sleep 5; \(count)").split(separator: "\n")
+        #expect(counts.count == 2 && counts.first == counts.last, "\(counts)")
+    }
+
     @Test(arguments: [("xterm", "--plain"), ("dumb", "")])
     func logWhereAViewIsNotWantedOrPossible(_ type: String, _ option: String) throws {
         let log = try self.lab.start(
