@@ -4,7 +4,9 @@ SWIFT ?= swift
 PREFIX ?= /usr/local
 # Compiling and linking (libnl, libyaml), and what the kernel tests run (ip, unshare, nsenter).
 PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
-SOURCES = Package.swift Sources Plugins Tests
+SOURCES = Package.swift Sources Plugins Tests Benchmarks/Package.swift Benchmarks/FirstPath
+# How long `make bench` measures: quick or full.
+MODE ?= quick
 # For --version; a tarball has none, and must not be taken for a part of the repository it was unpacked in.
 NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --product netpath
@@ -23,9 +25,11 @@ build: packages
 test: packages
 	.ci/test
 
-# The figures of "Must hold", measured with the release binary in a private network namespace.
+# netpath beside its peers on this machine: writes Benchmarks/RESULTS.md and the table of README.md.
+bench: PACKAGES += libglib2.0-dev
 bench: build
-	NETPATH_BINARY=$(CURDIR)/.build/release/netpath $(SWIFT) test --filter KernelTests.Budgets
+	$(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks
+	Benchmarks/run $(MODE)
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)

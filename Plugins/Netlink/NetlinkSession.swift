@@ -174,7 +174,7 @@ final class NetlinkSession {
             case .messages: count += 1
             case .overrun: wasOverrun = true
             case .empty: break drain
-            case .failed(let error): throw NetlinkError("read events", libnl: error)
+            case .failed(let error): throw NetlinkError("read events", error)
             }
         }
         if wasOverrun {
@@ -282,27 +282,29 @@ final class NetlinkSession {
     }
 
     private func askKernel() {
-        if self.stale.decision {
-            self.lookup.beginRound()
-            self.representatives = self.options.representatives.map {
-                RepresentativeRoute(to: $0, self.lookup.route(to: $0))
-            }
+        let destinations = self.stale.decision ? self.options.representatives : []
+        let interfaces = self.table.principals.filter {
+            self.stale.allInterfaces || self.stale.interfaces.contains($0)
         }
-        let principals = self.table.principals
-        for index in principals where self.stale.allInterfaces || self.stale.interfaces.contains(index) {
-            self.table.setDefaultRoutes(index, self.defaultRoutes(through: index))
-        }
+        let questions = interfaces.flatMap(self.defaultRouteQuestions)
         self.stale = Staleness()
+        guard !destinations.isEmpty || !interfaces.isEmpty else { return }
+        if !destinations.isEmpty { self.lookup.beginRound() }
+        let (answers, routes) = self.lookup.answers(to: destinations, defaultRoutes: questions)
+        if !destinations.isEmpty { self.representatives = zip(destinations, answers).map(RepresentativeRoute.init) }
+        var found: [UInt32: [InterfaceRoute]] = [:]
+        for (question, route) in zip(questions, routes) {
+            if let route { found[question.interface, default: []].append(route) }
+        }
+        for index in interfaces { self.table.setDefaultRoutes(index, found[index] ?? []) }
     }
 
-    private func defaultRoutes(through index: UInt32) -> [InterfaceRoute]? {
+    private func defaultRouteQuestions(_ index: UInt32) -> [RouteLookup.DefaultRouteQuestion] {
         guard let interface = self.table.entries[index]?.interface, interface.flags.contains(.up),
             interface.addresses.contains(where: \.isGlobal)
         else { return [] }
         return AddressFamily.allCases.compactMap { family in
-            self.options.representatives.first { $0.family == family }.flatMap {
-                self.lookup.defaultRoute(through: index, to: $0)
-            }
+            self.options.representatives.first { $0.family == family }.map { (index, $0) }
         }
     }
 

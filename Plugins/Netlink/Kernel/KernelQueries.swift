@@ -40,7 +40,7 @@ final class KernelQueries {
 
     /// Asks a question that has many answers.
     func dump(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Void) -> DumpResult {
-        guard let sequence = try? self.socket.send(request) else { return .failed(.broken) }
+        guard let sequence = try? self.socket.send([request]) else { return .failed(.broken) }
         var result: DumpResult?
         var isInterrupted = false
         while result == nil {
@@ -68,25 +68,49 @@ final class KernelQueries {
     ///
     /// - Returns: What the body made of the answer, or the system's error number.
     func ask<Answer>(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Answer?) -> Result<Answer, SystemError> {
-        guard let sequence = try? self.socket.send(request) else { return .failure(.broken) }
-        var result: Result<Answer, SystemError>?
-        while result == nil {
+        self.ask([request], body)[0]
+    }
+
+    /// How many questions go into one datagram: their answers have to fit into the socket's receive buffer.
+    private static let batchLimit = 32
+
+    /// Asks questions that have one answer each, many with one system call.
+    ///
+    /// - Returns: For each question what the body made of the answer, or the system's error number.
+    func ask<Answer>(
+        _ requests: [NetlinkRequest],
+        _ body: (NetlinkMessage) -> Answer?
+    ) -> [Result<Answer, SystemError>] {
+        stride(from: 0, to: requests.count, by: Self.batchLimit).flatMap { start in
+            self.askTogether(Array(requests[start..<min(start + Self.batchLimit, requests.count)]), body)
+        }
+    }
+
+    private func askTogether<Answer>(
+        _ requests: [NetlinkRequest],
+        _ body: (NetlinkMessage) -> Answer?
+    ) -> [Result<Answer, SystemError>] {
+        guard let first = try? self.socket.send(requests) else { return requests.map { _ in .failure(.broken) } }
+        var results: [Result<Answer, SystemError>?] = Array(repeating: nil, count: requests.count)
+        var missing = requests.count
+        var failure: SystemError?
+        while missing > 0, failure == nil {
             let reception = self.socket.receive { message in
-                guard message.sequence == sequence else { return }
+                let position = Int(message.sequence &- first)
+                guard position < results.count, results[position] == nil else { return }
+                missing -= 1
                 if let error = message.error {
-                    result = .failure(error == 0 ? .badAnswer : SystemError(number: error))
-                } else if let answer = body(message) {
-                    result = .success(answer)
+                    results[position] = .failure(error == 0 ? .badAnswer : SystemError(number: error))
                 } else {
-                    result = .failure(.badAnswer)
+                    results[position] = body(message).map { .success($0) } ?? .failure(.badAnswer)
                 }
             }
             switch reception {
             case .messages: continue
-            case .empty: return .failure(.timedOut)
-            case .overrun, .failed: return .failure(.broken)
+            case .empty: failure = .timedOut
+            case .overrun, .failed: failure = .broken
             }
         }
-        return result ?? .failure(.broken)
+        return results.map { $0 ?? .failure(failure ?? .broken) }
     }
 }

@@ -104,7 +104,7 @@ struct NetlinkAttribute {
     /// The value as a number of 32 bits; nil when it is shorter.
     var uint32: UInt32? { self.load(at: 0) }
     /// The value as an address of 4 or 16 octets; nil for other lengths.
-    var address: IPAddress? { IPAddress(octets: self.octets) }
+    var address: IPAddress? { unsafe IPAddress(octets: self.payload) }
 
     /// Reads a number inside the value; nil when it does not fit.
     func load<Value: BitwiseCopyable>(at offset: Int) -> Value? {

@@ -16,6 +16,23 @@ struct NetlinkRequest {
     let header: [UInt8]
     var attributes: [Attribute] = []
 
+    /// Writes the message (struct nlmsghdr, the family's header, attributes), each part padded to four octets.
+    func append(to datagram: inout [UInt8], sequence: UInt32) {
+        let length = self.attributes.reduce(16 + self.header.count) { $0 + 4 + ($1.payload.count + 3) & ~3 }
+        datagram.appendNative(UInt32(length))
+        datagram.appendNative(self.type)
+        datagram.appendNative(self.flags)
+        datagram.appendNative(sequence)
+        datagram.appendNative(UInt32(0))
+        datagram += self.header
+        for attribute in self.attributes {
+            datagram.appendNative(UInt16(4 + attribute.payload.count))
+            datagram.appendNative(attribute.type)
+            datagram += attribute.payload
+            while datagram.count % 4 != 0 { datagram.append(0) }
+        }
+    }
+
     private init(_ type: Int, flags: Int32, header: [UInt8]) {
         self.type = UInt16(type)
         self.flags = UInt16(NLM_F_REQUEST | flags)
@@ -81,14 +98,21 @@ struct NetlinkRequest {
     }
 }
 
+extension [UInt8] {
+    /// Appends the octets of a number in the machine's own order, as netlink wants them.
+    fileprivate mutating func appendNative(_ value: some FixedWidthInteger) {
+        // Swapped on big-endian machines: least significant octet first is the native order on both then.
+        let value = value.littleEndian
+        for shift in stride(from: 0, to: value.bitWidth, by: 8) {
+            self.append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+}
+
 extension UInt32 {
-    /// The octets in the machine's own order, as netlink wants them.
     fileprivate var nativeOctets: [UInt8] {
-        let littleEndian = (0..<4).map { UInt8(truncatingIfNeeded: self >> (8 * UInt32($0))) }
-        #if _endian(little)
-        return littleEndian
-        #else
-        return littleEndian.reversed()
-        #endif
+        var octets: [UInt8] = []
+        octets.appendNative(self)
+        return octets
     }
 }

@@ -10,6 +10,9 @@ import Glibc
 @safe
 final class NetlinkSocket {
     private let socket: OpaquePointer
+    /// Room for one datagram; only the pages a datagram touched are real.
+    private var buffer: UnsafeMutableRawBufferPointer
+    private var nextSequence: UInt32 = 1
 
     /// Opens and binds a socket.
     ///
@@ -17,6 +20,8 @@ final class NetlinkSocket {
     init() throws(NetlinkError) {
         guard let socket = unsafe nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", ENOMEM) }
         unsafe self.socket = unsafe socket
+        // The kernel never makes dumps of more than 32 KiB a datagram.
+        unsafe self.buffer = .allocate(byteCount: 65_536, alignment: Int(NLMSG_ALIGNTO))
         unsafe nl_socket_disable_auto_ack(socket)
         let result = unsafe nl_connect(socket, NETLINK_ROUTE)
         // Throwing here runs deinit, which frees the socket.
@@ -25,6 +30,7 @@ final class NetlinkSocket {
 
     deinit {
         unsafe nl_socket_free(self.socket)
+        unsafe self.buffer.deallocate()
     }
 
     /// The descriptor, for polling.
@@ -94,33 +100,21 @@ final class NetlinkSocket {
 
     // MARK: Messages
 
-    /// Sends a request.
+    /// Sends requests in one datagram; each is answered by itself, in order.
     ///
-    /// - Returns: The sequence number that its answers carry.
-    /// - Throws: ``NetlinkError`` when the kernel does not take it.
-    func send(_ request: NetlinkRequest) throws(NetlinkError) -> UInt32 {
-        guard
-            let message = unsafe nlmsg_alloc_size(512),
-            unsafe nlmsg_put(message, 0, 0, Int32(request.type), 0, Int32(request.flags)) != nil
-        else { throw NetlinkError("build a netlink request", ENOMEM) }
-        defer { unsafe nlmsg_free(message) }
-        var failed = unsafe request.header.withUnsafeBytes { header in
-            unsafe nlmsg_append(
-                message,
-                UnsafeMutableRawPointer(mutating: header.baseAddress),
-                header.count,
-                Int32(NLMSG_ALIGNTO)
-            )
+    /// - Returns: The sequence number that the first one's answers carry; the others count on.
+    /// - Throws: ``NetlinkError`` when the kernel does not take them.
+    func send(_ requests: [NetlinkRequest]) throws(NetlinkError) -> UInt32 {
+        let first = self.nextSequence
+        var datagram: [UInt8] = []
+        datagram.reserveCapacity(requests.count * 64)
+        for request in requests {
+            request.append(to: &datagram, sequence: self.nextSequence)
+            self.nextSequence &+= 1
         }
-        for attribute in request.attributes {
-            failed |= unsafe attribute.payload.withUnsafeBytes { payload in
-                unsafe nla_put(message, Int32(attribute.type), Int32(payload.count), payload.baseAddress)
-            }
-        }
-        guard failed == 0 else { throw NetlinkError("build a netlink request", EMSGSIZE) }
-        let result = unsafe nl_send_auto(self.socket, message)
+        let result = unsafe nl_sendto(self.socket, &datagram, datagram.count)
         guard result >= 0 else { throw NetlinkError("send a netlink request", libnl: result) }
-        return unsafe nlmsg_hdr(message).pointee.nlmsg_seq
+        return first
     }
 
     /// What a read brought.
@@ -129,26 +123,46 @@ final class NetlinkSocket {
         case messages
         /// Nothing there.
         case empty
-        /// The kernel dropped messages for want of room (ENOBUFS, which libnl reports as NLE_NOMEM).
+        /// Messages are lost, for want of room in the kernel (ENOBUFS) or here.
         case overrun
-        /// The socket does not work any more; libnl's error number.
+        /// The socket does not work any more; the error number.
         case failed(Int32)
     }
 
     /// Reads one datagram and hands its messages to a function.
     ///
-    /// libnl looks at the size first and grows its buffer, so that a link with hundreds of virtual functions is never
-    /// cut off. Any process may send to a netlink socket; only what comes from the kernel (port 0) is believed.
+    /// Not nl_recv: that looks at every datagram twice, to learn its size. One that is larger than the buffer, as of a
+    /// link with hundreds of virtual functions, counts as lost, and the next one of that size fits. Any process may send
+    /// to a netlink socket; only what comes from the kernel (port 0) is believed.
     func receive(_ body: (NetlinkMessage) -> Void) -> Reception {
         var sender = sockaddr_nl()
-        var buffer: UnsafeMutablePointer<UInt8>?
-        let count = unsafe nl_recv(self.socket, &sender, &buffer, nil)
-        defer { unsafe free(buffer) }
-        if count == -NLE_AGAIN || count == -NLE_INTR { return .empty }
-        if count == -NLE_NOMEM { return .overrun }
-        if count < 0 { return .failed(count) }
-        if sender.nl_pid == 0, let buffer = unsafe buffer {
-            unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(start: buffer, count: Int(count)), body)
+        var senderLength = socklen_t(MemoryLayout<sockaddr_nl>.size)
+        let count = unsafe withUnsafeMutablePointer(to: &sender) { sender in
+            unsafe sender.withMemoryRebound(to: sockaddr.self, capacity: 1) { sender in
+                unsafe recvfrom(
+                    self.fileDescriptor,
+                    self.buffer.baseAddress,
+                    self.buffer.count,
+                    Int32(MSG_TRUNC),
+                    sender,
+                    &senderLength
+                )
+            }
+        }
+        if count < 0 {
+            return switch errno {
+            case EAGAIN, EINTR: .empty
+            case ENOBUFS: .overrun
+            default: .failed(errno)
+            }
+        }
+        if count > (unsafe self.buffer.count) {
+            unsafe self.buffer.deallocate()
+            unsafe self.buffer = .allocate(byteCount: count, alignment: Int(NLMSG_ALIGNTO))
+            return .overrun
+        }
+        if sender.nl_pid == 0 {
+            unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(rebasing: self.buffer[..<count]), body)
         }
         return .messages
     }

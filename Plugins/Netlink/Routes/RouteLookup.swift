@@ -41,8 +41,52 @@ final class RouteLookup {
 
     /// Asks about one destination.
     func route(to destination: IPAddress) -> RouteAnswer {
-        guard !self.unsupported.contains(destination.family) else { return .unknown }
-        switch self.queries.ask(.route(to: destination, through: nil, matchesTable: true), RouteReply.init) {
+        self.answers(to: [destination], defaultRoutes: []).answers[0]
+    }
+
+    /// The default route an interface would use, towards a destination of the family.
+    typealias DefaultRouteQuestion = (interface: UInt32, destination: IPAddress)
+
+    /// Asks about destinations, and for default routes of interfaces, with as few system calls as possible: they are
+    /// most of what an event costs.
+    func answers(
+        to destinations: [IPAddress],
+        defaultRoutes: [DefaultRouteQuestion]
+    ) -> (answers: [RouteAnswer], defaultRoutes: [InterfaceRoute?]) {
+        let replies = self.replies(
+            destinations.map { .route(to: $0, through: nil, matchesTable: true) }
+                + defaultRoutes.map { .route(to: $0.destination, through: $0.interface, matchesTable: true) },
+            about: destinations + defaultRoutes.map(\.destination)
+        )
+        var answers = replies.prefix(destinations.count).map(self.answer)
+        let routed = answers.indices.filter { if case .route = answers[$0] { true } else { false } }
+        let sources = self.replies(
+            routed.map { .route(to: destinations[$0], through: nil, matchesTable: false) },
+            about: routed.map { destinations[$0] }
+        )
+        for (position, reply) in zip(routed, sources) {
+            guard case .route(var route) = answers[position] else { continue }
+            if case .success(let reply) = reply { route.source = reply.source.map { .address($0) } ?? .none }
+            answers[position] = .route(route)
+        }
+        let routes = zip(defaultRoutes, replies.dropFirst(destinations.count)).map(self.defaultRoute)
+        return (answers, routes)
+    }
+
+    /// Asks, except about families the kernel does not answer for.
+    private func replies(
+        _ requests: [NetlinkRequest],
+        about destinations: [IPAddress]
+    ) -> [Result<RouteReply, SystemError>] {
+        if self.unsupported.isEmpty { return self.queries.ask(requests, RouteReply.init) }
+        return zip(requests, destinations).map { request, destination in
+            self.unsupported.contains(destination.family)
+                ? .failure(.notSupported) : self.queries.ask(request, RouteReply.init)
+        }
+    }
+
+    private func answer(_ reply: Result<RouteReply, SystemError>) -> RouteAnswer {
+        switch reply {
         case .failure(let error): return Self.answer(for: error)
         case .success(let reply):
             if let rejection = Self.rejection(type: reply.type) { return .rejected(rejection) }
@@ -53,47 +97,31 @@ final class RouteLookup {
             }
             switch self.legs(of: reply) {
             case .success(let legs):
-                return .route(
-                    Route(
-                        legs: legs,
-                        source: self.source(towards: destination),
-                        metric: reply.metric,
-                        table: reply.table
-                    )
-                )
+                return .route(Route(legs: legs, source: .unknown, metric: reply.metric, table: reply.table))
             case .failure(let rejection): return rejection.answer
             }
         }
     }
 
-    /// The default route an interface would use; nil when the kernel did not say.
+    /// The default route an answer means.
     ///
     /// Only the route as it stands in the table counts: a plain lookup with an output interface invents an on-link
     /// route. Errors say nothing about why, EHOSTUNREACH stands for everything.
-    func defaultRoute(through index: UInt32, to destination: IPAddress) -> InterfaceRoute? {
-        guard !self.unsupported.contains(destination.family),
-            case .success(let reply) = self.queries.ask(
-                .route(to: destination, through: index, matchesTable: true),
-                RouteReply.init
-            ),
-            Self.rejection(type: reply.type) == nil, reply.type == RTN_UNICAST,
+    private func defaultRoute(
+        _ question: DefaultRouteQuestion,
+        _ reply: Result<RouteReply, SystemError>
+    ) -> InterfaceRoute? {
+        guard case .success(let reply) = reply, Self.rejection(type: reply.type) == nil, reply.type == RTN_UNICAST,
             case .success(let legs) = self.legs(of: reply),
             // A multipath answer holds the legs of other devices too.
-            let leg = legs.first(where: { $0.interfaceIndex == index && !$0.isDown })
+            let leg = legs.first(where: { $0.interfaceIndex == question.interface && !$0.isDown })
         else { return nil }
         return InterfaceRoute(
-            family: destination.family,
+            family: question.destination.family,
             gateway: leg.gateway,
             metric: reply.metric,
             table: reply.table
         )
-    }
-
-    private func source(towards destination: IPAddress) -> RouteSource {
-        switch self.queries.ask(.route(to: destination, through: nil, matchesTable: false), RouteReply.init) {
-        case .success(let reply): reply.source.map { .address($0) } ?? .none
-        case .failure: .unknown
-        }
     }
 
     // MARK: Next hops

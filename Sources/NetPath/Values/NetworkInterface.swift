@@ -35,7 +35,18 @@ public enum OperationalState: UInt8, Sendable, Hashable, CaseIterable {
     case up = 6
 
     /// The name used in output, for example `lowerLayerDown`.
-    public var name: String { "\(self)" }
+    public var name: String {
+        // Not "\(self)": that asks the reflection metadata, on the way of every event.
+        switch self {
+        case .unknown: "unknown"
+        case .notPresent: "notPresent"
+        case .down: "down"
+        case .lowerLayerDown: "lowerLayerDown"
+        case .testing: "testing"
+        case .dormant: "dormant"
+        case .up: "up"
+        }
+    }
 }
 
 /// The administrative properties of an interface.

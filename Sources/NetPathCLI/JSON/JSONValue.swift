@@ -21,6 +21,7 @@ enum JSONValue: Hashable, Sendable {
     /// The text on one line, without a final line feed.
     var line: String {
         var text = ""
+        text.reserveCapacity(2048)
         self.write(to: &text)
         return text
     }
@@ -52,6 +53,12 @@ enum JSONValue: Hashable, Sendable {
 
     private static func write(_ string: String, to text: inout String) {
         text += "\""
+        defer { text += "\"" }
+        // Nearly every string is plain ASCII, and stands on the way of every event.
+        if string.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
+            text += string
+            return
+        }
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -67,7 +74,6 @@ enum JSONValue: Hashable, Sendable {
                 }
             }
         }
-        text += "\""
     }
 
     private static func escape(_ unit: UInt16) -> String {
