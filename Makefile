@@ -4,6 +4,8 @@ SWIFT ?= swift
 PREFIX ?= /usr/local
 # Compiling and linking (libnl, libyaml), and what the kernel tests run (ip, unshare, nsenter).
 PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
+# What CI has besides, so that no test is skipped there.
+PACKAGES += $(EXTRA_PACKAGES)
 SOURCES = Package.swift Sources Plugins Tests Benchmarks/Package.swift Benchmarks/FirstPath
 # How long `make bench` measures: quick or full.
 MODE ?= quick
