@@ -2,17 +2,18 @@
 # Copyright the netpath authors
 #
 # Makes the table from raw values sorted by measurement, listener and value: medians, and 99th percentiles of latency.
-# A value of -1 means that no line came.
+# A value of -1 means that no line came: that is slower than any line, although it is sorted before them.
 
-function finish(    middle) {
+function at(position) { return position <= n - missed ? a[position + missed] : -1 }
+function finish() {
     if (n == 0) return
-    middle = a[int((n + 1) / 2)]
-    median[what, who] = middle
-    percentile[what, who] = a[int(n * 0.99 + 0.5)]
+    median[what, who] = at(int((n + 1) / 2))
+    percentile[what, who] = at(int(n * 0.99 + 0.5))
 }
 {
-    if ($1 != what || $2 != who) { finish(); n = 0; what = $1; who = $2 }
+    if ($1 != what || $2 != who) { finish(); n = missed = 0; what = $1; who = $2 }
     a[++n] = $3
+    missed += $3 < 0
 }
 function number(value, digits) { return value == "" ? "–" : value < 0 ? "no line" : sprintf("%." digits "f", value) }
 function ratio(value, base) { return value == "" || base <= 0 || value < 0 ? "–" : sprintf("%.2f×", value / base) }

@@ -12,13 +12,14 @@ final class KernelQueries {
 
     /// Opens the socket.
     ///
+    /// - Parameter bufferSize: The room for one datagram to begin with.
     /// - Throws: ``NetlinkError`` when the system refuses.
-    init() throws(NetlinkError) {
-        self.socket = try Self.open()
+    init(bufferSize: Int = 65_536) throws(NetlinkError) {
+        self.socket = try Self.open(bufferSize: bufferSize)
     }
 
-    private static func open() throws(NetlinkError) -> NetlinkSocket {
-        let socket = try NetlinkSocket()
+    private static func open(bufferSize: Int) throws(NetlinkError) -> NetlinkSocket {
+        let socket = try NetlinkSocket(bufferSize: bufferSize)
         socket.requestStrictChecking()
         // The kernel answers at once; the bound is for sandboxes that swallow requests.
         socket.setReceiveTimeout(seconds: 1)
@@ -26,8 +27,10 @@ final class KernelQueries {
     }
 
     /// Leaves an unfinished dump behind: the kernel would refuse the next one on the same socket (EBUSY).
+    ///
+    /// What was learnt about the size of datagrams is kept, or the next attempt would fail as this one did.
     private func startOver() {
-        if let fresh = try? Self.open() { self.socket = fresh }
+        if let fresh = try? Self.open(bufferSize: self.socket.bufferSize) { self.socket = fresh }
     }
 
     /// How a dump ended.

@@ -16,12 +16,12 @@ final class NetlinkSocket {
 
     /// Opens and binds a socket.
     ///
+    /// - Parameter bufferSize: The room for one datagram; the kernel makes dumps of 32 KiB at most.
     /// - Throws: ``NetlinkError`` when the system refuses, as a sandbox without netlink does.
-    init() throws(NetlinkError) {
+    init(bufferSize: Int = 65_536) throws(NetlinkError) {
         guard let socket = unsafe nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", ENOMEM) }
         unsafe self.socket = unsafe socket
-        // The kernel never makes dumps of more than 32 KiB a datagram.
-        unsafe self.buffer = .allocate(byteCount: 65_536, alignment: Int(NLMSG_ALIGNTO))
+        unsafe self.buffer = .allocate(byteCount: bufferSize, alignment: Int(NLMSG_ALIGNTO))
         unsafe nl_socket_disable_auto_ack(socket)
         let result = unsafe nl_connect(socket, NETLINK_ROUTE)
         // Throwing here runs deinit, which frees the socket.
@@ -32,6 +32,9 @@ final class NetlinkSocket {
         unsafe nl_socket_free(self.socket)
         unsafe self.buffer.deallocate()
     }
+
+    /// The room for one datagram, which grows with what comes.
+    var bufferSize: Int { unsafe self.buffer.count }
 
     /// The descriptor, for polling.
     var fileDescriptor: Int32 { unsafe nl_socket_get_fd(self.socket) }

@@ -30,6 +30,19 @@ struct KernelQueriesTests {
         #expect(answers.map { (try? $0.get())?.index } == indices.map { $0 == 1 ? 1 : nil })
     }
 
+    /// A link alone takes more than a kilobyte, as that of a card with hundreds of functions takes more than 64.
+    @Test func bufferGrowsUntilTheDumpFits() throws {
+        let queries = try KernelQueries(bufferSize: 256)
+        var indices: [UInt32] = []
+        let results = (0..<20).map { _ in
+            indices = []
+            return queries.dump(.dumpLinks()) { if let update = LinkUpdate($0) { indices.append(update.index) } }
+        }
+        #expect(results.first == .interrupted, "the first datagram does not fit, and that is noticed")
+        #expect(results.last == .complete)
+        #expect(indices.contains(1))
+    }
+
     @Test func noQuestionHasNoAnswer() throws {
         #expect(try KernelQueries().ask([], LinkUpdate.init).isEmpty)
     }
