@@ -67,7 +67,7 @@ struct ProbeSchedule: Sendable {
         var deadlines = [self.firstWordAt, self.last.map { $0.endedAt + self.options.validFor }].compactMap { $0 }
         if let round {
             if let next = round.nextDeadline(now: now, budget: &self.budget) { deadlines.append(next) }
-            if self.isTriggered { deadlines.append(self.replaceAt(round)) }
+            if self.isTriggered { deadlines.append(max(self.replaceAt(round), self.budget.available(now: now))) }
         } else {
             deadlines.append(max(self.nextRoundAt, self.budget.available(now: now)))
         }
