@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "NetPath", targets: ["NetPath"]),
         .library(name: "NetPathNetlink", targets: ["NetPathNetlink"]),
+        .library(name: "NetPathTCPProbe", targets: ["NetPathTCPProbe"]),
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
@@ -29,11 +30,12 @@ let package = Package(
 
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
         .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
+        .target(name: "NetPathTCPProbe", dependencies: ["NetPath"], path: "Plugins/TCPProbe"),
 
         // The composition root: the only module that names the built-in backends.
         .target(
             name: "NetPathConfiguration",
-            dependencies: ["NetPath", "NetPathNetlink", "CYAML"],
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathTCPProbe", "CYAML"],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
@@ -59,6 +61,10 @@ let package = Package(
             name: "NetPathNetlinkTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathTestKit"],
             exclude: ["Fixtures"]
+        ),
+        .testTarget(
+            name: "NetPathTCPProbeTests",
+            dependencies: ["NetPath", "NetPathTCPProbe", "NetPathTestKit"]
         ),
         .testTarget(
             name: "NetPathConfigurationTests",
