@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "NetPath", targets: ["NetPath"]),
         .library(name: "NetPathNetlink", targets: ["NetPathNetlink"]),
+        .library(name: "NetPathSysfs", targets: ["NetPathSysfs"]),
         .library(name: "NetPathTCPProbe", targets: ["NetPathTCPProbe"]),
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
@@ -30,12 +31,12 @@ let package = Package(
 
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
         .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
-        .target(name: "NetPathTCPProbe", dependencies: ["NetPath"], path: "Plugins/TCPProbe"),
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
 
         // The composition root: the only module that names the built-in backends.
         .target(
             name: "NetPathConfiguration",
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathTCPProbe", "CYAML"],
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
@@ -62,6 +63,7 @@ let package = Package(
             dependencies: ["NetPath", "NetPathNetlink", "NetPathTestKit"],
             exclude: ["Fixtures"]
         ),
+        .testTarget(name: "NetPathSysfsTests", dependencies: ["NetPath", "NetPathSysfs", "NetPathTestKit"]),
         .testTarget(
             name: "NetPathTCPProbeTests",
             dependencies: ["NetPath", "NetPathTCPProbe", "NetPathTestKit"]

@@ -3,6 +3,7 @@
 
 public import NetPath
 import NetPathNetlink
+import NetPathSysfs
 import NetPathTCPProbe
 
 /// The C libraries that the program runs with, each with its version: `libyaml 0.2.5`.
@@ -13,6 +14,7 @@ extension BackendRegistry {
     public static var builtIn: BackendRegistry {
         var registry = BackendRegistry()
         NetlinkMonitor.register(in: &registry)
+        SysfsMonitor.register(in: &registry)
         TCPProbeMonitor.register(in: &registry)
         return registry
     }
