@@ -42,6 +42,7 @@ final class InterfaceReader {
     /// Reads the interfaces, sorted by index, and tells what was missing.
     ///
     /// - Parameter names: The names procfs knows; nil when it does not tell.
+    /// - Returns: What could be read, and a sentence for each thing that could not.
     func read(names: [String]?) -> (interfaces: [InterfaceReading], limitations: [String]) {
         let directory = Directory(self.root)
         let shown = directory?.names() ?? []
