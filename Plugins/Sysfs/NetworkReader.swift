@@ -107,18 +107,15 @@ final class NetworkReader {
             reading.limitations.append("\(self.options.procfs)/route cannot be read; IPv4 routes are unknown")
         }
         let deadline = self.clock.now() + Self.routeBudget
-        let ipv6 = self.files.read(
-            "ipv6_route",
-            in: network,
-            limit: Self.ipv6RouteLimit,
-            while: { self.clock.now() < deadline }
-        ) { text, isComplete in
-            RouteTable(ipv6: text, isComplete: isComplete, covering: destinations)
+        let isInTime = { self.clock.now() < deadline }
+        let ipv6 = self.files.read("ipv6_route", in: network, limit: Self.ipv6RouteLimit, while: isInTime) {
+            RouteTable(ipv6: $0, isComplete: $1, covering: destinations)
         }
         switch ipv6 {
         case .read(let table?): reading.ipv6Routes = table
         // A kernel without IPv6 has neither file.
-        case .missing where reading.ipv6Addresses?.isEmpty == true: reading.ipv6Routes = RouteTable()
+        case .missing where reading.ipv4Routes != nil && reading.ipv6Addresses?.isEmpty == true:
+            reading.ipv6Routes = RouteTable()
         case .missing, .failed, .read(nil):
             reading.limitations.append(
                 "\(self.options.procfs)/ipv6_route is too long or cannot be read; IPv6 routes are unknown"

@@ -46,7 +46,7 @@ struct RouteChoice {
     func defaultRoute(to destination: IPAddress, through interface: InterfaceReading) -> InterfaceRoute? {
         guard let table = self.reading.routes(destination.family),
             let best = self.candidates(for: destination, in: table, through: interface.name).first,
-            interface.hasCarrier != false
+            best.rejection == nil, interface.hasCarrier != false
         else { return nil }
         return InterfaceRoute(
             family: destination.family,
@@ -64,7 +64,9 @@ struct RouteChoice {
     ) -> [RouteEntry] {
         let ignored = self.reading.ignoredWithoutCarrier[destination.family] ?? []
         let candidates = table.entries.enumerated().filter { _, entry in
-            guard entry.covers(destination), name == nil || entry.interface == name else { return false }
+            guard entry.covers(destination), name == nil || entry.interface == name || entry.rejection != nil else {
+                return false
+            }
             guard let interface = entry.interface, ignored.contains(interface) else { return true }
             return self.byName[interface]?.hasCarrier != false
         }

@@ -38,6 +38,8 @@ final class FileReader {
     ///   - directory: The directory; nil for paths from the root.
     ///   - limit: How much is read at most.
     ///   - mayGoOn: Asked before each further part of a long file.
+    ///   - body: Takes the text, which is gone afterwards.
+    /// - Returns: What the function made of it, or why there is nothing.
     func read<Result>(
         _ path: String,
         in directory: Directory? = nil,
