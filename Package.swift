@@ -31,7 +31,8 @@ let package = Package(
 
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
         .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
+        .target(name: "NetPathSysfs", dependencies: ["NetPath"], path: "Plugins/Sysfs"),
+        .target(name: "NetPathTCPProbe", dependencies: ["NetPath"], path: "Plugins/TCPProbe"),
 
         // The composition root: the only module that names the built-in backends.
         .target(
