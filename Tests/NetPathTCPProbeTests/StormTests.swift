@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPath
+import NetPathTestKit
+import Synchronization
+import Testing
+
+@testable import NetPathTCPProbe
+
+/// The monitor itself in a storm of refreshes, against a listener of this process that counts.
+struct StormTests {
+    @Test(.timeLimit(.minutes(1))) func aStormStaysWithinTheCapAndIsAnswered() async throws {
+        let listener = try Listener()
+        let monitor = TCPProbeMonitor(try .to(listener.target) { $0.maxPerMinute = 20 })
+        let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let reports = Mutex(0)
+        let context = MonitorContext(
+            clock: SystemMonotonicClock(),
+            refreshRequests: requests,
+            watchedAddresses: AsyncStream { _ in },
+            report: { _ in reports.withLock { $0 += 1 } },
+            offer: { _ in },
+            log: { _, _ in }
+        )
+        let start = ContinuousClock.now
+        let run = Task { try await monitor.run(context) }
+        var accepted = 0
+        for _ in 0..<2_000 {
+            refresh.yield()
+            accepted += listener.accepted()
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        let elapsed = ContinuousClock.now - start
+        run.cancel()
+        _ = await run.result
+        accepted += listener.accepted()
+        // Half the limit at once, the other half in the course of a minute.
+        #expect(accepted >= 10 && Double(accepted) <= 11 + elapsed / .seconds(6))
+        #expect(reports.withLock { $0 } >= 10)
+    }
+}
