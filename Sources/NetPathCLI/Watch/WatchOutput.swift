@@ -23,7 +23,7 @@ final class WatchOutput: Sendable {
     }
 
     /// Makes the line of a snapshot, given the one of the line before it.
-    typealias Renderer = @Sendable (_ snapshot: PathSnapshot, _ previous: PathSnapshot?) -> String
+    typealias Renderer = @Sendable (_ snapshot: PathSnapshot, _ previous: PathSnapshot?) -> [UInt8]
 
     private struct State: Sendable {
         var buffer = LatestLineBuffer<PathSnapshot>()
