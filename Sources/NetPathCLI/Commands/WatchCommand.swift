@@ -77,7 +77,9 @@ struct WatchCommand: ToolCommand {
                 count: self.count,
                 skipsFirst: self.changesOnly
             ) { snapshot, previous in
-                format.render(snapshot, previous: previous) { $0.local }
+                // Every event passes here, and JSON is octets already.
+                if case .json = format { return snapshot.jsonLine }
+                return Array(format.render(snapshot, previous: previous) { $0.local }.utf8)
             }
         let threshold = LogThreshold(configuration.logLevel)
         let log = live?.log(from: threshold) ?? context.log(from: threshold)

@@ -23,7 +23,7 @@ enum WatchEnd: Hashable, Sendable {
 /// ``run(onSilence:)``, which blocks in the event loop and does nothing while nothing happens.
 final class WatchOutput<Snapshot: Sendable>: Sendable {
     /// Makes the line of a snapshot, given the one of the line before it.
-    typealias Renderer = @Sendable (_ snapshot: Snapshot, _ previous: Snapshot?) -> String
+    typealias Renderer = @Sendable (_ snapshot: Snapshot, _ previous: Snapshot?) -> [UInt8]
 
     private struct State: Sendable {
         var buffer = LatestLineBuffer<Snapshot>()
