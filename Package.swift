@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "NetPath", targets: ["NetPath"]),
         .library(name: "NetPathNetlink", targets: ["NetPathNetlink"]),
         .library(name: "NetPathSysfs", targets: ["NetPathSysfs"]),
+        .library(name: "NetPathTCPProbe", targets: ["NetPathTCPProbe"]),
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
@@ -31,11 +32,12 @@ let package = Package(
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
         .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
         .target(name: "NetPathSysfs", dependencies: ["NetPath"], path: "Plugins/Sysfs"),
+        .target(name: "NetPathTCPProbe", dependencies: ["NetPath"], path: "Plugins/TCPProbe"),
 
         // The composition root: the only module that names the built-in backends.
         .target(
             name: "NetPathConfiguration",
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "CYAML"],
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
@@ -85,6 +87,10 @@ let package = Package(
             exclude: ["Fixtures"]
         ),
         .testTarget(name: "NetPathSysfsTests", dependencies: ["NetPath", "NetPathSysfs", "NetPathTestKit"]),
+        .testTarget(
+            name: "NetPathTCPProbeTests",
+            dependencies: ["NetPath", "NetPathTCPProbe", "NetPathTestKit"]
+        ),
         .testTarget(
             name: "NetPathConfigurationTests",
             dependencies: ["NetPath", "NetPathConfiguration", "NetPathTestKit"]

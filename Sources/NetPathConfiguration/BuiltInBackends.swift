@@ -4,6 +4,7 @@
 public import NetPath
 import NetPathNetlink
 import NetPathSysfs
+import NetPathTCPProbe
 
 /// The C libraries that the program runs with, each with its version: `libyaml 0.2.5`.
 public let linkedLibraries = [NetlinkMonitor.library, YAMLReader.library]
@@ -14,6 +15,7 @@ extension BackendRegistry {
         var registry = BackendRegistry()
         NetlinkMonitor.register(in: &registry)
         SysfsMonitor.register(in: &registry)
+        TCPProbeMonitor.register(in: &registry)
         return registry
     }
 }

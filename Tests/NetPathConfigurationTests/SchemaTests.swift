@@ -29,7 +29,9 @@ import Testing
 
     @Test func sameKeys() throws {
         // One backend of every type and one rule, so that the reader asks for everything it knows.
-        let types = BackendRegistry.builtIn.all.map { "{type: \($0.type)}" }.joined(separator: ", ")
+        let required = ["tcpProbe": ", targets: [\"a:1\"]"]
+        let types = BackendRegistry.builtIn.all.map { "{type: \($0.type)\(required[$0.type] ?? "")}" }
+            .joined(separator: ", ")
         let text = "backends: [\(types)]\ninterfaces: [{match: {name: x}}]\n"
         let configuration = try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))
         #expect(configuration.keyPaths == self.schema.keyPaths())
@@ -40,6 +42,9 @@ import Testing
             LoadedConfiguration.defaultText,
             Self.backends,
             "backends: [{type: netlink, mode: \"off\"}, {type: netlink, name: b, receiveBuffer: 2048, sysfs: /s}]",
+            "backends: [{type: tcpProbe, targets: [\"203.0.113.7:443\", \"[2001:db8::7]:443\", \"[fe80::1%eth0]:1\"]}]",
+            "backends: [{type: tcpProbe, targets: [example.net:65535], interval: 1m, timeout: 1s, stagger: 10ms, "
+                + "validFor: 5m, maxPerMinute: 2, interface: wan0, mark: 4294967295}]",
             Self.backends + "grace: 0",
             Self.backends + "grace: 1.5s\nlogging: {level: debug}",
             Self.backends + "logging: {}\ninterfaces: []",
@@ -61,6 +66,14 @@ import Testing
             "backends: [{name: netlink}]", "backends: [{type: netlnk}]", "backends: [{type: netlink, mode: on}]",
             "backends: [{type: netlink, receiveBufer: 4096}]", "backends: [{type: netlink, receiveBuffer: 1}]",
             "backends: [{type: netlink, receiveBuffer: \"4096\"}]", "backends: [{type: netlink, sysfs: [/sys]}]",
+            "backends: [{type: tcpProbe}]", "backends: [{type: tcpProbe, targets: []}]",
+            "backends: [{type: tcpProbe, targets: \"a:1\"}]", "backends: [{type: tcpProbe, targets: [a]}]",
+            "backends: [{type: tcpProbe, targets: [\"2001:db8::7:443\"]}]",
+            "backends: [{type: tcpProbe, targets: [\"a:0\"]}]",
+            "backends: [{type: tcpProbe, targets: [\"a:1\"], mark: -1}]",
+            "backends: [{type: tcpProbe, targets: [\"a:1\"], maxPerMinute: 1}]",
+            "backends: [{type: tcpProbe, targets: [\"a:1\"], interface: a/b}]",
+            "backends: [{type: tcpProbe, targets: [\"a:1\"], intervall: 1s}]",
             Self.backends + "nonsense: 1", Self.backends + "grace: 5 parsecs", Self.backends + "grace: 5",
             Self.backends + "grace:", Self.backends + "logging: debug", Self.backends + "logging: {level: loud}",
             Self.backends + "logging: {lvel: info}", Self.backends + "representatives: []",
@@ -82,6 +95,10 @@ import Testing
     @Test(
         arguments: [
             "backends: [{type: netlink}, {type: netlink}]", "backends: [{type: netlink, mode: \"off\"}]",
+            "backends: [{type: tcpProbe, targets: [\"a:1\", \"a:1\"]}]",
+            "backends: [{type: tcpProbe, targets: [\"1.2.3:80\"]}]",
+            "backends: [{type: tcpProbe, targets: [\"a:65536\"]}]",
+            "backends: [{type: tcpProbe, targets: [\"a:1\"], interval: 1ms}]",
             Self.backends + "grace: 2h", Self.backends + "representatives: [9.0.0.1, 193.0.0.1]",
             Self.backends + "representatives: [127.0.0.1, \"2600::1\"]",
             Self.backends + "interfaces: [{match: {name: \"[\"}}]",

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// One round over all targets, without input and output: what happens in, what to do out (RFC 8305, "happy eyeballs").
+///
+/// Attempts start one after the other, each `stagger` after the one before or as soon as one fails, alternating between
+/// targets and families. The first answer ends the round and abandons the rest; without one the round ends when every
+/// address of every target has failed.
+struct ProbeRoundMachine: Sendable {
+    /// What the performer has to do.
+    enum Action: Hashable, Sendable {
+        /// Look up the addresses of a name.
+        case resolve(name: String)
+        /// Start to connect.
+        case connect(attempt: Int, ProbeEndpoint)
+        /// Give an attempt up.
+        case close(attempt: Int)
+    }
+
+    /// Of the addresses of a name only so many are tried.
+    static let addressLimit = 8
+
+    private struct Target: Sendable {
+        let target: ProbeTarget
+        /// Nil once the addresses are known.
+        var resolvesUntil: MonotonicTime?
+        var waiting: [ProbeEndpoint] = []
+        var tried = 0
+        var inFlight = 0
+        /// The outcome so far; final once nothing is waiting or in flight.
+        var outcome: ProbeOutcome?
+
+        var isDone: Bool { self.resolvesUntil == nil && self.waiting.isEmpty && self.inFlight == 0 }
+    }
+
+    private struct Attempt: Sendable {
+        let target: Int
+        let endpoint: ProbeEndpoint
+        let startedAt: MonotonicTime
+        let deadline: MonotonicTime
+    }
+
+    let startedAt: MonotonicTime
+    private let timeout: Duration
+    private let stagger: Duration
+    private var targets: [Target]
+    private var attempts: [Int: Attempt] = [:]
+    /// Counts on from round to round, so that late words about an earlier round's attempts are told apart.
+    private(set) var nextAttempt: Int
+    /// The endpoint that answered last time, tried first: what works is confirmed with a single packet.
+    private var preferred: ProbeEndpoint?
+    private var nextStartAt: MonotonicTime
+    private var lastFamily: AddressFamily?
+    /// The endpoint that answered.
+    private(set) var winner: ProbeEndpoint?
+
+    init(
+        _ options: TCPProbeMonitor.Options,
+        preferred: ProbeEndpoint?,
+        firstAttempt: Int,
+        now: MonotonicTime
+    ) {
+        self.startedAt = now
+        self.timeout = options.timeout
+        self.stagger = options.stagger
+        self.preferred = preferred
+        self.nextAttempt = firstAttempt
+        self.nextStartAt = now
+        self.targets = options.targets.map { target in
+            switch target.host {
+            case .address(let address, let zone):
+                Target(
+                    target: target,
+                    waiting: [ProbeEndpoint(address: address, zone: zone, port: target.port)]
+                )
+            case .name: Target(target: target, resolvesUntil: now + options.timeout)
+            }
+        }
+    }
+
+    /// Whether somebody answered, or everything has failed.
+    var isFinished: Bool { self.winner != nil || self.targets.allSatisfy(\.isDone) }
+
+    /// What is known; complete when every target was tried.
+    var result: ProbeRound {
+        let known = self.targets.filter { $0.isDone || $0.outcome?.result.isAnswer == true }
+        return ProbeRound(outcomes: known.compactMap(\.outcome), isComplete: known.count == self.targets.count)
+    }
+
+    /// The names whose addresses the round waits for.
+    var unresolvedNames: Set<String> {
+        Set(self.targets.compactMap { $0.resolvesUntil == nil ? nil : $0.target.name })
+    }
+
+    /// When to call ``proceed(now:budget:)`` if nothing happens.
+    func nextDeadline(now: MonotonicTime, budget: inout AttemptBudget) -> MonotonicTime? {
+        guard !self.isFinished else { return nil }
+        var deadlines = self.targets.compactMap(\.resolvesUntil) + self.attempts.values.map(\.deadline)
+        if self.targets.contains(where: { !$0.waiting.isEmpty }) {
+            deadlines.append(max(self.nextStartAt, budget.available(now: now)))
+        }
+        return deadlines.min()
+    }
+
+    // MARK: Inputs
+
+    /// Takes the addresses of a name, or why there are none.
+    mutating func resolved(_ name: String, _ lookup: NameLookup) {
+        for index in self.targets.indices
+        where self.targets[index].target.name == name && self.targets[index].resolvesUntil != nil {
+            self.targets[index].resolvesUntil = nil
+            let port = self.targets[index].target.port
+            switch lookup {
+            case .addresses(let addresses) where !addresses.isEmpty:
+                self.targets[index].waiting = Self.interleaved(addresses).prefix(Self.addressLimit).map {
+                    ProbeEndpoint(address: $0, port: port)
+                }
+            case .addresses, .failed: self.fail(index, .notResolved)
+            }
+        }
+    }
+
+    /// Takes the result of an attempt.
+    mutating func ended(attempt: Int, _ result: ProbeOutcome.Result, now: MonotonicTime) -> [Action] {
+        guard let ended = self.attempts.removeValue(forKey: attempt) else { return [] }
+        self.targets[ended.target].inFlight -= 1
+        guard result.isAnswer else {
+            self.fail(ended.target, result)
+            // The next one need not wait for its turn.
+            self.nextStartAt = now
+            return []
+        }
+        self.winner = ended.endpoint
+        self.targets[ended.target].outcome = ProbeOutcome(
+            target: self.targets[ended.target].target.text,
+            result: result,
+            roundTrip: now - ended.startedAt
+        )
+        return self.abandon()
+    }
+
+    /// Gives everything up that is under way.
+    mutating func abandon() -> [Action] {
+        defer { self.attempts = [:] }
+        return self.attempts.keys.sorted().map { .close(attempt: $0) }
+    }
+
+    /// Ends what has taken too long, and starts what is due and within the budget.
+    mutating func proceed(now: MonotonicTime, budget: inout AttemptBudget) -> [Action] {
+        guard self.winner == nil else { return [] }
+        var actions: [Action] = []
+        for (id, attempt) in self.attempts.sorted(by: { $0.key < $1.key }) where attempt.deadline <= now {
+            actions.append(.close(attempt: id))
+            actions += self.ended(attempt: id, .timedOut, now: now)
+        }
+        for index in self.targets.indices {
+            guard let deadline = self.targets[index].resolvesUntil, deadline <= now else { continue }
+            self.targets[index].resolvesUntil = nil
+            self.fail(index, .notResolved)
+        }
+        while self.nextStartAt <= now, let target = self.nextTarget(), budget.take(now: now) {
+            actions.append(self.start(target, now: now))
+        }
+        return actions
+    }
+
+    // MARK: Choosing
+
+    /// The target with the next address to try: one that was tried least, and the family that was not tried last.
+    private func nextTarget() -> Int? {
+        let candidates = self.targets.indices.filter { !self.targets[$0].waiting.isEmpty }
+        if let preferred, let target = candidates.first(where: { self.targets[$0].waiting.contains(preferred) }) {
+            return target
+        }
+        return candidates.min { left, right in
+            let (left, right) = (self.targets[left], self.targets[right])
+            if left.tried != right.tried { return left.tried < right.tried }
+            return self.isSameFamily(right) && !self.isSameFamily(left)
+        }
+    }
+
+    private func isSameFamily(_ target: Target) -> Bool { target.waiting.first?.address.family == self.lastFamily }
+
+    private mutating func start(_ index: Int, now: MonotonicTime) -> Action {
+        let preferred = self.preferred.flatMap { self.targets[index].waiting.firstIndex(of: $0) }
+        let endpoint = self.targets[index].waiting.remove(at: preferred ?? 0)
+        if preferred != nil { self.preferred = nil }
+        self.targets[index].tried += 1
+        self.targets[index].inFlight += 1
+        self.lastFamily = endpoint.address.family
+        self.nextStartAt = now + self.stagger
+        let id = self.nextAttempt
+        self.nextAttempt += 1
+        self.attempts[id] = Attempt(target: index, endpoint: endpoint, startedAt: now, deadline: now + self.timeout)
+        return .connect(attempt: id, endpoint)
+    }
+
+    private mutating func fail(_ index: Int, _ result: ProbeOutcome.Result) {
+        let known = self.targets[index].outcome?.result
+        guard known.map({ $0.weight < result.weight }) ?? true else { return }
+        self.targets[index].outcome = ProbeOutcome(target: self.targets[index].target.text, result: result)
+    }
+
+    /// Alternates the families, beginning with the resolver's first choice (RFC 8305 section 4).
+    static func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
+        var seen: Set<IPAddress> = []
+        let unique = addresses.filter { seen.insert($0).inserted }
+        let first = unique.filter { $0.family == unique.first?.family }
+        let second = unique.filter { $0.family != unique.first?.family }
+        let common = min(first.count, second.count)
+        return zip(first, second).flatMap { [$0, $1] } + first.dropFirst(common) + second.dropFirst(common)
+    }
+}
+
+extension ProbeTarget {
+    /// The name to be resolved; nil for an address.
+    var name: String? { if case .name(let name) = self.host { name } else { nil } }
+}
+
+extension ProbeOutcome.Result {
+    /// Whether a host answered, be it with a refusal.
+    var isAnswer: Bool { self == .connected || self == .refused }
+
+    /// Which of several failures of one target says most: silence of the network, its refusal, and last what this host
+    /// says of itself, such as that it has no IPv6.
+    fileprivate var weight: Int {
+        switch self {
+        case .unreachable(let error): error == SystemError.networkUnreachable.number ? 0 : 1
+        default: 2
+        }
+    }
+}

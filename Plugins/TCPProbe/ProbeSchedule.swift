@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// When rounds run and what of them is reported, without input and output: what happens in, what to do out.
+///
+/// A round runs at the start, on every refresh, and every `interval`; after a failure sooner, from 1 s doubling up to
+/// `interval`. What the last finished round brought is reported until the next one ends or `validFor` has passed: a
+/// change of the network makes it doubtful, not wrong, and forgetting it at once would make every event a flap.
+///
+/// A refresh during a round means that the network changed under it. The round gets a moment to end, twice as long for
+/// each round in a row that was disturbed; then it is replaced. A disturbed round that ends without an answer says
+/// nothing about the new network and is repeated at once, but after a few of them it counts: a network that never
+/// comes to rest has to be told about too.
+struct ProbeSchedule: Sendable {
+    /// What the performer has to do.
+    enum Action: Hashable, Sendable {
+        /// A step of the running round.
+        case round(ProbeRoundMachine.Action)
+        /// Report what is known.
+        case report(ProbeRound, at: MonotonicTime)
+    }
+
+    /// The first word waits this long for the first round, which is all that one-shot commands see.
+    ///
+    /// The coordinator gives every backend 2 s.
+    static let firstWordLimit: Duration = .milliseconds(1500)
+    /// How long a disturbed round may go on, for the first in a row.
+    static let disturbedLimit: Duration = .milliseconds(250)
+    /// So many disturbed rounds in a row are not reported when they fail.
+    static let disturbedRounds = 4
+    /// The first pause after a failure.
+    static let firstPause: Duration = .seconds(1)
+
+    private let options: TCPProbeMonitor.Options
+    private var random: any RandomNumberGenerator & Sendable
+    private var budget: AttemptBudget
+    private var round: ProbeRoundMachine?
+    private var nextRoundAt: MonotonicTime
+    private var nextAttempt = 0
+    private var preferred: ProbeEndpoint?
+    /// Whether the network changed since the last round began.
+    private var isTriggered = false
+    private var disturbed = 0
+    private var failures = 0
+    private var last: (round: ProbeRound, endedAt: MonotonicTime)?
+    /// When to speak even though nothing is known; nil after the first word.
+    private var firstWordAt: MonotonicTime?
+    /// The lookups that were asked for and have not come back; true when in the running round.
+    private var lookups: [String: Bool] = [:]
+
+    init(
+        _ options: TCPProbeMonitor.Options,
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        now: MonotonicTime
+    ) {
+        self.options = options
+        self.random = random
+        self.budget = AttemptBudget(perMinute: options.maxPerMinute, now: now)
+        self.nextRoundAt = now
+        self.firstWordAt = now + Self.firstWordLimit
+    }
+
+    /// When to call ``proceed(now:)`` if nothing happens.
+    mutating func nextDeadline(now: MonotonicTime) -> MonotonicTime {
+        var deadlines = [self.firstWordAt, self.last.map { $0.endedAt + self.options.validFor }].compactMap { $0 }
+        if let round {
+            if let next = round.nextDeadline(now: now, budget: &self.budget) { deadlines.append(next) }
+            if self.isTriggered { deadlines.append(max(self.replaceAt(round), self.budget.available(now: now))) }
+        } else {
+            deadlines.append(max(self.nextRoundAt, self.budget.available(now: now)))
+        }
+        return deadlines.min() ?? self.nextRoundAt
+    }
+
+    // MARK: Inputs
+
+    /// The network may have changed: tells what is known at once, and finds out anew.
+    mutating func refresh(now: MonotonicTime) -> [Action] {
+        self.isTriggered = true
+        self.failures = 0
+        if self.round == nil { self.nextRoundAt = now }
+        // Before the first word nobody waits for an answer.
+        let answer = self.firstWordAt == nil ? [self.report(now: now)] : []
+        return answer + self.proceed(now: now)
+    }
+
+    /// A lookup came back.
+    mutating func resolved(_ name: String, _ lookup: NameLookup, now: MonotonicTime) -> [Action] {
+        let isCurrent = self.lookups.removeValue(forKey: name) ?? false
+        guard self.round?.unresolvedNames.contains(name) == true else { return [] }
+        if case .failed = lookup, !isCurrent {
+            // It was asked on another network; an address would do, but not a failure.
+            return self.resolve([name]) + self.proceed(now: now)
+        }
+        self.round?.resolved(name, lookup)
+        return self.proceed(now: now)
+    }
+
+    /// An attempt has ended.
+    mutating func ended(attempt: Int, _ result: ProbeOutcome.Result, now: MonotonicTime) -> [Action] {
+        let actions = self.round?.ended(attempt: attempt, result, now: now) ?? []
+        return actions.map(Action.round) + self.proceed(now: now)
+    }
+
+    /// Does what is due.
+    mutating func proceed(now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        if let round, self.isTriggered, self.replaceAt(round) <= now, self.budget.available(now: now) <= now {
+            self.disturbed += 1
+            actions += self.round?.abandon().map(Action.round) ?? []
+            self.close()
+            self.nextRoundAt = now
+        }
+        if self.round == nil, self.nextRoundAt <= now, self.budget.available(now: now) <= now {
+            actions += self.begin(now: now)
+        }
+        actions += self.round?.proceed(now: now, budget: &self.budget).map(Action.round) ?? []
+        if let round, round.isFinished { actions += self.finish(round, now: now) }
+        if let last, last.endedAt + self.options.validFor <= now {
+            self.last = nil
+            actions.append(self.report(now: now))
+        }
+        if let firstWordAt, firstWordAt <= now { actions.append(self.report(now: now)) }
+        return actions
+    }
+
+    // MARK: Rounds
+
+    private func replaceAt(_ round: ProbeRoundMachine) -> MonotonicTime {
+        round.startedAt + Self.disturbedLimit * (1 << min(self.disturbed, 10))
+    }
+
+    private mutating func begin(now: MonotonicTime) -> [Action] {
+        self.isTriggered = false
+        let round = ProbeRoundMachine(
+            self.options,
+            preferred: self.preferred,
+            firstAttempt: self.nextAttempt,
+            now: now
+        )
+        self.round = round
+        for name in self.lookups.keys { self.lookups[name] = false }
+        return self.resolve(round.unresolvedNames.filter { self.lookups[$0] == nil }.sorted())
+    }
+
+    private mutating func resolve(_ names: [String]) -> [Action] {
+        for name in names { self.lookups[name] = true }
+        return names.map { .round(.resolve(name: $0)) }
+    }
+
+    private mutating func close() {
+        self.nextAttempt = self.round?.nextAttempt ?? self.nextAttempt
+        self.round = nil
+    }
+
+    private mutating func finish(_ round: ProbeRoundMachine, now: MonotonicTime) -> [Action] {
+        self.close()
+        self.preferred = round.winner
+        if round.winner == nil, self.isTriggered, self.disturbed < Self.disturbedRounds {
+            self.disturbed += 1
+            self.nextRoundAt = now
+            return []
+        }
+        self.disturbed = 0
+        self.failures = round.winner == nil ? self.failures + 1 : 0
+        self.last = (round.result, now)
+        self.nextRoundAt = self.isTriggered ? now : now + self.pause()
+        return [self.report(now: now)]
+    }
+
+    private mutating func pause() -> Duration {
+        let whole =
+            self.failures == 0
+            ? self.options.interval
+            : min(self.options.interval, Self.firstPause * (1 << min(self.failures - 1, 20)))
+        // A fleet of devices that lost the same thing must not come back in step.
+        return whole * Double.random(in: 0.9...1.1, using: &self.random)
+    }
+
+    private mutating func report(now: MonotonicTime) -> Action {
+        self.firstWordAt = nil
+        guard let last else { return .report(ProbeRound(outcomes: [], isComplete: false), at: now) }
+        return .report(last.round, at: last.endedAt)
+    }
+}

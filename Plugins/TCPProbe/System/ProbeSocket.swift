@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPath
+
+/// A non-blocking TCP connection (`tcp(7)`), closed with its last reference.
+///
+/// Closing is plain: a connection that was made ends in the orderly way (FIN), so that it is nothing unusual in the
+/// server's log, and costs one entry in TIME_WAIT here; a reset (SO_LINGER 0) would look like an error there. One that
+/// is not made yet just vanishes: there is nobody to tell.
+struct ProbeSocket {
+    private let descriptor: FileDescriptor
+
+    /// Opens a socket.
+    ///
+    /// - Parameters:
+    ///   - family: The family of the addresses to connect to.
+    ///   - interface: The interface that packets have to leave through, whatever the routes say (SO_BINDTODEVICE).
+    ///   - mark: The mark of the packets, for policy rules (SO_MARK).
+    /// - Throws: ``SystemError``.
+    init(_ family: AddressFamily, interface: String?, mark: UInt32?) throws(SystemError) {
+        let domain = family == .ipv4 ? AF_INET : AF_INET6
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        guard let descriptor = FileDescriptor(socket(domain, type, 0)) else { throw .last("open a TCP socket") }
+        self.descriptor = descriptor
+        if let mark {
+            let result = unsafe withUnsafePointer(to: mark) {
+                unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_MARK, $0, 4)
+            }
+            if result != 0 { throw .last("mark packets with \(mark), for which the program needs CAP_NET_ADMIN") }
+        }
+        if let interface {
+            let name = Array(interface.utf8)
+            let result = unsafe name.withUnsafeBytes { name in
+                unsafe setsockopt(
+                    descriptor.number,
+                    SOL_SOCKET,
+                    SO_BINDTODEVICE,
+                    name.baseAddress,
+                    socklen_t(name.count)
+                )
+            }
+            if result != 0 {
+                throw .last("send through '\(interface)', for which the program needs Linux 5.7 or CAP_NET_RAW")
+            }
+        }
+    }
+
+    /// The descriptor, for polling: writable when the attempt has ended.
+    var fileDescriptor: Int32 { self.descriptor.number }
+
+    /// Starts to connect.
+    ///
+    /// - Returns: Nil while under way, else 0 or the error number.
+    func connect(to endpoint: ProbeEndpoint) -> Int32? {
+        let result: Int32
+        switch endpoint.address.family {
+        case .ipv4:
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = endpoint.port.bigEndian
+            address.sin_addr.s_addr = UInt32(truncatingIfNeeded: endpoint.address.bits).bigEndian
+            result = self.connect(address)
+        case .ipv6:
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = endpoint.port.bigEndian
+            unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: endpoint.address.octets) }
+            if let zone = endpoint.zone {
+                address.sin6_scope_id = unsafe if_nametoindex(zone)
+                // Zero would stand for any interface.
+                if address.sin6_scope_id == 0 { return ENODEV }
+            }
+            result = self.connect(address)
+        }
+        return result == EINPROGRESS ? nil : result
+    }
+
+    private func connect(_ address: some Any) -> Int32 {
+        let result = unsafe withUnsafeBytes(of: address) { bytes -> Int32 in
+            guard let base = bytes.baseAddress else { return -1 }
+            let address = unsafe base.assumingMemoryBound(to: sockaddr.self)
+            return unsafe Glibc.connect(self.fileDescriptor, address, socklen_t(bytes.count))
+        }
+        return result == 0 ? 0 : errno
+    }
+
+    /// What became of the attempt once the descriptor is writable: 0 or the error number (SO_ERROR).
+    var pendingError: Int32 {
+        var error: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        let result = unsafe getsockopt(self.fileDescriptor, SOL_SOCKET, SO_ERROR, &error, &size)
+        return result == 0 ? error : errno
+    }
+}
+
+extension ProbeOutcome.Result {
+    /// What an error number of `connect(2)` says about the network.
+    init(connectError error: Int32) {
+        switch error {
+        // Only what was connected can be reset or closed: a refused attempt is ECONNREFUSED.
+        case 0, ECONNRESET, EPIPE: self = .connected
+        case ECONNREFUSED: self = .refused
+        case ETIMEDOUT: self = .timedOut
+        default: self = .unreachable(errno: error)
+        }
+    }
+}
+
+extension SystemError {
+    /// Whether the process lacks something, which says nothing about the network.
+    var isShortage: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM, EPERM, EACCES].contains(self.number) }
+}

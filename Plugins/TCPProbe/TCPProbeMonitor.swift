@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import NetPath
+
+/// Asks hosts of the internet whether they can be reached, by connecting to them over TCP and closing at once.
+///
+/// Attempts are staggered over targets and families (RFC 8305), and the first answer, be it a refusal, ends a round.
+/// A round runs at the start, whenever another backend saw a change, and every ``Options/interval``; never more than
+/// ``Options/maxPerMinute`` attempts are made in any 60 s. It sees what routes cannot tell, such as a dead gateway, and
+/// by itself only says whether the internet answers: other backends decide whether there is a path. A captive portal
+/// that accepts every connection looks like an answer.
+public struct TCPProbeMonitor: PathMonitor {
+    /// What can be set.
+    public struct Options: Hashable, Sendable {
+        /// Whom to connect to, the most important first; without any, nothing is sent and nothing known.
+        public var targets: [ProbeTarget]
+        /// The time between rounds while somebody answers, and the longest one while nobody does; ±10 % by chance.
+        public var interval: Duration = .seconds(30)
+        /// How long one attempt, or the lookup of a name, may take.
+        public var timeout: Duration = .seconds(3)
+        /// The time between the starts of two attempts of a round; RFC 8305 recommends 250 ms.
+        public var stagger: Duration = .milliseconds(250)
+        /// How long the outcomes of a round count when no other one can be finished.
+        public var validFor: Duration = .seconds(90)
+        /// How many attempts may be made in any 60 s, at least 2.
+        public var maxPerMinute = 60
+        /// The interface that packets leave through, whatever the routes say; nil to follow the system's routes.
+        public var interface: String?
+        /// The mark of the packets for policy rules, which needs CAP_NET_ADMIN; nil for none.
+        public var mark: UInt32?
+
+        /// Creates options that are the default ones but for the targets.
+        public init(targets: [ProbeTarget] = []) {
+            self.targets = targets
+        }
+    }
+
+    private let options: Options
+    private let names: NameService
+
+    /// Creates a monitor.
+    public init(_ options: Options) {
+        self.init(options, names: .shared)
+    }
+
+    init(_ options: Options, names: NameService) {
+        self.options = options
+        self.names = names
+    }
+
+    /// Refreshes are taken one by one with this time between them; those that come meanwhile become one.
+    private static let refreshSpacing: Duration = .milliseconds(20)
+
+    /// Probes until cancelled, on a thread of its own.
+    ///
+    /// - Parameter context: What the coordinator offers for the duration of the call.
+    /// - Throws: When the system grants no sockets, or not with the mark or interface wanted, with the reason.
+    public func run(_ context: MonitorContext) async throws {
+        let mailbox = try Mailbox()
+        try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await _ in context.refreshRequests {
+                        mailbox.post { $0.refresh = true }
+                        // A storm of changes is answered all the same, without waking three threads for each of them.
+                        try await context.clock.sleep(until: context.clock.now() + Self.refreshSpacing)
+                    }
+                }
+                defer { group.cancelAll() }
+                try await self.probe(mailbox, context: context)
+            }
+        } onCancel: {
+            mailbox.post { $0.stop = true }
+        }
+    }
+
+    private func probe(_ mailbox: Mailbox, context: MonitorContext) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let started = SystemCalls.startThread {
+                continuation.resume(
+                    with: Result {
+                        try ProbeSession(options: self.options, mailbox: mailbox, names: self.names, context: context)
+                            .run()
+                    }
+                )
+            }
+            if !started { continuation.resume(throwing: SystemError.last("start a thread")) }
+        }
+    }
+}
