@@ -58,6 +58,28 @@ let package = Package(
 
         .target(name: "NetPathTestKit", dependencies: ["NetPath"]),
 
+        // Every way to use the library, small enough to read; the kernel tests run them.
+        .executableTarget(
+            name: "ExampleOneBackend",
+            dependencies: ["NetPath", "NetPathNetlink"],
+            path: "Examples/OneBackend"
+        ),
+        .executableTarget(
+            name: "ExampleCoordinator",
+            dependencies: ["NetPath", "NetPathNetlink"],
+            path: "Examples/Coordinator"
+        ),
+        .executableTarget(
+            name: "ExampleConfigured",
+            dependencies: ["NetPath", "NetPathConfiguration"],
+            path: "Examples/Configured"
+        ),
+        .executableTarget(
+            name: "ExampleOwnBackend",
+            dependencies: ["NetPath", "NetPathCLI"],
+            path: "Examples/OwnBackend"
+        ),
+
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
         .testTarget(
             name: "NetPathNetlinkTests",
@@ -74,7 +96,13 @@ let package = Package(
             dependencies: ["NetPath", "NetPathConfiguration", "NetPathTestKit"]
         ),
         .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
-        .testTarget(name: "KernelTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
+        .testTarget(
+            name: "KernelTests",
+            dependencies: [
+                "NetPath", "NetPathTestKit", "NetPathCommand",
+                "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
+            ]
+        ),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]

@@ -122,10 +122,13 @@ final class NetlinkSession {
         try self.readEverything()
         self.report(even: true)
         while true {
-            let descriptors =
-                [self.mailbox.fileDescriptor, self.events.fileDescriptor]
-                + [self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1]
-            let ready = SystemCalls.poll(descriptors, timeout: self.timeout())
+            let ready = SystemCalls.poll(
+                [
+                    self.mailbox.fileDescriptor, self.events.fileDescriptor,
+                    self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1,
+                ],
+                timeout: self.timeout()
+            )
             var isAsked = false
             if ready[0] {
                 let requests = self.mailbox.take()
@@ -146,8 +149,9 @@ final class NetlinkSession {
 
     private func timeout() -> Duration? {
         // The kernel rounds lifetimes to hundredths of a second.
-        let deadlines = [self.readAgainAt, self.lookup.earliestExpiry.map { $0 + .milliseconds(10) }]
-        return deadlines.compactMap { $0 }.min().map { max(.zero, $0 - self.context.clock.now()) }
+        let expiry = self.lookup.earliestExpiry.map { $0 + .milliseconds(10) }
+        guard let deadline = [self.readAgainAt, expiry].lazy.compactMap({ $0 }).min() else { return nil }
+        return max(.zero, deadline - self.context.clock.now())
     }
 
     /// Whether the machine was suspended; setting the wall clock wakes us too, and means nothing.
@@ -170,8 +174,10 @@ final class NetlinkSession {
         var wasOverrun = false
         var count = 0
         drain: while wasOverrun || count < Self.drainLimit {
-            switch self.events.receive(self.apply) {
-            case .messages: count += 1
+            switch self.events.receiveBatch(self.apply) {
+            case .messages(let some):
+                count += some
+                if some < NetlinkSocket.batchSize { break drain }
             case .overrun: wasOverrun = true
             case .empty: break drain
             case .failed(let error): throw NetlinkError("read events", error)

@@ -35,7 +35,7 @@ public enum NetPathTool: Sendable {
                 try other.run()
                 return .satisfied
             } catch {
-                return Self.report(error, in: context)
+                return Self.report(error, arguments: arguments, in: context)
             }
         }
     }
@@ -43,7 +43,7 @@ public enum NetPathTool: Sendable {
     /// Tells the user about an error.
     ///
     /// ArgumentParser would exit with 1 for whatever a command throws, which here means "unsatisfied".
-    static func report(_ error: any Error, in context: ToolContext) -> ToolStatus {
+    static func report(_ error: any Error, arguments: [String] = [], in context: ToolContext) -> ToolStatus {
         if let error = error as? ConfigurationError {
             context.message(error.description)
             return .badConfiguration
@@ -52,7 +52,10 @@ public enum NetPathTool: Sendable {
         case .success:
             // Help and version texts are what was asked for, hence data.
             do {
-                try context.write(RootCommand.fullMessage(for: error) + "\n")
+                let text = RootCommand.fullMessage(for: error)
+                // ArgumentParser answers --version itself, before it looks at any other option.
+                let isVersionInJSON = text == BuildFacts.text && arguments.contains("--json")
+                try context.write((isVersionInJSON ? BuildFacts.document.line : text) + "\n")
                 return .satisfied
             } catch {
                 return Self.report(error, in: context)

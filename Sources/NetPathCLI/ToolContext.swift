@@ -3,6 +3,22 @@
 
 import NetPath
 import NetPathConfiguration
+import Synchronization
+
+/// The least that a message has to matter to be shown; a new configuration may change it.
+final class LogThreshold: Sendable {
+    private let state: Mutex<LogLevel>
+
+    init(_ level: LogLevel) {
+        self.state = Mutex(level)
+    }
+
+    /// The level now.
+    var level: LogLevel {
+        get { self.state.withLock { $0 } }
+        set { self.state.withLock { $0 = newValue } }
+    }
+}
 
 /// What a command gets from the process it runs in.
 ///
@@ -33,9 +49,9 @@ struct ToolContext: Sendable {
     var note: @Sendable (String) -> Void = { StandardStreams.writeNote($0 + "\n") }
 
     /// A receiver of log messages that passes on what matters enough.
-    func log(from threshold: LogLevel) -> @Sendable (LogLevel, String) -> Void {
+    func log(from threshold: LogThreshold) -> @Sendable (LogLevel, String) -> Void {
         { [note = self.note] level, text in
-            if level >= threshold { note("netpath: \(level.rawValue): \(text.safe)") }
+            if level >= threshold.level { note("netpath: \(level.rawValue): \(text.safe)") }
         }
     }
 }

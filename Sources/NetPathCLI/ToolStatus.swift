@@ -33,11 +33,16 @@ enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
             }
     }
 
+    /// The answer to "do the backends agree?"; nil when none has an opinion.
+    init(agreement: Bool?) {
+        self = agreement.map { $0 ? .satisfied : .unsatisfied } ?? .noOpinion
+    }
+
     /// What the status tells.
     var meaning: String {
         switch self {
-        case .satisfied: "satisfied: there is a path; or the command did what it should"
-        case .unsatisfied: "unsatisfied: there is no path"
+        case .satisfied: "yes: satisfied, there is a path; the backends agree; or the command did what it should"
+        case .unsatisfied: "no: unsatisfied, there is no path; or the backends do not agree"
         case .requiresConnection: "requiresConnection: a step is pending, or can be started"
         case .timedOut: "timed out: 'watch --timeout' ended before --count paths had come"
         case .usage: "wrong usage"

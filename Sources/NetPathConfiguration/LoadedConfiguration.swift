@@ -7,8 +7,10 @@ public import NetPath
 public struct LoadedConfiguration: Sendable {
     /// Where the configuration comes from: a path, or `embedded default`.
     public let origin: String
+    /// The file it was read from; nil for the embedded default and for text in memory.
+    public internal(set) var path: String?
     /// The backends in order of priority.
-    public let backends: [ConfiguredBackend]
+    public internal(set) var backends: [ConfiguredBackend]
     /// What becomes of what the backends say.
     public let settings: CoordinatorSettings
     /// What verdicts depend on besides the evidence.
@@ -45,12 +47,16 @@ public struct LoadedConfiguration: Sendable {
         let overrides =
             ConfigurationOverride.environment(environment["NETPATH_SET"])
             + ConfigurationOverride.commandLine(overrides)
-        let source: ConfigurationSource
         switch search.location(exists: ConfigurationFile.mayExist) {
-        case .file(let path, _): source = try ConfigurationFile.read(path)
-        case .embedded: source = ConfigurationSource(name: self.embeddedName, text: self.defaultText)
+        case .file(let path, _):
+            let source = try ConfigurationFile.read(path)
+            var configuration = try self.parse(source, overrides: overrides, registry: registry)
+            configuration.path = path
+            return configuration
+        case .embedded:
+            let source = ConfigurationSource(name: self.embeddedName, text: self.defaultText)
+            return try self.parse(source, overrides: overrides, registry: registry)
         }
-        return try self.parse(source, overrides: overrides, registry: registry)
     }
 
     /// Checks a configuration's text and makes the backends it names.
@@ -120,8 +126,16 @@ public struct LoadedConfiguration: Sendable {
             }
             section.representatives = representatives
             let mode = section.choice("mode", default: BackendMode.active)
+            let monitor = registration.make(section)
             backends.append(
-                ConfiguredBackend(name: name, type: type, mode: mode, monitor: registration.make(section))
+                ConfiguredBackend(
+                    name: name,
+                    type: type,
+                    mode: mode,
+                    monitor: monitor,
+                    options: section.effective.values(without: "mode"),
+                    representatives: section.usesRepresentatives ? representatives : nil
+                )
             )
         }
         if root.contains("backends"), sections.isEmpty {
@@ -146,7 +160,7 @@ public struct LoadedConfiguration: Sendable {
         log: @escaping @Sendable (LogLevel, String) -> Void = { _, _ in }
     ) -> PathCoordinator {
         PathCoordinator(
-            backends: self.backends.map { Backend($0.name, mode: $0.mode, monitor: $0.monitor) },
+            backends: self.makeBackends(),
             settings: self.settings,
             clock: clock,
             executor: executor,
@@ -162,7 +176,17 @@ public struct ConfiguredBackend: Sendable {
     /// The type in the registry.
     public let type: String
     /// How it is used.
-    public let mode: BackendMode
+    public internal(set) var mode: BackendMode
     /// What watches the network.
     public let monitor: any PathMonitor
+    /// Every value of its section but the mode, which a coordinator can change while it runs.
+    let options: ConfigurationNode.Content
+    /// The addresses it asks for routes to; nil when it does not ask.
+    let representatives: [IPAddress]?
+
+    /// Whether a monitor made for the other one would do exactly the same.
+    func isInterchangeable(with other: ConfiguredBackend) -> Bool {
+        (self.name, self.type) == (other.name, other.type)
+            && (self.options, self.representatives) == (other.options, other.representatives)
+    }
 }

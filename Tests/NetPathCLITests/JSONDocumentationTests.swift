@@ -42,6 +42,14 @@ import Testing
             return
         }
         let reason = PathReason(.noRoute, "")
+        var recorder = ComparisonRecorder(types: [:])
+        let opinions = [Fixtures.opinion(Fixtures.routed)]
+        let comparison = recorder.record(opinions, path: path, at: Fixtures.clock)
+        let column = try #require(comparison.columns.first)
+        let backendKeys = JSONValue.backend(column.report, at: Fixtures.clock).members.count
+        let additions = JSONValue.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
+        let difference = Comparison.Difference(backend: "", against: "", facts: [], summary: "", explanations: [])
+        let summary = ComparisonSummary(recorder.tally, since: Fixtures.now, at: Fixtures.clock)
         let written: [String: JSONValue] = [
             "Path": Fixtures.snapshot(Fixtures.routed).document,
             "Reason": .reason(reason),
@@ -56,6 +64,13 @@ import Testing
             "Configuration value": try #require(values.first),
             "Configuration check": check,
             "Configuration error": try #require(errors.first),
+            "Comparison": comparison.document,
+            // The first row stands for all those of Backend.
+            "Compared backend": .object([.init(key: "name", value: .null)] + additions),
+            "Difference": .difference(difference),
+            "Comparison summary": summary.document,
+            "Backend tally": .tally(try #require(summary.entries.first)),
+            "Version": BuildFacts.document,
         ]
         let documented = try Self.documented()
         #expect(Set(documented.keys) == Set(written.keys))

@@ -6,11 +6,15 @@ import Testing
 @testable import NetPathCLI
 
 @Suite struct LatestLineBufferTests {
+    private static func render(_ value: Int, previous: Int?) -> [UInt8] {
+        Array("\(previous ?? 0)-\(value)\n".utf8)
+    }
+
     /// Writes as a pipe with room for so many bytes would take them.
     private func write(_ buffer: inout LatestLineBuffer<Int>, room: Int) -> String {
         var text: [UInt8] = []
         while buffer.isPending, text.count < room {
-            let bytes = buffer.nextBytes { "\($1 ?? 0)-\($0)\n" }.prefix(room - text.count)
+            let bytes = buffer.nextBytes(render: Self.render).prefix(room - text.count)
             text += bytes
             buffer.wrote(bytes.count)
         }
@@ -26,7 +30,7 @@ import Testing
         }
         #expect(text == "0-1\n1-2\n2-3\n")
         #expect(!buffer.isPending)
-        #expect(buffer.nextBytes { _, _ in "x" }.isEmpty)
+        #expect(buffer.nextBytes { _, _ in [0x78] }.isEmpty)
     }
 
     @Test func aLineThatBeganIsFinishedAndThenTheNewestComes() {
@@ -44,7 +48,7 @@ import Testing
     @Test func aLineThatDidNotBeginIsReplaced() {
         var buffer = LatestLineBuffer<Int>()
         buffer.offer(1)
-        #expect(String(decoding: buffer.nextBytes { "\($1 ?? 0)-\($0)\n" }, as: UTF8.self) == "0-1\n")
+        #expect(String(decoding: buffer.nextBytes(render: Self.render), as: UTF8.self) == "0-1\n")
         buffer.wrote(0)
         buffer.offer(2)
         #expect(buffer.lastShown == nil)

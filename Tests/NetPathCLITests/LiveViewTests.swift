@@ -193,8 +193,8 @@ import Testing
     }
 
     @Test func framesNeverScroll() {
-        let first = LiveView.frame(["a", "b"], isFirst: true)
+        let first = LiveView<LiveState>.frame(["a", "b"], isFirst: true)
         #expect(first == TerminalScreen.entering + "\u{1B}[H\u{1B}[Ka\r\n\u{1B}[Kb")
-        #expect(LiveView.frame(["a"], isFirst: false) == "\u{1B}[H\u{1B}[Ka")
+        #expect(LiveView<LiveState>.frame(["a"], isFirst: false) == "\u{1B}[H\u{1B}[Ka")
     }
 }

@@ -46,12 +46,12 @@ import Testing
     }
 
     /// A line much longer than what a pipe takes at once is part of the test.
-    private static let renderer: WatchOutput.Renderer = { snapshot, previous in
+    private static let renderer: WatchOutput<PathSnapshot>.Renderer = { snapshot, previous in
         let numbers = [previous, snapshot].map { $0?.path?.sequence ?? 0 }
-        return "\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n"
+        return Array("\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n".utf8)
     }
 
-    private func output(_ channel: Channel, _ loop: EventLoop) throws -> WatchOutput {
+    private func output(_ channel: Channel, _ loop: EventLoop) throws -> WatchOutput<PathSnapshot> {
         WatchOutput(try WatchDescriptor(channel.writer), loop: loop, render: Self.renderer)
     }
 
@@ -118,7 +118,7 @@ import Testing
 
     @Test func theCountEndsAfterALineThatIsWhole() async throws {
         let (channel, loop) = (try Channel(), try EventLoop())
-        let output = WatchOutput(
+        let output = WatchOutput<PathSnapshot>(
             try WatchDescriptor(channel.writer),
             loop: loop,
             count: 2,
@@ -136,7 +136,7 @@ import Testing
 
     @Test func theFirstIsOnlyComparedWith() async throws {
         let (channel, loop) = (try Channel(), try EventLoop())
-        let output = WatchOutput(
+        let output = WatchOutput<PathSnapshot>(
             try WatchDescriptor(channel.writer),
             loop: loop,
             count: 1,

@@ -58,8 +58,11 @@ enum FileAccess {
     /// Asks a watcher to report that a file was written, and its end; events carry no name.
     ///
     /// Not every single write (IN_MODIFY): a writer truncates first, and an empty file is no news.
-    static func watchFile(_ path: String, with watcher: FileDescriptor) {
+    ///
+    /// - Returns: The number that events carry; nil when the file cannot be watched.
+    static func watchFile(_ path: String, with watcher: FileDescriptor) -> Int32? {
         let events = IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
-        _ = unsafe inotify_add_watch(watcher.number, path, UInt32(events))
+        let number = unsafe inotify_add_watch(watcher.number, path, UInt32(events))
+        return number < 0 ? nil : number
     }
 }

@@ -84,23 +84,25 @@ final class KernelQueries {
         _ requests: [NetlinkRequest],
         _ body: (NetlinkMessage) -> Answer?
     ) -> [Result<Answer, SystemError>] {
-        stride(from: 0, to: requests.count, by: Self.batchLimit).flatMap { start in
+        // The ordinary case, without copying.
+        if requests.count <= Self.batchLimit { return requests.isEmpty ? [] : self.askTogether(requests, body) }
+        return stride(from: 0, to: requests.count, by: Self.batchLimit).flatMap { start in
             self.askTogether(Array(requests[start..<min(start + Self.batchLimit, requests.count)]), body)
         }
     }
 
     private func askTogether<Answer>(
         _ requests: [NetlinkRequest],
-        _ body: (NetlinkMessage) -> Answer?
+        _ body: (NetlinkMessage) -> Answer?,
+        isRepeated: Bool = false
     ) -> [Result<Answer, SystemError>] {
         guard let first = try? self.socket.send(requests) else { return requests.map { _ in .failure(.broken) } }
-        var results: [Result<Answer, SystemError>?] = Array(repeating: nil, count: requests.count)
+        var results: [Result<Answer, SystemError>] = Array(repeating: .failure(.timedOut), count: requests.count)
         var missing = requests.count
-        var failure: SystemError?
-        while missing > 0, failure == nil {
-            let reception = self.socket.receive { message in
+        while missing > 0 {
+            let reception = self.socket.receiveBatch { message in
                 let position = Int(message.sequence &- first)
-                guard position < results.count, results[position] == nil else { return }
+                guard position < results.count, case .failure(.timedOut) = results[position] else { return }
                 missing -= 1
                 if let error = message.error {
                     results[position] = .failure(error == 0 ? .badAnswer : SystemError(number: error))
@@ -110,10 +112,13 @@ final class KernelQueries {
             }
             switch reception {
             case .messages: continue
-            case .empty: failure = .timedOut
-            case .overrun, .failed: failure = .broken
+            case .empty: return results
+            // An answer did not fit, and does now.
+            case .overrun where !isRepeated: return self.askTogether(requests, body, isRepeated: true)
+            case .overrun, .failed:
+                return results.map { if case .failure(.timedOut) = $0 { .failure(.broken) } else { $0 } }
             }
         }
-        return results.map { $0 ?? .failure(failure ?? .broken) }
+        return results
     }
 }

@@ -62,6 +62,17 @@ struct NetlinkMessage {
         return unsafe nlmsg_find_attr(self.header, Int32(headerLength), Int32(type)).map { unsafe NetlinkAttribute($0) }
     }
 
+    /// Hands every attribute behind a family header of the given length to a function, with its type.
+    func forEachAttribute(headerLength: Int, _ body: (Int, NetlinkAttribute) -> Void) {
+        guard unsafe nlmsg_valid_hdr(self.header, Int32(headerLength)) != 0 else { return }
+        var remaining = unsafe nlmsg_attrlen(self.header, Int32(headerLength))
+        var next: UnsafeMutablePointer<nlattr>? = unsafe nlmsg_attrdata(self.header, Int32(headerLength))
+        while let attribute = unsafe next, unsafe nla_ok(attribute, remaining) != 0 {
+            unsafe body(Int(nla_type(attribute)), NetlinkAttribute(attribute))
+            unsafe next = nla_next(attribute, &remaining)
+        }
+    }
+
     /// Lets libnl-route make an object of the message; nil when it is not one it can read.
     ///
     /// The object is valid while the body runs.
@@ -104,7 +115,14 @@ struct NetlinkAttribute {
     /// The value as a number of 32 bits; nil when it is shorter.
     var uint32: UInt32? { self.load(at: 0) }
     /// The value as an address of 4 or 16 octets; nil for other lengths.
-    var address: IPAddress? { unsafe IPAddress(octets: self.payload) }
+    var address: IPAddress? {
+        let payload = unsafe self.payload
+        return switch payload.count {
+        case 4: unsafe IPAddress(ipv4: UInt32(bigEndian: payload.loadUnaligned(as: UInt32.self)))
+        case 16: unsafe IPAddress(ipv6: UInt128(bigEndian: payload.loadUnaligned(as: UInt128.self)))
+        default: nil
+        }
+    }
 
     /// Reads a number inside the value; nil when it does not fit.
     func load<Value: BitwiseCopyable>(at offset: Int) -> Value? {

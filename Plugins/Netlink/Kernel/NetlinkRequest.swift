@@ -4,67 +4,78 @@
 import CNetlink
 import NetPath
 
-/// A request to the kernel, before it is sent.
+/// A request to the kernel: the octets of its message, which are the same each time but for the sequence number.
 struct NetlinkRequest {
-    struct Attribute {
-        let type: UInt16
-        let payload: [UInt8]
-    }
+    /// struct nlmsghdr, the family's header, attributes, each padded to four octets.
+    private var message: [UInt8] = []
 
-    let type: UInt16
-    let flags: UInt16
-    let header: [UInt8]
-    var attributes: [Attribute] = []
-
-    /// Writes the message (struct nlmsghdr, the family's header, attributes), each part padded to four octets.
+    /// Adds the message to a datagram.
     func append(to datagram: inout [UInt8], sequence: UInt32) {
-        let length = self.attributes.reduce(16 + self.header.count) { $0 + 4 + ($1.payload.count + 3) & ~3 }
-        datagram.appendNative(UInt32(length))
-        datagram.appendNative(self.type)
-        datagram.appendNative(self.flags)
-        datagram.appendNative(sequence)
-        datagram.appendNative(UInt32(0))
-        datagram += self.header
-        for attribute in self.attributes {
-            datagram.appendNative(UInt16(4 + attribute.payload.count))
-            datagram.appendNative(attribute.type)
-            datagram += attribute.payload
-            while datagram.count % 4 != 0 { datagram.append(0) }
+        let start = datagram.count
+        datagram += self.message
+        datagram.setNative(sequence, at: start + 8)
+    }
+
+    /// Begins a message: type, flags, and an empty header of the family with that many octets.
+    private init(_ type: Int, flags: Int32, headerLength: Int) {
+        self.message.reserveCapacity(64)
+        self.message.append(contentsOf: repeatElement(0, count: 16 + headerLength))
+        self.message.setNative(UInt16(type), at: 4)
+        self.message.setNative(UInt16(NLM_F_REQUEST | flags), at: 6)
+        self.noteLength()
+    }
+
+    private mutating func append(_ type: Int, _ address: IPAddress) {
+        let length = address.bitWidth / 8
+        self.beginAttribute(type, length: length)
+        for shift in stride(from: address.bitWidth - 8, through: 0, by: -8) {
+            self.message.append(UInt8(truncatingIfNeeded: address.bits >> shift))
         }
+        self.noteLength()
     }
 
-    private init(_ type: Int, flags: Int32, header: [UInt8]) {
-        self.type = UInt16(type)
-        self.flags = UInt16(NLM_F_REQUEST | flags)
-        self.header = header
+    private mutating func append(_ type: Int, _ value: UInt32) {
+        self.beginAttribute(type, length: 4)
+        self.message.append(contentsOf: repeatElement(0, count: 4))
+        self.message.setNative(value, at: self.message.count - 4)
+        self.noteLength()
     }
 
-    mutating func append(_ type: Int, _ value: UInt32) {
-        self.attributes.append(Attribute(type: UInt16(type), payload: value.nativeOctets))
+    private mutating func beginAttribute(_ type: Int, length: Int) {
+        let start = self.message.count
+        self.message.append(contentsOf: repeatElement(0, count: 4))
+        self.message.setNative(UInt16(4 + length), at: start)
+        self.message.setNative(UInt16(type), at: start + 2)
+    }
+
+    private mutating func noteLength() {
+        self.message.setNative(UInt32(self.message.count), at: 0)
     }
 
     /// Asks for all links, without their counters: walking them costs the kernel more than everything else.
     static func dumpLinks() -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETLINK, flags: NLM_F_DUMP, header: interfaceHeader(index: 0))
+        var request = NetlinkRequest(RTM_GETLINK, flags: NLM_F_DUMP, headerLength: 16)
         request.append(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
         return request
     }
 
     /// Asks for one link.
     static func link(_ index: UInt32) -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETLINK, flags: 0, header: interfaceHeader(index: index))
+        var request = NetlinkRequest(RTM_GETLINK, flags: 0, headerLength: 16)
+        // struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
+        request.message.setNative(index, at: 20)
         request.append(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
         return request
     }
 
     /// Asks for all addresses of both families.
     static func dumpAddresses() -> NetlinkRequest {
-        NetlinkRequest(RTM_GETADDR, flags: NLM_F_DUMP, header: [UInt8](repeating: 0, count: 8))
+        NetlinkRequest(RTM_GETADDR, flags: NLM_F_DUMP, headerLength: 8)
     }
 
     /// Asks for a next-hop object.
     static func nextHop(_ id: UInt32) -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETNEXTHOP, flags: 0, header: [UInt8](repeating: 0, count: 8))
+        var request = NetlinkRequest(RTM_GETNEXTHOP, flags: 0, headerLength: 8)
         request.append(NHA_ID, id)
         return request
     }
@@ -83,36 +94,24 @@ struct NetlinkRequest {
         var flags: Int32 = 0
         if matchesTable { flags |= RTM_F_FIB_MATCH }
         if matchesTable, destination.family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
-        let header: [UInt8] =
-            [UInt8(destination.family == .ipv4 ? AF_INET : AF_INET6), UInt8(destination.bitWidth), 0, 0, 0, 0, 0, 0]
-            + UInt32(flags).nativeOctets
-        var request = NetlinkRequest(RTM_GETROUTE, flags: 0, header: header)
-        request.attributes.append(Attribute(type: UInt16(RTA_DST.rawValue), payload: destination.octets))
+        // struct rtmsg: family, lengths of destination and source, and others; flags.
+        var request = NetlinkRequest(RTM_GETROUTE, flags: 0, headerLength: 12)
+        request.message[16] = UInt8(destination.family == .ipv4 ? AF_INET : AF_INET6)
+        request.message[17] = UInt8(destination.bitWidth)
+        request.message.setNative(UInt32(flags), at: 24)
+        request.append(Int(RTA_DST.rawValue), destination)
         if let interface { request.append(Int(RTA_OIF.rawValue), interface) }
         return request
-    }
-
-    /// struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
-    private static func interfaceHeader(index: UInt32) -> [UInt8] {
-        [0, 0, 0, 0] + index.nativeOctets + [UInt8](repeating: 0, count: 8)
     }
 }
 
 extension [UInt8] {
-    /// Appends the octets of a number in the machine's own order, as netlink wants them.
-    fileprivate mutating func appendNative(_ value: some FixedWidthInteger) {
+    /// Puts a number in the machine's own order, as netlink wants it.
+    fileprivate mutating func setNative(_ value: some FixedWidthInteger, at offset: Int) {
         // Swapped on big-endian machines: least significant octet first is the native order on both then.
         let value = value.littleEndian
-        for shift in stride(from: 0, to: value.bitWidth, by: 8) {
-            self.append(UInt8(truncatingIfNeeded: value >> shift))
+        for position in 0..<(value.bitWidth / 8) {
+            self[offset + position] = UInt8(truncatingIfNeeded: value >> (8 * position))
         }
-    }
-}
-
-extension UInt32 {
-    fileprivate var nativeOctets: [UInt8] {
-        var octets: [UInt8] = []
-        octets.appendNative(self)
-        return octets
     }
 }

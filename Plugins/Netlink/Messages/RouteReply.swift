@@ -30,25 +30,37 @@ struct RouteReply: Hashable {
             let type = message.field(at: 7, as: UInt8.self),
             let flags = message.field(at: 8, as: UInt32.self)
         else { return nil }
-        func attribute(_ type: rtattr_type_t) -> NetlinkAttribute? {
-            message.attribute(Int(type.rawValue), headerLength: Self.headerLength)
-        }
         self.type = type
-        self.nextHopID = attribute(RTA_NH_ID)?.uint32
-        self.source = attribute(RTA_PREFSRC)?.address
-        self.metric = attribute(RTA_PRIORITY)?.uint32 ?? 0
-        // The header's field has 8 bits; larger numbers stand in an attribute.
-        self.table = attribute(RTA_TABLE)?.uint32 ?? UInt32(table)
         self.legs = []
-        if let multipath = attribute(RTA_MULTIPATH) {
-            self.legs = Self.legs(of: multipath)
-        } else if let index = attribute(RTA_OIF)?.uint32 {
-            let gateway = attribute(RTA_GATEWAY)?.address ?? attribute(RTA_VIA).flatMap(Self.via)
-            self.legs = [RouteLeg(interfaceIndex: index, gateway: gateway, isDown: flags & Self.downFlags != 0)]
+        self.metric = 0
+        self.table = UInt32(table)
+        var index: UInt32?
+        var gateway: IPAddress?
+        var isMultipath = false
+        // Once through them all: every event reads several answers.
+        message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
+            switch rtattr_type_t(UInt32(type)) {
+            case RTA_NH_ID: self.nextHopID = attribute.uint32
+            case RTA_PREFSRC: self.source = attribute.address
+            case RTA_PRIORITY: self.metric = attribute.uint32 ?? 0
+            // The header's field has 8 bits; larger numbers stand in an attribute.
+            case RTA_TABLE: self.table = attribute.uint32 ?? UInt32(table)
+            case RTA_OIF: index = attribute.uint32
+            case RTA_GATEWAY: gateway = attribute.address
+            case RTA_VIA: gateway = gateway ?? Self.via(attribute)
+            case RTA_MULTIPATH:
+                isMultipath = true
+                self.legs = Self.legs(of: attribute)
+            case RTA_CACHEINFO:
+                // struct rta_cacheinfo: clntref, lastuse, expires in hundredths of a second (USER_HZ).
+                if let hundredths: Int32 = attribute.load(at: 8), hundredths > 0 {
+                    self.expiresIn = .milliseconds(Int64(hundredths) * 10)
+                }
+            default: break
+            }
         }
-        // struct rta_cacheinfo: clntref, lastuse, expires in hundredths of a second (USER_HZ).
-        if let hundredths: Int32 = attribute(RTA_CACHEINFO)?.load(at: 8), hundredths > 0 {
-            self.expiresIn = .milliseconds(Int64(hundredths) * 10)
+        if let index, !isMultipath {
+            self.legs = [RouteLeg(interfaceIndex: index, gateway: gateway, isDown: flags & Self.downFlags != 0)]
         }
     }
 

@@ -16,6 +16,21 @@ final class RouteLookup {
     /// When the first of the answering routes with a lifetime ends; the kernel announces that up to 30 s late.
     private(set) var earliestExpiry: MonotonicTime?
 
+    /// The questions about destinations, which are the same after every event.
+    private struct Questions {
+        let destinations: [IPAddress]
+        let verdicts: [NetlinkRequest]
+        let sources: [NetlinkRequest]
+
+        init(_ destinations: [IPAddress]) {
+            self.destinations = destinations
+            self.verdicts = destinations.map { .route(to: $0, through: nil, matchesTable: true) }
+            self.sources = destinations.map { .route(to: $0, through: nil, matchesTable: false) }
+        }
+    }
+
+    private var known = Questions([])
+
     /// Finds out what the kernel can answer.
     init(_ queries: KernelQueries, clock: any MonotonicClock) {
         self.queries = queries
@@ -53,17 +68,16 @@ final class RouteLookup {
         to destinations: [IPAddress],
         defaultRoutes: [DefaultRouteQuestion]
     ) -> (answers: [RouteAnswer], defaultRoutes: [InterfaceRoute?]) {
+        if !destinations.isEmpty, self.known.destinations != destinations { self.known = Questions(destinations) }
         let replies = self.replies(
-            destinations.map { .route(to: $0, through: nil, matchesTable: true) }
+            (destinations.isEmpty ? [] : self.known.verdicts)
                 + defaultRoutes.map { .route(to: $0.destination, through: $0.interface, matchesTable: true) },
             about: destinations + defaultRoutes.map(\.destination)
         )
         var answers = replies.prefix(destinations.count).map(self.answer)
         let routed = answers.indices.filter { if case .route = answers[$0] { true } else { false } }
-        let sources = self.replies(
-            routed.map { .route(to: destinations[$0], through: nil, matchesTable: false) },
-            about: routed.map { destinations[$0] }
-        )
+        // Asked only now, because most of what is lost is lost for all families.
+        let sources = self.replies(routed.map { self.known.sources[$0] }, about: routed.map { destinations[$0] })
         for (position, reply) in zip(routed, sources) {
             guard case .route(var route) = answers[position] else { continue }
             if case .success(let reply) = reply { route.source = reply.source.map { .address($0) } ?? .none }

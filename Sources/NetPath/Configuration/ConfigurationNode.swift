@@ -55,6 +55,24 @@ public struct ConfigurationNode: Sendable, Hashable {
 }
 
 extension ConfigurationNode {
+    /// The bare values: equal wherever they stand, and whether or not they were quoted.
+    ///
+    /// - Parameter key: A key of the mapping to leave out.
+    /// - Returns: The values, all at one place that means nothing.
+    package func values(without key: String? = nil) -> Content {
+        switch self.content {
+        case .scalar(let text, _): return .scalar(text: text, isQuoted: false)
+        case .sequence(let elements): return .sequence(elements.map(\.withoutPlace))
+        case .mapping(let entries):
+            let entries = entries.filter { key == nil || $0.key.text != key }
+            return .mapping(entries.map { Entry(key: $0.key.withoutPlace, value: $0.value.withoutPlace) })
+        }
+    }
+
+    private var withoutPlace: ConfigurationNode {
+        ConfigurationNode(self.values(), at: SourcePosition(line: 1, column: 1))
+    }
+
     /// Whether the value is YAML's way to say nothing: `key:`, `key: ~` or `key: null`.
     ///
     /// `null` is refused rather than read as a four-letter name, because whoever writes it means "nothing".

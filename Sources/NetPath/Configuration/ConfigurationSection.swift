@@ -24,7 +24,16 @@ public final class ConfigurationSection {
     /// The addresses that stand for the whole internet, as the file or the program has them.
     ///
     /// For backends that ask for routes, so that all of them ask for the same ones.
-    public package(set) var representatives = RepresentativeRoute.defaultDestinations
+    public package(set) var representatives: [IPAddress] {
+        get {
+            self.usesRepresentatives = true
+            return self.givenRepresentatives
+        }
+        set { self.givenRepresentatives = newValue }
+    }
+    private var givenRepresentatives = RepresentativeRoute.defaultDestinations
+    /// Whether anybody asked for ``representatives``, and so depends on them.
+    package private(set) var usesRepresentatives = false
 
     /// The sections below one key.
     enum Children {

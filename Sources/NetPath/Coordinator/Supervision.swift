@@ -169,7 +169,7 @@ struct Supervision: Sendable {
             }
             run.silentSince = now
             self.phase = .running(run)
-            return .silent(run.hasSpoken ? "did not answer a refresh within 1 s" : "no first word within 2 s")
+            return .silent(run.hasSpoken ? "did not answer a refresh within 1 s" : BackendReport.silence)
         case .ending(let run, let since, _, let then):
             self.phase = .ending(run, since: since, isOverdue: true, then: then)
             return .ignoresCancellation

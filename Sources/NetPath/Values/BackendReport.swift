@@ -25,6 +25,16 @@ public struct BackendReport: Hashable, Sendable {
     @EqualityIgnored public var resynchronizations: Int
 }
 
+extension BackendReport {
+    /// The error of a backend that said nothing when it was started.
+    static let silence = "no first word within 2 s"
+
+    /// Whether the backend was to speak and has said nothing: neither what it sees nor what it failed of.
+    package var isSilent: Bool {
+        self.health == .starting || (self.reportedAt == nil && self.error == Self.silence)
+    }
+}
+
 /// How a backend is used.
 public enum BackendMode: String, Hashable, Sendable, CaseIterable {
     /// It runs all the time.

@@ -83,9 +83,15 @@ extension IPAddress: CustomStringConvertible {
     /// The canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
     public var description: String {
         switch self.family {
-        case .ipv4: self.octets.map(String.init).joined(separator: ".")
+        case .ipv4: Self.dotted(UInt32(truncatingIfNeeded: self.bits))
         case .ipv6: self.canonicalIPv6
         }
+    }
+
+    private static func dotted(_ bits: UInt32) -> String {
+        // Not a list of four texts joined: this is short enough to need no memory of its own.
+        String(bits >> 24) + "." + String(bits >> 16 & 0xFF) + "." + String(bits >> 8 & 0xFF) + "."
+            + String(bits & 0xFF)
     }
 
     private var canonicalIPv6: String {

@@ -11,16 +11,13 @@ struct Inquiry: Sendable {
     /// What the verdicts depended on besides the evidence.
     var evaluation = EvaluationPolicy()
 
-    /// How often to look for backends that spoke without a path being published.
-    private static let interval: Duration = .milliseconds(20)
-
     /// Asks the backends of a configuration.
     ///
     /// - Throws: `SystemError` when the process may open no more files.
     static func ask(_ configuration: LoadedConfiguration, limit: Duration) throws(SystemError) -> Inquiry {
         let loop = try EventLoop()
         // What the backends complain about is part of the answer; only what is worse needs a message of its own.
-        let log = ToolContext.current.log(from: .error)
+        let log = ToolContext.current.log(from: LogThreshold(.error))
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         var inquiry = Self.ask(coordinator, on: loop, limit: limit)
         inquiry.evaluation = configuration.evaluation
@@ -37,7 +34,7 @@ struct Inquiry: Sendable {
     ///   - limit: How long to wait at most.
     /// - Returns: What they said.
     static func ask(_ coordinator: PathCoordinator, on loop: EventLoop, limit: Duration) -> Inquiry {
-        let subscription = coordinator.subscribe { _ in loop.wakeUp.wake(.output) }
+        let subscription = coordinator.subscribeOpinions { _ in loop.wakeUp.wake(.output) }
         defer {
             subscription.cancel()
             coordinator.stop()
@@ -45,16 +42,27 @@ struct Inquiry: Sendable {
         let deadline = loop.now() + limit
         coordinator.start()
         while !Self.isSettled(coordinator.opinions), loop.now() < deadline {
-            _ = loop.turn(limit: min(Self.interval, deadline - loop.now()))
+            _ = loop.turn(limit: deadline - loop.now())
         }
 
-        let opinions = coordinator.opinions
+        let opinions = coordinator.opinions.map { opinion in
+            var opinion = opinion
+            if opinion.report.isSilent { opinion.report.error = "said nothing within \(DurationText.format(limit))" }
+            return opinion
+        }
         let snapshot = PathSnapshot(path: coordinator.path, backends: opinions.map(\.report), takenAt: .now())
         return Inquiry(opinions: opinions, snapshot: snapshot)
     }
 
     private static func isSettled(_ opinions: [BackendOpinion]) -> Bool {
-        !opinions.contains { $0.report.health == .starting }
+        !opinions.contains(where: \.report.isSilent)
+    }
+
+    /// Says on standard error which backends had the time to speak and did not.
+    func noteSilence() {
+        for report in self.snapshot.backends where report.isSilent {
+            ToolContext.current.note("netpath: \(report.name.safe) \(report.error?.safe ?? "is silent")")
+        }
     }
 
     /// The opinion that the path is built on; without a path, the first one with evidence.

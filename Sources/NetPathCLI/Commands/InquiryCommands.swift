@@ -46,7 +46,10 @@ struct StatusCommand: ToolCommand {
 
     func execute() throws -> ToolStatus {
         let inquiry = try Inquiry.ask(self.options.configuration(), limit: self.timeout.timeout.duration)
-        if !self.quiet { try self.show(inquiry.snapshot) }
+        if !self.quiet {
+            inquiry.noteSilence()
+            try self.show(inquiry.snapshot)
+        }
         return ToolStatus(inquiry.snapshot.path)
     }
 
@@ -76,6 +79,7 @@ struct ExplainCommand: ToolCommand {
 
     func execute() throws -> ToolStatus {
         let inquiry = try Inquiry.ask(self.options.configuration(), limit: self.timeout.timeout.duration)
+        inquiry.noteSilence()
         let explained = inquiry.explained
         try self.options.write(explained.document, or: explained.screen)
         return ToolStatus(inquiry.snapshot.path)
@@ -99,6 +103,7 @@ struct BackendsCommand: ToolCommand {
     func execute() throws -> ToolStatus {
         let configuration = try self.options.configuration()
         let inquiry = try Inquiry.ask(configuration, limit: self.timeout.timeout.duration)
+        inquiry.noteSilence()
         let inventory = inquiry.inventory(of: configuration, registry: ToolContext.current.registry)
         try self.options.write(inventory.document, or: inventory.screen)
         return .satisfied

@@ -23,7 +23,7 @@ struct RootCommand: ParsableCommand {
             """,
         version: BuildFacts.text,
         subcommands: [
-            StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self,
+            StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self, CompareCommand.self,
             ConfigurationCommand.self, CompletionCommand.self,
         ],
         defaultSubcommand: StatusCommand.self

@@ -18,6 +18,10 @@ struct WatchCommand: ToolCommand {
 
             SIGINT, SIGTERM, and the end of the reader end it with exit status 0. The exit status does not tell the path; \
             that of 'status' does.
+
+            The configuration is read again when its file changes, and on SIGHUP, which also looks for the file anew. \
+            Only what changed is started again, and --set stays in force. A file with errors changes nothing; they are \
+            reported.
             """
     )
 
@@ -51,13 +55,8 @@ struct WatchCommand: ToolCommand {
         let configuration = try self.options.configuration()
         let loop = try EventLoop()
         loop.wakeUp.stopOnSignals()
-        let descriptor: WatchDescriptor
-        do throws(SystemError) {
-            descriptor = try WatchDescriptor()
-        } catch {
-            if error.isReaderGone { return .satisfied }
-            throw error
-        }
+        loop.wakeUp.reloadOnHangUp()
+        guard let descriptor = try WatchDescriptor.ofReader() else { return .satisfied }
 
         let format: WatchFormat =
             self.options.json ? .json : context.isTerminal ? .log(self.options.style) : .lines
@@ -65,7 +64,10 @@ struct WatchCommand: ToolCommand {
         let isLive =
             context.isTerminal && !self.options.json && !self.plain && self.count == nil && !self.changesOnly
         let live =
-            isLive ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) : nil
+            isLive
+            ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) {
+                LiveState(characters: $0, hint: $1)
+            } : nil
         defer { live?.screen.leave() }
         let output =
             live?.output
@@ -75,19 +77,20 @@ struct WatchCommand: ToolCommand {
                 count: self.count,
                 skipsFirst: self.changesOnly
             ) { snapshot, previous in
-                format.render(snapshot, previous: previous) { $0.local }
+                // Every event passes here, and JSON is octets already.
+                if case .json = format { return snapshot.jsonLine }
+                return Array(format.render(snapshot, previous: previous) { $0.local }.utf8)
             }
-        let coordinator = configuration.makeCoordinator(
-            clock: loop,
-            executor: loop,
-            log: live?.log(from: configuration.logLevel) ?? context.log(from: configuration.logLevel)
-        )
+        let threshold = LogThreshold(configuration.logLevel)
+        let log = live?.log(from: threshold) ?? context.log(from: threshold)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         coordinator.subscribe { path in
             let snapshot = PathSnapshot(path: path, backends: path.backends, takenAt: .now())
             if let live { live.show(snapshot) } else { output.show(snapshot) }
         }
         let deadline = self.timeout.map { loop.now() + $0.duration }
         if let deadline { loop.stop(at: deadline) }
+        let follower = self.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log)
         coordinator.start()
         defer { coordinator.stop() }
 
@@ -97,7 +100,14 @@ struct WatchCommand: ToolCommand {
             context.note(Self.silenceMessage(reports))
             if self.options.json { output.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
         }
-        let end = output.run(screen: live?.screen, onWakeUp: { live?.handle($0) }, onSilence: onSilence)
+        let end = output.run(
+            screen: live?.screen,
+            onWakeUp: { reasons in
+                live?.handle(reasons)
+                follower.handle(reasons)
+            },
+            onSilence: onSilence
+        )
         if case .failed(let error) = end { throw error }
         // Only then is anything missing; a signal before it is what ended a watch that was cut short.
         let isLate = deadline.map { $0 <= loop.now() } ?? false

@@ -20,79 +20,69 @@ enum JSONValue: Hashable, Sendable {
 
     /// The text on one line, without a final line feed.
     var line: String {
-        var text = ""
-        text.reserveCapacity(2048)
-        self.write(to: &text)
-        return text
+        String(decoding: JSONText.line(self.write).dropLast(), as: UTF8.self)
     }
 
-    private func write(to text: inout String) {
+    /// Writes the value to a sink.
+    func write(to sink: inout some JSONSink) {
         switch self {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .integer(let value): text += String(value)
-        case .string(let value): Self.write(value, to: &text)
-        case .array(let elements):
-            text += "["
-            for (position, element) in elements.enumerated() {
-                if position > 0 { text += "," }
-                element.write(to: &text)
-            }
-            text += "]"
+        case .null: sink.null()
+        case .bool(let value): sink.bool(value)
+        case .integer(let value): sink.integer(value)
+        case .string(let value): sink.string(value)
+        case .array(let elements): sink.array(elements) { $1.write(to: &$0) }
         case .object(let members):
-            text += "{"
-            for (position, member) in members.enumerated() {
-                if position > 0 { text += "," }
-                Self.write(member.key, to: &text)
-                text += ":"
-                member.value.write(to: &text)
-            }
-            text += "}"
+            sink.object { for member in members { $0.member(member.key, member.value.write) } }
         }
-    }
-
-    private static func write(_ string: String, to text: inout String) {
-        text += "\""
-        defer { text += "\"" }
-        // Nearly every string is plain ASCII, and stands on the way of every event.
-        if string.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C }) {
-            text += string
-            return
-        }
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            default:
-                if scalar.isInert {
-                    text.unicodeScalars.append(scalar)
-                } else {
-                    for unit in String(scalar).utf16 { text += Self.escape(unit) }
-                }
-            }
-        }
-    }
-
-    private static func escape(_ unit: UInt16) -> String {
-        let digits = String(unit, radix: 16)
-        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
 }
 
-extension Unicode.Scalar {
-    /// Whether a terminal only shows the scalar.
-    ///
-    /// RFC 8259 asks for the escape of U+0000 to U+001F alone; C1 controls and bidirectional overrides act on a
-    /// terminal as well, and their escape is the same string to a parser.
-    fileprivate var isInert: Bool {
-        if self.isASCII { return (0x20..<0x7F).contains(self.value) }
-        return switch self.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator: false
-        default: true
+/// Makes a value of the pieces of a document.
+struct JSONValueBuilder: JSONSink {
+    private enum Container {
+        case array([JSONValue])
+        case object([JSONValue.Member], key: String)
+    }
+
+    private var open: [Container] = []
+    private var result: JSONValue = .null
+
+    /// Makes the value that the body writes.
+    static func value(_ body: (inout JSONValueBuilder) -> Void) -> JSONValue {
+        var builder = JSONValueBuilder()
+        body(&builder)
+        return builder.result
+    }
+
+    private mutating func put(_ value: JSONValue) {
+        switch self.open.popLast() {
+        case .array(var elements):
+            elements.append(value)
+            self.open.append(.array(elements))
+        case .object(var members, let key):
+            members.append(JSONValue.Member(key: key, value: value))
+            self.open.append(.object(members, key: ""))
+        case nil: self.result = value
         }
+    }
+
+    mutating func null() { self.put(.null) }
+    mutating func bool(_ value: Bool) { self.put(.bool(value)) }
+    mutating func integer(_ value: Int64) { self.put(.integer(value)) }
+    mutating func string(_ value: String) { self.put(.string(value)) }
+    mutating func beginArray() { self.open.append(.array([])) }
+    mutating func beginObject() { self.open.append(.object([], key: "")) }
+
+    mutating func key(_ name: String) {
+        if case .object(let members, _) = self.open.popLast() { self.open.append(.object(members, key: name)) }
+    }
+
+    mutating func endArray() {
+        if case .array(let elements) = self.open.popLast() { self.put(.array(elements)) }
+    }
+
+    mutating func endObject() {
+        if case .object(let members, _) = self.open.popLast() { self.put(.object(members)) }
     }
 }
 

@@ -22,93 +22,136 @@ struct PathSnapshot: Hashable, Sendable {
 let schemaVersion: JSONValue = .integer(1)
 
 extension PathSnapshot {
-    /// The document of `status` and `watch`; every key is always present, null when unknown.
+    /// The document of `status` and `watch`.
+    var document: JSONValue { JSONValueBuilder.value(self.write) }
+
+    /// The document as text, with a line feed.
+    var jsonLine: [UInt8] { JSONText.line(self.write) }
+
+    /// Writes the document; every key is always present, null when unknown.
     ///
     /// The names are described in `JSON.md`.
-    var document: JSONValue {
+    func write(to sink: inout some JSONSink) {
         let path = self.path
-        return [
-            "schema": schemaVersion,
-            "status": .optional(path?.status.rawValue),
-            "reason": .reason(path?.reason),
-            "stale": .bool(path?.isStale ?? false),
-            "interfaces": .array(path?.interfaces.map(JSONValue.interface) ?? []),
-            "carriedBy": .optional(path?.carriedBy),
-            "gateways": .array(path?.gateways.map(JSONValue.gateway) ?? []),
-            "dnsServers": path?.dnsServers.map { .strings($0.map(\.description)) } ?? .null,
-            "supportsIPv4": .optional(path?.supportsIPv4),
-            "supportsIPv6": .optional(path?.supportsIPv6),
+        sink.object { sink in
+            sink.member("schema", schemaVersion.write)
+            sink.member("status", path?.status.rawValue)
+            sink.member("reason") { $0.reason(path?.reason) }
+            sink.member("stale", path?.isStale ?? false)
+            sink.member("interfaces", path?.interfaces ?? []) { $0.interface($1) }
+            sink.member("carriedBy", path?.carriedBy)
+            sink.member("gateways", path?.gateways ?? []) { $0.gateway($1) }
+            sink.member("dnsServers") { sink in
+                guard let servers = path?.dnsServers else { return sink.null() }
+                sink.array(servers) { $0.string($1.description) }
+            }
+            sink.member("supportsIPv4", path?.supportsIPv4)
+            sink.member("supportsIPv6", path?.supportsIPv6)
             // Not to know the name servers is not the same as to have none.
-            "supportsDNS": .optional(path?.dnsServers.map { !$0.isEmpty }),
-            "isExpensive": .optional(path?.isExpensive),
-            "isConstrained": .optional(path?.isConstrained),
-            "internet": .string((path?.internet ?? .unknown).rawValue),
-            "probes": .array(path?.probes.map(JSONValue.probe) ?? []),
-            "backends": .array(self.backends.map { .backend($0, at: self.takenAt) }),
-            "disagreements": .array(path?.disagreements.map(JSONValue.disagreement) ?? []),
-            "sequence": .optional(path?.sequence),
-            "time": .string(self.time.rfc3339),
-        ]
+            sink.member("supportsDNS", path?.dnsServers.map { !$0.isEmpty })
+            sink.member("isExpensive", path?.isExpensive)
+            sink.member("isConstrained", path?.isConstrained)
+            sink.member("internet", (path?.internet ?? .unknown).rawValue)
+            sink.member("probes", path?.probes ?? []) { $0.probe($1) }
+            sink.member("backends", self.backends) { $0.backend($1, at: self.takenAt) }
+            sink.member("disagreements", path?.disagreements ?? []) { $0.disagreement($1) }
+            sink.member("sequence", path?.sequence)
+            sink.member("time", self.time.rfc3339)
+        }
     }
 }
 
+extension JSONSink {
+    fileprivate mutating func reason(_ reason: PathReason?) {
+        guard let reason else { return self.null() }
+        self.object { sink in
+            sink.member("code", reason.code.rawValue)
+            sink.member("message", reason.message)
+        }
+    }
+
+    fileprivate mutating func interface(_ interface: PathInterface) {
+        self.object { sink in
+            sink.member("name", interface.name)
+            sink.member("index", interface.index)
+            sink.member("type", interface.type.rawValue)
+            sink.member("kind", interface.kind)
+            sink.member("reason") { $0.reason(interface.reason) }
+            sink.member("operationalState", interface.operationalState?.name)
+            sink.member("addresses", interface.addresses) { $0.string($1.description) }
+            sink.member("gateways", interface.gateways) { $0.string($1.description) }
+            sink.member("metric", interface.metric)
+            sink.member("table", interface.table)
+            sink.member("underlying", interface.underlying)
+        }
+    }
+
+    fileprivate mutating func gateway(_ gateway: Gateway) {
+        self.object { sink in
+            sink.member("address", gateway.address.description)
+            sink.member("interface", gateway.interfaceIndex)
+        }
+    }
+
+    fileprivate mutating func probe(_ outcome: ProbeOutcome) {
+        var errno: Int32?
+        if case .unreachable(let number) = outcome.result { errno = number }
+        self.object { sink in
+            sink.member("target", outcome.target)
+            sink.member("outcome", outcome.result.name)
+            sink.member("errno", errno)
+            sink.member("rttMicroseconds", outcome.roundTrip.map { $0.inNanoseconds / 1_000 })
+        }
+    }
+
+    fileprivate mutating func backend(_ report: BackendReport, at now: ClockReading) {
+        self.object { sink in
+            sink.member("name", report.name)
+            sink.member("mode", report.mode.rawValue)
+            sink.member("health", report.health.rawValue)
+            sink.member("status", report.status?.rawValue)
+            sink.member("reason") { $0.reason(report.reason) }
+            sink.member("error", report.error)
+            sink.member("ageMilliseconds", report.age(at: now).map { $0.inNanoseconds / 1_000_000 })
+            sink.member("limitations", report.limitations)
+            sink.member("restarts", report.restarts)
+            sink.member("resynchronizations", report.resynchronizations)
+        }
+    }
+
+    fileprivate mutating func disagreement(_ disagreement: Disagreement) {
+        self.object { sink in
+            sink.member("backend", disagreement.backend)
+            sink.member("status", disagreement.status.rawValue)
+            sink.member("reason") { $0.reason(disagreement.reason) }
+        }
+    }
+}
+
+// As parts of other documents.
 extension JSONValue {
     static func reason(_ reason: PathReason?) -> JSONValue {
-        reason.map { ["code": .string($0.code.rawValue), "message": .string($0.message)] } ?? .null
+        JSONValueBuilder.value { $0.reason(reason) }
     }
 
     static func interface(_ interface: PathInterface) -> JSONValue {
-        [
-            "name": .string(interface.name),
-            "index": .integer(interface.index),
-            "type": .string(interface.type.rawValue),
-            "kind": .optional(interface.kind),
-            "reason": .reason(interface.reason),
-            "operationalState": .optional(interface.operationalState?.name),
-            "addresses": .strings(interface.addresses.map(\.description)),
-            "gateways": .strings(interface.gateways.map(\.description)),
-            "metric": .optional(interface.metric),
-            "table": .optional(interface.table),
-            "underlying": .optional(interface.underlying),
-        ]
+        JSONValueBuilder.value { $0.interface(interface) }
     }
 
     static func gateway(_ gateway: Gateway) -> JSONValue {
-        ["address": .string(gateway.address.description), "interface": .integer(gateway.interfaceIndex)]
+        JSONValueBuilder.value { $0.gateway(gateway) }
     }
 
     static func probe(_ outcome: ProbeOutcome) -> JSONValue {
-        var errno: Int32?
-        if case .unreachable(let number) = outcome.result { errno = number }
-        return [
-            "target": .string(outcome.target),
-            "outcome": .string(outcome.result.name),
-            "errno": .optional(errno),
-            "rttMicroseconds": .optional(outcome.roundTrip.map { $0.inNanoseconds / 1_000 }),
-        ]
+        JSONValueBuilder.value { $0.probe(outcome) }
     }
 
     static func backend(_ report: BackendReport, at now: ClockReading) -> JSONValue {
-        [
-            "name": .string(report.name),
-            "mode": .string(report.mode.rawValue),
-            "health": .string(report.health.rawValue),
-            "status": .optional(report.status?.rawValue),
-            "reason": .reason(report.reason),
-            "error": .optional(report.error),
-            "ageMilliseconds": .optional(report.age(at: now).map { $0.inNanoseconds / 1_000_000 }),
-            "limitations": .strings(report.limitations),
-            "restarts": .integer(report.restarts),
-            "resynchronizations": .integer(report.resynchronizations),
-        ]
+        JSONValueBuilder.value { $0.backend(report, at: now) }
     }
 
     static func disagreement(_ disagreement: Disagreement) -> JSONValue {
-        [
-            "backend": .string(disagreement.backend),
-            "status": .string(disagreement.status.rawValue),
-            "reason": .reason(disagreement.reason),
-        ]
+        JSONValueBuilder.value { $0.disagreement(disagreement) }
     }
 }
 

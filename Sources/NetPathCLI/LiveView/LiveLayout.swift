@@ -25,7 +25,10 @@ extension LiveState {
 
         let sections =
             [self.snapshot?.path.map(self.interfaces)].compactMap { $0 }
-            + [self.backends(self.snapshot?.backends ?? []), self.changes(local: local)]
+            + [
+                self.backends(self.snapshot?.backends ?? []),
+                self.history.section(self.size, self.characters, local: local),
+            ]
         let room = max(0, rows - lines.count - footer.count)
         let shares = LiveSection.shares(
             of: room,

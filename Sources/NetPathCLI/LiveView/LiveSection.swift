@@ -119,18 +119,24 @@ extension LiveState {
         }
         return section
     }
+}
 
+extension ChangeHistory {
     /// What happened lately, the newest first.
-    func changes(local: (WallTime) -> CivilTime) -> LiveSection {
+    func section(
+        _ size: TerminalSize,
+        _ characters: LiveCharacters,
+        local: (WallTime) -> CivilTime
+    ) -> LiveSection {
         // Milliseconds and straight columns are for those who have the room.
-        let isWide = self.size.columns >= 60
-        let width = isWide ? self.history.entries.map(\.word.count).max() ?? 0 : 0
-        let lines = self.history.entries.map { entry -> LiveLine in
+        let isWide = size.columns >= 60
+        let width = isWide ? self.entries.map(\.word.count).max() ?? 0 : 0
+        let lines = self.entries.map { entry -> LiveLine in
             var line = LiveLine("  " + local(entry.time).time.prefix(isWide ? 12 : 8) + "  ")
             let column = line.columns + width + 2
             line.append(entry.word, entry.emphasis)
             line.advance(to: max(column, line.columns + 2))
-            line.append(self.characters.displayable(entry.text))
+            line.append(characters.displayable(entry.text))
             return line
         }
         return LiveSection(heading: "Changes", detailed: lines, brief: lines, isCounted: false)

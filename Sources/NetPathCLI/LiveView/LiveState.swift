@@ -13,7 +13,7 @@ struct TerminalSize: Hashable, Sendable {
 }
 
 /// Everything the live view shows; ``LiveState/lines(_:local:)`` makes the picture.
-struct LiveState: Hashable, Sendable {
+struct LiveState: Hashable, LivePicture {
     private(set) var snapshot: PathSnapshot?
     private(set) var history = ChangeHistory()
     var size: TerminalSize = .usual

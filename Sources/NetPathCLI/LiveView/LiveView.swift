@@ -4,37 +4,63 @@
 import NetPath
 import Synchronization
 
-/// The live view of `watch`: keeps the state, and draws it anew when it or the terminal changed, and only then.
+/// What a live view shows, without input and output.
+protocol LivePicture: Sendable {
+    /// What it is made from.
+    associatedtype Snapshot: Sendable
+
+    /// The latest snapshot.
+    var snapshot: Snapshot? { get }
+    /// The size of the terminal.
+    var size: TerminalSize { get set }
+    /// Takes the next snapshot.
+    mutating func record(_ snapshot: Snapshot)
+    /// Takes a message of the program.
+    mutating func record(_ level: LogLevel, _ text: String, at time: WallTime)
+    /// As many lines as the terminal has rows, none wider than it.
+    func lines(_ style: TextStyle, local: (WallTime) -> CivilTime) -> [String]
+}
+
+/// A live view: keeps the state, and draws it anew when it or the terminal changed, and only then.
 ///
 /// Frames go through ``WatchOutput``: a terminal that takes nothing holds up nobody, and gets the newest frame next.
-struct LiveView: Sendable {
+struct LiveView<Picture: LivePicture>: Sendable {
     /// What frames are drawn from, at the moment they are drawn.
     private final class Model: Sendable {
-        let state: Mutex<LiveState>
+        let state: Mutex<Picture>
 
-        init(_ state: LiveState) {
+        init(_ state: Picture) {
             self.state = Mutex(state)
         }
     }
 
-    let output: WatchOutput
+    let output: WatchOutput<Picture.Snapshot>
     let screen: TerminalScreen
     private let loop: EventLoop
     private let model: Model
 
     /// Takes the terminal; nil when standard output is none that could show a view, or is not ours to use.
-    init?(_ descriptor: WatchDescriptor, loop: EventLoop, style: TextStyle, environment: [String: String]) {
+    ///
+    /// - Parameters:
+    ///   - descriptor: Where to draw.
+    ///   - loop: The loop that the output turns.
+    ///   - style: How to mark up.
+    ///   - environment: Where TERM and the character set are looked up.
+    ///   - picture: Makes the picture, given the characters there are and how to leave.
+    init?(
+        _ descriptor: WatchDescriptor,
+        loop: EventLoop,
+        style: TextStyle,
+        environment: [String: String],
+        picture: (_ characters: LiveCharacters, _ hint: String) -> Picture
+    ) {
         guard !["", "dumb"].contains(environment["TERM", default: ""]), let screen = TerminalScreen(descriptor)
         else { return nil }
-        let model = Model(
-            LiveState(
-                characters: LiveCharacters(environment: environment),
-                hint: screen.readsKeys ? "q quits" : "Ctrl-C quits"
-            )
-        )
+        let hint = screen.readsKeys ? "q quits" : "Ctrl-C quits"
+        let model = Model(picture(LiveCharacters(environment: environment), hint))
         self.output = WatchOutput(descriptor, loop: loop) { _, previous in
             let lines = model.state.withLock { $0.lines(style) { $0.local } }
-            return Self.frame(lines, isFirst: previous == nil)
+            return Array(Self.frame(lines, isFirst: previous == nil).utf8)
         }
         self.screen = screen
         self.loop = loop
@@ -51,7 +77,7 @@ struct LiveView: Sendable {
     /// - Parameters:
     ///   - snapshot: The snapshot.
     ///   - onlyFirst: Whether to do nothing when another one was shown before.
-    func show(_ snapshot: PathSnapshot, onlyFirst: Bool = false) {
+    func show(_ snapshot: Picture.Snapshot, onlyFirst: Bool = false) {
         let isShown = self.model.state.withLock { state in
             if onlyFirst, state.snapshot != nil { return false }
             state.record(snapshot)
@@ -62,9 +88,9 @@ struct LiveView: Sendable {
 
     /// A receiver of log messages that shows what matters enough among the changes: on standard error, mostly the same
     /// terminal, it would be written over the view.
-    func log(from threshold: LogLevel) -> @Sendable (LogLevel, String) -> Void {
+    func log(from threshold: LogThreshold) -> @Sendable (LogLevel, String) -> Void {
         { level, text in
-            guard level >= threshold else { return }
+            guard level >= threshold.level else { return }
             self.model.state.withLock { $0.record(level, text, at: ClockReading.now().wall) }
             self.draw()
         }

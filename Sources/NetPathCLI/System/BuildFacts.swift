@@ -39,4 +39,16 @@ enum BuildFacts {
         \(linkedLibraries.joined(separator: ", "))
         """
     }
+
+    /// The document of `--version --json`.
+    static var document: JSONValue {
+        [
+            "schema": schemaVersion,
+            "version": .string(self.version),
+            "commit": .string(self.commit),
+            "compiler": .string(self.compiler),
+            "configuration": .string(self.configuration),
+            "libraries": .strings(linkedLibraries),
+        ]
+    }
 }

@@ -19,6 +19,7 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         var jobs: [UnownedJob] = []
         var sleepers: [UInt64: Sleeper] = [:]
         var lastID: UInt64 = 0
+        var file: Int32?
     }
 
     /// Ends the wait of this loop.
@@ -83,6 +84,11 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
 
     // MARK: The loop
 
+    /// Ends every wait with the reason `file` while a descriptor is readable, in place of any named before.
+    func watch(file descriptor: Int32?) {
+        self.state.withLock { $0.file = descriptor }
+    }
+
     /// Runs everything that is ready, then waits once: for more, for an output, a wake-up, or the end of a limit.
     ///
     /// - Parameters:
@@ -99,13 +105,14 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     ) -> PollResult {
         self.runJobs()
         let now = self.now()
-        let next = self.state.withLock { state in state.sleepers.values.map(\.deadline).min() }
+        let (next, file) = self.state.withLock { state in (state.sleepers.values.map(\.deadline).min(), state.file) }
         let limits = [limit, next.map { max(.zero, $0 - now) }].compactMap { $0 }
         let result = wait(
             for: output,
             wantsRoom: wantsRoom,
             wakeUp: self.wakeUp,
             screen: screen,
+            file: file,
             limit: limits.min()
         )
         self.wakeSleepers()

@@ -21,6 +21,7 @@ struct PollResult: Hashable, Sendable {
 ///   - wantsRoom: Whether to wait for room.
 ///   - wakeUp: Ends the waiting.
 ///   - screen: Where keys end the waiting too.
+///   - file: A descriptor that ends it with the reason `file` when it is readable.
 ///   - limit: How long to wait; nil to wait for ever.
 /// - Returns: What happened; nothing when time is up.
 func wait(
@@ -28,6 +29,7 @@ func wait(
     wantsRoom: Bool,
     wakeUp: WakeUp,
     screen: TerminalScreen? = nil,
+    file: Int32? = nil,
     limit: Duration?
 ) -> PollResult {
     var entries = [
@@ -39,6 +41,7 @@ func wait(
         ),
         pollfd(fd: wakeUp.rawValue, events: Int16(POLLIN), revents: 0),
         pollfd(fd: screen?.input ?? -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: file ?? -1, events: Int16(POLLIN), revents: 0),
     ]
     // Rounded up: waking before the deadline would only mean to wait again.
     let milliseconds = limit.map { Int32(clamping: ($0.inNanoseconds + 999_999) / 1_000_000) } ?? -1
@@ -46,6 +49,7 @@ func wait(
     let events = Int32(entries[0].revents)
     var reasons: WakeUp.Reasons = entries[1].revents != 0 ? wakeUp.take() : []
     if let screen, entries[2].revents != 0 { reasons.formUnion(screen.takeKeys()) }
+    if entries[3].revents != 0 { reasons.insert(.file) }
     return PollResult(
         isReaderGone: events & (Int32(POLLERR) | Int32(POLLHUP) | Int32(POLLNVAL)) != 0,
         hasRoom: events & Int32(POLLOUT) != 0,

@@ -24,6 +24,10 @@ struct WakeUp: Sendable {
         static let suspend = Reasons(rawValue: 16)
         /// The process was continued, or the user wants the terminal drawn anew.
         static let resume = Reasons(rawValue: 32)
+        /// The configuration shall be read again (SIGHUP).
+        static let reload = Reasons(rawValue: 64)
+        /// Something on the way to the configuration file changed.
+        static let file = Reasons(rawValue: 128)
     }
 
     /// What the signal handler writes to; -1 while nobody listens.
@@ -68,11 +72,38 @@ struct WakeUp: Sendable {
         Self.handle([SIGINT, SIGTERM])
     }
 
-    /// Turns what happens to the terminal into wake-ups: a new size, suspension, continuation, its end.
+    /// Turns what happens to the terminal into wake-ups: a new size, suspension, continuation.
     ///
     /// After ``stopOnSignals()``.
     func followTerminal() {
-        Self.handle([SIGWINCH, SIGTSTP, SIGCONT, SIGHUP])
+        Self.handle([SIGWINCH, SIGTSTP, SIGCONT])
+    }
+
+    /// Turns SIGHUP into a wake-up: with the reason `stop` when it tells that the terminal is gone, else `reload`.
+    ///
+    /// After ``stopOnSignals()``. Where the signal is ignored, as nohup(1) has it, it stays so.
+    func reloadOnHangUp() {
+        let hasTerminal = Self.hasTerminal
+        Self.hadTerminal.store(hasTerminal, ordering: .sequentiallyConsistent)
+        var current = sigaction()
+        guard unsafe sigaction(SIGHUP, nil, &current) == 0 else { return }
+        let isIgnored = unsafe unsafeBitCast(current.__sigaction_handler.sa_handler, to: Int.self) == 1
+        if !isIgnored { Self.handle([SIGHUP]) }
+    }
+
+    /// Whether there was a controlling terminal when ``reloadOnHangUp()`` was called.
+    private static let hadTerminal = Atomic(false)
+
+    /// Whether the process has a controlling terminal; a hang-up takes it away from the whole session.
+    private static var hasTerminal: Bool {
+        let descriptor = unsafe open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        if descriptor >= 0 { close(descriptor) }
+        return descriptor >= 0
+    }
+
+    /// Only what a signal handler may call (signal-safety(7)).
+    fileprivate static var isTerminalGone: Bool {
+        Self.hadTerminal.load(ordering: .sequentiallyConsistent) && !Self.hasTerminal
     }
 
     private static func handle(_ numbers: [Int32]) {
@@ -99,6 +130,7 @@ extension WakeUp.Reasons {
         case SIGWINCH: .resize
         case SIGTSTP: .suspend
         case SIGCONT: .resume
+        case SIGHUP: WakeUp.isTerminalGone ? .stop : .reload
         default: .stop
         }
     }

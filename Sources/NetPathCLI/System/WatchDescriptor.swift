@@ -44,6 +44,18 @@ struct WatchDescriptor: Sendable {
         }
     }
 
+    /// Looks at standard output as ``init(_:)`` does; nil when its reader is gone, which is no error.
+    ///
+    /// - Throws: `SystemError` when it cannot be used for another reason.
+    static func ofReader() throws(SystemError) -> WatchDescriptor? {
+        do throws(SystemError) {
+            return try WatchDescriptor()
+        } catch {
+            if error.isReaderGone { return nil }
+            throw error
+        }
+    }
+
     private init(_ rawValue: Int32, _ kind: Kind) {
         self.rawValue = rawValue
         self.kind = kind

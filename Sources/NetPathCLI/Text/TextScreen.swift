@@ -53,6 +53,13 @@ struct TextScreen {
         }
     }
 
+    /// Adds a line that is laid out already.
+    mutating func line(_ content: String) {
+        var content = content
+        while content.hasSuffix(" ") { content.removeLast() }
+        self.text += content + "\n"
+    }
+
     /// Adds a paragraph, or an item of a list when it begins with a bullet.
     mutating func paragraph(_ content: String, bullet: String = "") {
         let lead = Self.indentation + bullet.count

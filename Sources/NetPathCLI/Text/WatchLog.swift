@@ -25,7 +25,7 @@ enum WatchFormat: Sendable {
         local: (WallTime) -> CivilTime
     ) -> String {
         switch self {
-        case .json: snapshot.document.line + "\n"
+        case .json: String(decoding: snapshot.jsonLine, as: UTF8.self)
         case .lines: Self.line(snapshot, local: local) + "\n"
         case .log(let style): Self.entry(snapshot, previous: previous, style: style, local: local)
         }

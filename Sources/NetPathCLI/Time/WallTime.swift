@@ -10,7 +10,7 @@ struct WallTime: Hashable, Sendable {
     /// The time in UTC with milliseconds as RFC 3339 writes it: `2026-11-21T12:51:46.123Z`.
     var rfc3339: String {
         let civil = CivilTime(self, offsetSeconds: 0)
-        return "\(civil.date)T\(civil.time)Z"
+        return civil.date + "T" + civil.time + "Z"
     }
 }
 
@@ -60,11 +60,12 @@ struct CivilTime: Hashable, Sendable {
     }
 
     /// The date as ISO 8601 writes it: `2026-11-21`.
-    var date: String { "\(padded(self.year, 4))-\(padded(self.month, 2))-\(padded(self.day, 2))" }
+    var date: String { padded(self.year, 4) + "-" + padded(self.month, 2) + "-" + padded(self.day, 2) }
 
     /// The time of day with milliseconds: `12:51:46.123`.
     var time: String {
-        "\(padded(self.hour, 2)):\(padded(self.minute, 2)):\(padded(self.second, 2)).\(padded(self.millisecond, 3))"
+        padded(self.hour, 2) + ":" + padded(self.minute, 2) + ":" + padded(self.second, 2) + "."
+            + padded(self.millisecond, 3)
     }
 }
 
@@ -75,6 +76,7 @@ private func floorDivide(_ dividend: Int64, by divisor: Int64) -> (quotient: Int
 }
 
 private func padded(_ number: Int, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+    var text = String(number)
+    while text.utf8.count < width { text = "0" + text }
+    return text
 }

@@ -4,29 +4,29 @@
 import NetPath
 import Synchronization
 
+/// Why an output ended.
+enum WatchEnd: Hashable, Sendable {
+    /// A signal asked for it, or the time for it is over.
+    case stopped
+    /// As many values as were asked for are written.
+    case complete
+    /// Nobody reads any more.
+    case readerGone
+    /// Writing failed.
+    case failed(SystemError)
+}
+
 /// Writes the newest of a sequence of snapshots to standard output, line by line, without ever holding up the thread
 /// that brings them.
 ///
 /// ``show(_:onlyFirst:)`` writes at once what goes without waiting. What does not go is left to the thread in
 /// ``run(onSilence:)``, which blocks in the event loop and does nothing while nothing happens.
-final class WatchOutput: Sendable {
-    /// Why the output ended.
-    enum End: Hashable, Sendable {
-        /// A signal asked for it, or the time for it is over.
-        case stopped
-        /// As many snapshots as were asked for are written.
-        case complete
-        /// Nobody reads any more.
-        case readerGone
-        /// Writing failed.
-        case failed(SystemError)
-    }
-
+final class WatchOutput<Snapshot: Sendable>: Sendable {
     /// Makes the line of a snapshot, given the one of the line before it.
-    typealias Renderer = @Sendable (_ snapshot: PathSnapshot, _ previous: PathSnapshot?) -> String
+    typealias Renderer = @Sendable (_ snapshot: Snapshot, _ previous: Snapshot?) -> [UInt8]
 
     private struct State: Sendable {
-        var buffer = LatestLineBuffer<PathSnapshot>()
+        var buffer = LatestLineBuffer<Snapshot>()
         var hasShown = false
         /// How many more are wanted; nil for all there will be.
         var remaining: Int?
@@ -34,13 +34,13 @@ final class WatchOutput: Sendable {
         var isPaused = false
         /// Whether the thread waits for room already and needs no wake-up.
         var isAwaitingRoom = false
-        var end: End?
+        var end: WatchEnd?
     }
 
     /// How long after a stop a slow reader may take what is still pending.
-    private static let flushLimit: Duration = .seconds(1)
+    private static var flushLimit: Duration { .seconds(1) }
     /// How long nothing may have been shown before the silence itself is worth a word.
-    private static let silenceLimit: Duration = .seconds(2)
+    private static var silenceLimit: Duration { .seconds(2) }
 
     private let descriptor: WatchDescriptor
     private let loop: EventLoop
@@ -75,7 +75,7 @@ final class WatchOutput: Sendable {
     /// - Parameters:
     ///   - snapshot: The snapshot.
     ///   - onlyFirst: Whether to do nothing when another one was shown before.
-    func show(_ snapshot: PathSnapshot, onlyFirst: Bool = false) {
+    func show(_ snapshot: Snapshot, onlyFirst: Bool = false) {
         let needsThread = self.state.withLock { state in
             if state.end != nil || (onlyFirst && state.hasShown) { return false }
             // The first one ends the waiting for silence, or the thread would wake up for nothing later.
@@ -120,7 +120,7 @@ final class WatchOutput: Sendable {
         screen: TerminalScreen? = nil,
         onWakeUp: (WakeUp.Reasons) -> Void = { _ in },
         onSilence: () -> Void
-    ) -> End {
+    ) -> WatchEnd {
         var silenceDeadline: MonotonicTime? = self.loop.now() + Self.silenceLimit
         var flushDeadline: MonotonicTime?
         while true {

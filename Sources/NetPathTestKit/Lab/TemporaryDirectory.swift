@@ -4,10 +4,14 @@
 import Foundation
 
 /// A directory for one test, removed with its owner.
-final class TemporaryDirectory: Sendable {
-    let path: String
+package final class TemporaryDirectory: Sendable {
+    /// The absolute path.
+    package let path: String
 
-    init() throws {
+    /// Makes the directory.
+    ///
+    /// - Throws: When the system does not grant one.
+    package init() throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "netpath-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         self.path = directory.path()
@@ -18,41 +22,44 @@ final class TemporaryDirectory: Sendable {
     }
 
     /// The absolute path of something inside.
-    subscript(_ name: String) -> String { "\(self.path)/\(name)" }
+    package subscript(_ name: String) -> String { "\(self.path)/\(name)" }
 
     /// Writes a file in place, making its directory.
-    func write(_ name: String, _ text: String) throws {
+    package func write(_ name: String, _ text: String) throws {
         let url = URL(filePath: self[name])
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text.utf8).write(to: url)
     }
 
     /// Writes a new file and renames it over the old one.
-    func replace(_ name: String, _ text: String) throws {
+    package func replace(_ name: String, _ text: String) throws {
         try Data(text.utf8).write(to: URL(filePath: self[name]), options: .atomic)
     }
 
-    func makeDirectory(_ name: String) throws {
+    /// Makes a directory inside, and those above it.
+    package func makeDirectory(_ name: String) throws {
         try FileManager.default.createDirectory(atPath: self[name], withIntermediateDirectories: true)
     }
 
     /// Makes a symbolic link; its target is stored as written.
-    func link(_ name: String, to target: String) throws {
+    package func link(_ name: String, to target: String) throws {
         try FileManager.default.createSymbolicLink(atPath: self[name], withDestinationPath: target)
     }
 
     /// Puts a new symbolic link in the place of an old one.
-    func relink(_ name: String, to target: String) throws {
+    package func relink(_ name: String, to target: String) throws {
         try self.link("\(name).new", to: target)
         try self.remove(name)
         try self.move("\(name).new", to: name)
     }
 
-    func remove(_ name: String) throws {
+    /// Removes something inside, directories with all they hold.
+    package func remove(_ name: String) throws {
         try FileManager.default.removeItem(atPath: self[name])
     }
 
-    func move(_ name: String, to other: String) throws {
+    /// Renames something inside.
+    package func move(_ name: String, to other: String) throws {
         try FileManager.default.moveItem(atPath: self[name], toPath: self[other])
     }
 }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import NetPath
+import NetPathConfiguration
+import Synchronization
+
+/// `netpath compare`.
+struct CompareCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Show what each backend says side by side, where they differ, and why they can.",
+        discussion: """
+            Runs every configured backend, those on standby too, but not those that are off. Without --live and --for \
+            waits until each has reported once and shows the result; with them follows, on a terminal as a live view, \
+            into a pipe or file as lines.
+
+            '!' marks what differs from the first backend that has an opinion. 'Behind' is how long after the first \
+            backend another one noticed the present status.
+
+            With --for ends with a summary. A change begins when a backend goes over to another status; the same \
+            transition of another backend belongs to it while the change is the latest one, or began no longer than 5 s \
+            ago. A backend has seen a change when its own transition belongs to it, and its delay is the time since the \
+            change began. It has missed the change when it had an opinion at the time and its transition has not come \
+            within 5 s, unless it comes later and nothing else has changed since. A transition is false when the backend \
+            takes it back within 5 s, no other has shared it, and another has in between reported anew that it was not \
+            so. Ctrl-C ends the comparison with the summary so far.
+
+            The exit status is 0 when all backends that have an opinion agree about the status, at the end if they are \
+            followed, 1 when they do not, 69 when none has one. A comparison with --live alone ends with 0.
+            """
+    )
+
+    @Flag(help: "Follow every change until a signal, or 'q' on a terminal, ends it.")
+    var live = false
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "Follow every change for this long, for example 10m, and end with a summary.",
+            valueName: "duration"
+        )
+    )
+    var duration: TimeLimit?
+
+    @OptionGroup
+    var timeout: TimeoutOptions
+
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+
+    func execute() throws -> ToolStatus {
+        let configuration = try self.options.configuration().comparing
+        return self.live || self.duration != nil ? try self.follow(configuration) : try self.ask(configuration)
+    }
+
+    // MARK: Once
+
+    private func ask(_ configuration: LoadedConfiguration) throws -> ToolStatus {
+        let loop = try EventLoop()
+        let recorder = Recorder(configuration)
+        let log = ToolContext.current.log(from: LogThreshold(.error))
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        coordinator.subscribeOpinions { _ = recorder.record($0, path: nil, at: .now()) }
+        let inquiry = Inquiry.ask(coordinator, on: loop, limit: self.timeout.timeout.duration)
+        inquiry.noteSilence()
+        let snapshot = inquiry.snapshot
+        let comparison = recorder.record(inquiry.opinions, path: snapshot.path, at: snapshot.takenAt)
+        try self.options.write(comparison.document, or: comparison.screen)
+        return ToolStatus(agreement: comparison.agreement)
+    }
+
+    // MARK: Following
+
+    private func follow(_ configuration: LoadedConfiguration) throws -> ToolStatus {
+        let context = ToolContext.current
+        let loop = try EventLoop()
+        loop.wakeUp.stopOnSignals()
+        loop.wakeUp.reloadOnHangUp()
+        guard let descriptor = try WatchDescriptor.ofReader() else { return .satisfied }
+        let start = ClockReading.now()
+        let end = self.duration.map { start.monotonic + $0.duration }
+
+        let live =
+            context.isTerminal && !self.options.json
+            ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) {
+                ComparisonPicture(characters: $0, hint: $1, end: end.map(start.wall))
+            } : nil
+        defer { live?.screen.leave() }
+        let output =
+            live?.output
+            ?? WatchOutput<Comparison>(descriptor, loop: loop) { [isJSON = self.options.json] comparison, previous in
+                if isJSON { return Array((comparison.document.line + "\n").utf8) }
+                return Array(comparison.lines(since: previous) { $0.local }.utf8)
+            }
+        let threshold = LogThreshold(configuration.logLevel)
+        let log = live?.log(from: threshold) ?? context.log(from: threshold)
+        let recorder = Recorder(configuration)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        coordinator.subscribeOpinions { [weak coordinator, isJSON = self.options.json] opinions in
+            let earlier = recorder.latest
+            let comparison = recorder.record(opinions, path: coordinator?.path, at: .now())
+            if comparison == earlier { return }
+            if let live { return live.show(comparison) }
+            if isJSON || !comparison.changes(since: earlier).isEmpty { output.show(comparison) }
+        }
+        let follower = self.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log) {
+            recorder.adapt(to: $0)
+            return $0.comparing
+        }
+        if let end { loop.stop(at: end) }
+        coordinator.start()
+        defer { coordinator.stop() }
+
+        let outcome = output.run(
+            screen: live?.screen,
+            onWakeUp: { reasons in
+                live?.handle(reasons)
+                follower.handle(reasons)
+            },
+            onSilence: {
+                if live == nil { context.note(WatchCommand.silenceMessage(coordinator.opinions.map(\.report))) }
+            }
+        )
+        if case .failed(let error) = outcome { throw error }
+        live?.screen.leave()
+        guard self.duration != nil, outcome != .readerGone else { return .satisfied }
+        let summary = ComparisonSummary(recorder.tally, since: start.monotonic, at: .now())
+        try self.options.write(summary.document, or: summary.screen)
+        return ToolStatus(agreement: recorder.latest?.agreement)
+    }
+
+    /// A ``ComparisonRecorder`` for several threads.
+    private final class Recorder: Sendable {
+        private let state: Mutex<ComparisonRecorder>
+
+        init(_ configuration: LoadedConfiguration) {
+            self.state = Mutex(ComparisonRecorder(types: configuration.types))
+        }
+
+        var latest: Comparison? { self.state.withLock { $0.latest } }
+        var tally: ComparisonTally { self.state.withLock { $0.tally } }
+
+        func adapt(to configuration: LoadedConfiguration) {
+            self.state.withLock { $0.types = configuration.types }
+        }
+
+        func record(_ opinions: [BackendOpinion], path: NetworkPath?, at now: ClockReading) -> Comparison {
+            self.state.withLock { $0.record(opinions, path: path, at: now) }
+        }
+    }
+}
+
+extension LoadedConfiguration {
+    /// The type of each backend by its name.
+    fileprivate var types: [String: String] {
+        Dictionary(self.backends.map { ($0.name, $0.type) }) { first, _ in first }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+extension Comparison {
+    /// What is compared between two backends.
+    enum Fact: String, Hashable, Sendable, CaseIterable {
+        case status
+        case reason
+        case interfaces
+        case families
+        case gateways
+    }
+
+    /// In what a backend differs from the one it is compared with, and why that can be.
+    struct Difference: Hashable, Sendable {
+        var backend: String
+        var against: String
+        var facts: [Fact]
+        /// What both say, in a line for people.
+        var summary: String
+        /// How it can be, a sentence each.
+        var explanations: [String]
+    }
+
+    /// In what the backends that have an opinion differ from the first of them.
+    var differences: [Difference] {
+        guard let reference = self.reference else { return [] }
+        return self.columns.compactMap { column in
+            guard column.opinion != nil, column.report.name != reference.report.name else { return nil }
+            let facts = column.differs(from: reference)
+            guard let first = facts.first else { return nil }
+            return Difference(
+                backend: column.report.name,
+                against: reference.report.name,
+                facts: facts,
+                summary: [column, reference].map { "\($0.report.name): \($0.says(first))" }.joined(separator: "; "),
+                explanations: column.explanations(of: facts, against: reference)
+            )
+        }
+    }
+}
+
+extension Comparison.Column {
+    /// The facts in which two opinions differ.
+    ///
+    /// A backend that only asks hosts knows nothing of reasons, interfaces, families and gateways, and where the
+    /// status differs the rest follows from it.
+    fileprivate func differs(from other: Self) -> [Comparison.Fact] {
+        guard let own = self.opinion, let theirs = other.opinion else { return [] }
+        if own.status != theirs.status { return [.status] }
+        if self.sight == .hosts || other.sight == .hosts { return [] }
+        let differs: [(Comparison.Fact, Bool)] = [
+            (.reason, own.reason.code != theirs.reason.code),
+            (.interfaces, self.carriers != other.carriers),
+            (.families, own.families != theirs.families),
+            (.gateways, Set(own.gateways) != Set(theirs.gateways)),
+        ]
+        return differs.filter(\.1).map(\.0)
+    }
+
+    /// The names of the interfaces that carry the path.
+    private var carriers: [String] {
+        (self.opinion?.interfaces ?? []).filter { $0.reason.code == .routed }.map(\.name).sorted()
+    }
+
+    /// What the backend says of one thing.
+    func says(_ fact: Comparison.Fact) -> String {
+        guard let opinion = self.opinion else { return "" }
+        switch fact {
+        case .status: return "\(opinion.status.rawValue), \(opinion.reason.message)"
+        case .reason: return opinion.reason.message
+        case .interfaces: return Self.list(opinion.interfaces.map(\.name))
+        case .families: return Self.list(AddressFamily.allCases.filter(opinion.families.contains).map(\.text))
+        case .gateways: return Self.list(opinion.gateways.map(\.address.description))
+        }
+    }
+
+    private static func list(_ names: [String]) -> String { names.isEmpty ? "none" : names.joined(separator: ", ") }
+
+    /// Why the two can differ.
+    fileprivate func explanations(of facts: [Comparison.Fact], against other: Self) -> [String] {
+        let pair = [self, other]
+        var reasons: [String] = []
+        if facts.contains(.status) {
+            for column in pair where column.sight == .hosts { reasons.append(column.hostsExplanation) }
+        }
+        for column in pair where column.sight == .part {
+            reasons.append(
+                "\(column.report.name) sees only the main routing table: policy rules, other tables, next-hop objects and "
+                    + "routes that reject stay unseen"
+            )
+            reasons.append(
+                "\(column.report.name) is told nothing by the kernel and looks every so often: what happens in between shows "
+                    + "at its next look"
+            )
+        }
+        for column in pair where !column.report.limitations.isEmpty {
+            reasons.append("\(column.report.name) does without: \(column.report.limitations.joined(separator: "; "))")
+        }
+        let isSameSight = self.sight == other.sight
+        if isSameSight, reasons.isEmpty {
+            reasons.append("both see the same things, so one has missed an event or is still reading")
+        }
+        return reasons
+    }
+
+    private var hostsExplanation: String {
+        let name = self.report.name
+        return self.opinion?.status == .satisfied
+            ? "\(name) asks hosts: its targets can be in reach without a route to the whole internet"
+            : "\(name) asks hosts and sees what routes cannot: packets that are lost beyond this machine, a firewall, or "
+                + "targets that are down"
+    }
+}
+
+extension AddressFamily {
+    /// The family's name.
+    var text: String { self == .ipv4 ? "IPv4" : "IPv6" }
+}
+
+extension Comparison {
+    /// Why a backend has no opinion that could be compared; nil when it has one.
+    func remark(on column: Column) -> String? {
+        let report = column.report
+        if report.isSilent { return report.error ?? "silent so far" }
+        switch report.health {
+        case .off: return "off"
+        case .standby: return "on standby: nothing of higher priority has failed"
+        case .starting: return "silent so far"
+        case .unhealthy: return "broke (\(report.error ?? "no reason given")); what it said before does not count"
+        case .healthy: return column.verdict == nil ? "has reported, and has no opinion" : nil
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+import Synchronization
+
+/// Keeps a running coordinator on the configuration that is on disk: reads it again on SIGHUP, and when the file
+/// changes.
+///
+/// On SIGHUP the file is looked for anew, as at the start. A change is one of the file that is in use: while that is
+/// gone, or holds errors, the configuration that runs stays. Nothing happens here while nothing happens to the file.
+final class ConfigurationFollower: Sendable {
+    /// Finds, reads and checks a configuration: the file at a path, or, without one, whichever is found.
+    typealias Loader = @Sendable (_ path: String?) throws(ConfigurationError) -> LoadedConfiguration
+
+    private struct State: Sendable {
+        var configuration: LoadedConfiguration
+        var watcher: ConfigurationWatcher?
+        /// Waits until it is quiet.
+        var quiet: Task<Void, Never>?
+        /// When the first of the changes came that are waited upon.
+        var firstChange: MonotonicTime?
+    }
+
+    /// How long nothing may happen to the file before it is read: an editor renames, creates and writes.
+    private static let quietTime: Duration = .milliseconds(100)
+    /// When it is read even if it never is quiet.
+    private static let patience: Duration = .seconds(1)
+
+    private let coordinator: PathCoordinator
+    private let loop: EventLoop
+    private let threshold: LogThreshold
+    private let load: Loader
+    private let log: @Sendable (LogLevel, String) -> Void
+    private let state: Mutex<State>
+
+    /// Starts to follow.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the coordinator runs with.
+    ///   - coordinator: Where a new configuration is put in force.
+    ///   - loop: Waits for the file; its thread does all the work.
+    ///   - threshold: Set to the level of the new configuration.
+    ///   - load: Reads the configuration, with whatever is given beside the file.
+    ///   - log: Receives what happened.
+    init(
+        _ configuration: LoadedConfiguration,
+        coordinator: PathCoordinator,
+        loop: EventLoop,
+        threshold: LogThreshold,
+        load: @escaping Loader,
+        log: @escaping @Sendable (LogLevel, String) -> Void
+    ) {
+        self.coordinator = coordinator
+        self.loop = loop
+        self.threshold = threshold
+        self.load = load
+        self.log = log
+        let watcher = configuration.path.flatMap(ConfigurationWatcher.init)
+        self.state = Mutex(State(configuration: configuration, watcher: watcher))
+        loop.watch(file: watcher?.fileDescriptor)
+    }
+
+    /// The configuration that is in force.
+    var configuration: LoadedConfiguration { self.state.withLock { $0.configuration } }
+
+    /// Does what the thread of the loop was woken for.
+    func handle(_ reasons: WakeUp.Reasons) {
+        if reasons.contains(.file) { self.await() }
+        if reasons.contains(.reload) { self.reload(path: nil) }
+    }
+
+    private func await() {
+        let now = self.loop.now()
+        self.state.withLock { state in
+            guard state.watcher?.takeChanges() == true else { return }
+            let first = state.firstChange ?? now
+            state.firstChange = first
+            state.quiet?.cancel()
+            let deadline = min(now + Self.quietTime, first + Self.patience)
+            state.quiet = Task(executorPreference: self.loop) { [weak self, loop = self.loop] in
+                do { try await loop.sleep(until: deadline) } catch { return }
+                guard let self else { return }
+                self.reload(path: self.configuration.path)
+            }
+        }
+    }
+
+    private func reload(path: String?) {
+        let old = self.state.withLock { state in
+            state.quiet?.cancel()
+            state.quiet = nil
+            state.firstChange = nil
+            return state.configuration
+        }
+        let new: LoadedConfiguration
+        do throws(ConfigurationError) {
+            new = try self.load(path)
+        } catch {
+            // Without the quoted lines: in a live view each message has one row.
+            for line in error.diagnostics.map({ $0.description.prefix { $0 != "\n" } }) {
+                self.log(.error, "the old configuration stays in force: \(line)")
+            }
+            return
+        }
+        let reload = ConfigurationReload(from: old, to: new)
+        self.state.withLock { state in
+            state.configuration = new
+            guard new.path != old.path else { return }
+            state.watcher = new.path.flatMap(ConfigurationWatcher.init)
+            self.loop.watch(file: state.watcher?.fileDescriptor)
+        }
+        self.threshold.level = new.logLevel
+        reload.apply(to: self.coordinator)
+        self.log(.info, "configuration read again from \(new.origin): \(reload)")
+    }
+}
+
+extension GlobalOptions {
+    /// Keeps a coordinator on the configuration on disk, together with what the command line says.
+    ///
+    /// - Parameters:
+    ///   - configuration: What the coordinator runs with.
+    ///   - coordinator: The coordinator.
+    ///   - loop: Its executor.
+    ///   - threshold: What decides about the messages for `log`.
+    ///   - log: Receives what happens to the configuration.
+    ///   - adapt: Changes each new configuration as the first one was.
+    /// - Returns: What has to be told about wake-ups.
+    func follow(
+        _ configuration: LoadedConfiguration,
+        _ coordinator: PathCoordinator,
+        loop: EventLoop,
+        threshold: LogThreshold,
+        log: @escaping @Sendable (LogLevel, String) -> Void,
+        adapt: @escaping @Sendable (LoadedConfiguration) -> LoadedConfiguration = { $0 }
+    ) -> ConfigurationFollower {
+        let context = ToolContext.current
+        let (named, overrides) = (self.configurationPath, self.overrides)
+        let load: ConfigurationFollower.Loader = { path throws(ConfigurationError) in
+            try adapt(
+                LoadedConfiguration.load(
+                    path: path ?? named,
+                    environment: context.environment,
+                    overrides: overrides,
+                    registry: context.registry
+                )
+            )
+        }
+        return ConfigurationFollower(
+            configuration,
+            coordinator: coordinator,
+            loop: loop,
+            threshold: threshold,
+            load: load,
+            log: log
+        )
+    }
+}

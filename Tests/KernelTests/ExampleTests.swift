@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// The programs in `Examples/`, each in a network of its own.
+@Suite(.needsNamespaces)
+struct ExampleTests {
+    private let lab: NetworkNamespace
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+    }
+
+    private func start(_ name: String, _ arguments: String...) throws -> MonitorProcess {
+        // Line by line, though the output is a pipe.
+        try self.lab.start("stdbuf", ["-oL", MonitorProcess.builtProduct(name)] + arguments)
+    }
+
+    /// Reads up to a line that contains a text.
+    private func expect(_ text: String, from program: MonitorProcess) throws {
+        while try !program.nextText().contains(text) {}
+    }
+
+    @Test(arguments: ["ExampleOneBackend", "ExampleCoordinator"])
+    func changesArePrinted(name: String) throws {
+        let program = try self.start(name)
+        try self.expect("unsatisfied: there is no network interface besides loopback", from: program)
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        try self.expect("satisfied: IPv4 through wan0", from: program)
+    }
+
+    @Test func configurationFileIsFollowed() throws {
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let path = try Watched.write("backends: [{type: netlink}]\n", in: self.lab)
+        let program = try self.start("ExampleConfigured", path)
+        try self.expect("satisfied: IPv4 through wan0", from: program)
+        let ignoring = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wan0}, ignore: true}]\n"
+        try Data(ignoring.utf8).write(to: URL(filePath: path), options: .atomic)
+        try self.expect("unsatisfied: ", from: program)
+        try Data("backends: [{type: nothing}]\n".utf8).write(to: URL(filePath: path), options: .atomic)
+        try self.expect("\(path):1:19: error: 'backends[0].type'", from: program)
+    }
+
+    @Test func backendOfOnesOwnIsConfiguredByName() throws {
+        let flag = "\(self.lab.directory)/flag"
+        let path = try Watched.write("backends: [{type: flagFile, path: \(flag), interval: 100ms}]\n", in: self.lab)
+        let program = try self.lab.start(
+            MonitorProcess.builtProduct("ExampleOwnBackend"),
+            ["watch", "--json", "--config", path]
+        )
+        try program.next { $0["status"]?.string == "unsatisfied" }
+        try self.lab.run("touch \(flag)")
+        try program.next { $0["status"]?.string == "satisfied" }
+        let wrong = try Watched.write("backends: [{type: flagFile, pth: /x}]\n", in: self.lab)
+        let output = try self.lab.run(
+            "\(MonitorProcess.builtProduct("ExampleOwnBackend")) config check \(wrong) 2>&1; echo $?"
+        )
+        #expect(output.contains("unknown key 'pth' in 'backends[0]' (did you mean 'path'?)"))
+        #expect(output.hasSuffix("78\n"))
+    }
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Testing
+
+@testable import NetPath
+@testable import NetPathCLI
+
+@Suite struct ComparisonTests {
+    private static let start = Fixtures.now + .seconds(-1)
+
+    private static func reading(_ milliseconds: Int) -> ClockReading {
+        let time = Self.start + .milliseconds(milliseconds)
+        return ClockReading(monotonic: time, wall: Fixtures.clock.wall(at: time))
+    }
+
+    private static func opinion(_ observation: Observation, by name: String, at milliseconds: Int) -> BackendOpinion {
+        var opinion = Fixtures.opinion(observation, by: name)
+        opinion.report.reportedAt = Self.start + .milliseconds(milliseconds)
+        return opinion
+    }
+
+    private static var lost: Observation {
+        Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+    }
+
+    /// What sees only a part of the routes.
+    private static func partial(_ observation: Observation) -> Observation {
+        var observation = observation
+        observation.isPartial = true
+        return observation
+    }
+
+    private static func probe(_ result: ProbeOutcome.Result) -> Observation {
+        var observation = Observation(at: Fixtures.now)
+        observation.probes = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: result)], isComplete: true)
+        return observation
+    }
+
+    private func compare(_ opinions: [BackendOpinion], at milliseconds: Int = 500) -> Comparison {
+        var recorder = ComparisonRecorder(types: ["netlink": "netlink"])
+        let path = merge(opinions, policy: .priority)
+        return recorder.record(opinions, path: path, at: Self.reading(milliseconds))
+    }
+
+    private func lines(_ comparison: Comparison, columns: Int, rows: Int) -> [String] {
+        var picture = ComparisonPicture(characters: LiveCharacters(isUnicode: true), hint: "q quits", end: nil)
+        picture.record(comparison)
+        picture.size = TerminalSize(columns: columns, rows: rows)
+        return picture.lines(TextStyle(isColored: false, width: nil)) { CivilTime($0, offsetSeconds: 0) }
+    }
+
+    // MARK: Agreeing and differing
+
+    @Test func agreement() {
+        let comparison = self.compare([
+            Self.opinion(Fixtures.routed, by: "netlink", at: 1),
+            Self.opinion(Fixtures.routed, by: "other", at: 4),
+            Self.opinion(Self.probe(.connected), by: "probe", at: 300),
+        ])
+        #expect(comparison.agreement == true)
+        #expect(comparison.differences.isEmpty)
+        #expect(comparison.headline.word == "AGREED")
+        #expect(comparison.columns.map(\.delay) == [.zero, .milliseconds(3), .milliseconds(299)])
+        #expect(comparison.columns.map(\.sight) == [.kernel, .kernel, .hosts])
+        #expect(ToolStatus(agreement: comparison.agreement) == .satisfied)
+    }
+
+    @Test func theReasonsWhyBackendsMayDiffer() {
+        let comparison = self.compare([
+            Self.opinion(Self.lost, by: "netlink", at: 1),
+            Self.opinion(Self.partial(Fixtures.routed), by: "sysfs", at: 2),
+            Self.opinion(Self.probe(.timedOut), by: "probe", at: 3),
+            Self.opinion(Self.probe(.connected), by: "other", at: 3),
+            Self.opinion(Fixtures.routed, by: "twin", at: 3),
+        ])
+        #expect(comparison.agreement == false)
+        #expect(ToolStatus(agreement: comparison.agreement) == .unsatisfied)
+        let differences = comparison.differences
+        #expect(differences.map(\.backend) == ["sysfs", "other", "twin"])
+        #expect(differences.allSatisfy { $0.against == "netlink" && $0.facts == [.status] })
+        let texts = differences.map { $0.explanations.joined(separator: " ") }
+        #expect(texts[0].contains("only the main routing table"))
+        #expect(texts[0].contains("every so often"))
+        #expect(texts[1].contains("asks hosts"))
+        #expect(texts[2].contains("missed an event"))
+    }
+
+    @Test func otherFactsAreComparedWhereTheStatusIsTheSame() {
+        let other = Fixtures.interface("wan1", index: 3, gateway: "192.0.2.9")
+        let comparison = self.compare([
+            Self.opinion(Fixtures.routed, by: "netlink", at: 1),
+            Self.opinion(
+                Self.partial(Fixtures.observation([other], ipv4: Fixtures.route(through: 3, gateway: "192.0.2.9"))),
+                by: "sysfs",
+                at: 2
+            ),
+        ])
+        #expect(comparison.agreement == true)
+        #expect(comparison.differences.map(\.facts) == [[.interfaces, .gateways]])
+    }
+
+    @Test func onlyTheHealthyAreCompared() {
+        var broken = Self.opinion(Self.lost, by: "broken", at: 1)
+        broken.report.health = .unhealthy
+        broken.report.error = "no socket"
+        let silent = BackendOpinion(report: Fixtures.report("mute", health: .starting))
+        let comparison = self.compare([broken, Self.opinion(Fixtures.routed, by: "netlink", at: 1), silent])
+        #expect(comparison.agreement == true)
+        #expect(comparison.reference?.report.name == "netlink")
+        #expect(comparison.silent == ["mute"])
+        #expect(comparison.headline.sentence.contains("only netlink has an opinion"))
+        let nobody = self.compare([broken, silent])
+        #expect(nobody.agreement == nil)
+        #expect(ToolStatus(agreement: nobody.agreement) == .noOpinion)
+        let screen = nobody.screen(TextStyle(isColored: false, width: nil))
+        #expect(screen.contains("UNKNOWN  no backend has an opinion"))
+        #expect(screen.contains("broke (no socket); what it said before does not count"))
+        #expect(screen.contains("mute            silent so far"))
+    }
+
+    @Test func recorderCountsWhatIsSaid() {
+        var recorder = ComparisonRecorder(types: [:])
+        func say(_ first: Observation, _ firstAt: Int, _ second: Observation, _ secondAt: Int) {
+            let opinions = [
+                Self.opinion(first, by: "a", at: firstAt), Self.opinion(second, by: "b", at: secondAt),
+            ]
+            _ = recorder.record(opinions, path: nil, at: Self.reading(max(firstAt, secondAt)))
+        }
+        say(Fixtures.routed, 0, Fixtures.routed, 2)
+        say(Self.lost, 100, Fixtures.routed, 2)
+        // The same again is no news.
+        say(Self.lost, 100, Fixtures.routed, 2)
+        say(Self.lost, 100, Self.lost, 140)
+        let (changes, counts) = recorder.tally.counts(at: Self.start + .seconds(60))
+        #expect(changes == 1)
+        #expect(counts.map(\.counts.medianDelay) == [.zero, .milliseconds(40)])
+        #expect(recorder.latest?.columns.map(\.behindText) == ["first", "+40 ms"])
+    }
+
+    // MARK: Showing
+
+    private var different: Comparison {
+        self.compare([
+            Self.opinion(Fixtures.routed, by: "netlink", at: 1),
+            Self.opinion(Self.partial(Self.lost), by: "sysfs", at: 203),
+            Self.opinion(Self.probe(.connected), by: "probe", at: 300),
+        ])
+    }
+
+    @Test func screen() {
+        #expect(
+            self.different.screen(TextStyle(isColored: false, width: nil)) == """
+                DIFFERENT  satisfied: netlink, probe; unsatisfied: sysfs
+
+                Backends
+                                netlink       sysfs          probe
+                  Status        satisfied   ! unsatisfied    satisfied
+                  Reason        routed        noRoute        probeAnswered
+                  Interfaces    eth0          eth0           -
+                  Families      IPv4          none           -
+                  Gateways      192.0.2.1     none           -
+                  Health        healthy       healthy        healthy
+                  Said          499 ms ago    297 ms ago     200 ms ago
+                  Behind        first         +202 ms        +299 ms
+
+                Differences
+                  sysfs           sysfs: unsatisfied, eth0 has an address but no route to the internet; netlink: satisfied, IPv4 through eth0
+                                  sysfs sees only the main routing table: policy rules, other tables, next-hop objects and routes that reject stay unseen
+                                  sysfs is told nothing by the kernel and looks every so often: what happens in between shows at its next look
+
+                """
+        )
+    }
+
+    @Test(arguments: [(80, 24), (40, 10), (60, 16), (20, 5), (1, 1), (200, 60)])
+    func pictureFillsTheTerminalExactly(columns: Int, rows: Int) {
+        let lines = self.lines(self.different, columns: columns, rows: rows)
+        #expect(lines.count == rows)
+        #expect(lines.allSatisfy { $0.count <= columns })
+    }
+
+    @Test func usualTerminalShowsTheTable() {
+        let lines = self.lines(self.different, columns: 80, rows: 24)
+        #expect(lines.first == "DIFFERENT  satisfied: netlink, probe; unsatisfied: sysfs")
+        #expect(lines.contains { $0.hasPrefix("  Status") && $0.contains("! unsatisfied") })
+        #expect(lines.contains("Differences"))
+        #expect(lines.last?.hasSuffix("q quits") == true)
+    }
+
+    @Test func smallTerminalHasALineForEach() {
+        let lines = self.lines(self.different, columns: 40, rows: 10)
+        #expect(lines.contains("! sysfs    unsatisfied  noRoute  +202 ms"))
+        #expect(lines.contains("  netlink  satisfied  routed  first"))
+    }
+
+    @Test func linesForPipes() {
+        let agreed = self.compare([
+            Self.opinion(Fixtures.routed, by: "netlink", at: 1), Self.opinion(Fixtures.routed, by: "sysfs", at: 1),
+        ])
+        let text = self.different.lines(since: agreed) { CivilTime($0, offsetSeconds: 0) }
+        let lines = text.split(separator: "\n").map { String($0.dropFirst(24)) }
+        let first =
+            "unsatisfied sysfs: eth0 has an address but no route to the internet, 202 ms behind, differs from netlink in "
+            + "status"
+        #expect(lines.first == first)
+        #expect(lines.count == 2)
+        // A reader that was too slow for a change and its end gets a line all the same.
+        #expect(agreed.lines(since: agreed) { CivilTime($0, offsetSeconds: 0) }.contains("agreed satisfied"))
+    }
+
+    @Test func durations() {
+        let durations = [Duration.microseconds(7), .microseconds(2_340), .milliseconds(57), .milliseconds(3_210)]
+        #expect(durations.map(\.brief) == ["7 us", "2.3 ms", "57 ms", "3.2 s"])
+        #expect(Duration.seconds(600).brief == "10 min")
+    }
+}
