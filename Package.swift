@@ -8,6 +8,8 @@ let package = Package(
         .library(name: "NetPath", targets: ["NetPath"]),
         .library(name: "NetPathNetlink", targets: ["NetPathNetlink"]),
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
+        .library(name: "LinuxNetworkPath", targets: ["LinuxNetworkPath"]),
+        .library(name: "Network", targets: ["Network"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
         .executable(name: "netpath", targets: ["NetPathCommand"]),
@@ -36,6 +38,12 @@ let package = Package(
             dependencies: ["NetPath", "NetPathNetlink", "CYAML"],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
+
+        // The same from code, for applications: without a file, and without what reads files.
+        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink"]),
+        // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
+        .target(name: "LinuxNetworkPath", dependencies: ["NetPath", "NetPathStandard"]),
+        .target(name: "Network", dependencies: ["LinuxNetworkPath"]),
 
         // What only the Makefile knows. In C, because a define has no value in Swift.
         .target(
