@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
         .library(name: "LinuxNetworkPath", targets: ["LinuxNetworkPath"]),
         .library(name: "Network", targets: ["Network"]),
+        .library(name: "NetPathNetwork", targets: ["NetPathNetwork"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
         .executable(name: "netpath", targets: ["NetPathCommand"]),
@@ -44,6 +45,8 @@ let package = Package(
         // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
         .target(name: "LinuxNetworkPath", dependencies: ["NetPath", "NetPathStandard"]),
         .target(name: "Network", dependencies: ["LinuxNetworkPath"]),
+        // The same under a name that no package tests for, for those who rename modules with a compiler flag.
+        .target(name: "NetPathNetwork", dependencies: ["LinuxNetworkPath"]),
 
         // What only the Makefile knows. In C, because a define has no value in Swift.
         .target(
@@ -73,6 +76,17 @@ let package = Package(
             dependencies: ["NetPath", "NetPathConfiguration", "NetPathTestKit"]
         ),
         .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
+        // What the tests of the facade run inside namespaces.
+        .executableTarget(
+            name: "PathMonitorScenarios",
+            dependencies: ["NetPathStandard", "Network"],
+            path: "Tests/PathMonitorScenarios"
+        ),
+        .testTarget(
+            name: "LinuxNetworkPathTests",
+            dependencies: ["LinuxNetworkPath", "NetPath", "NetPathStandard", "NetPathTestKit"]
+        ),
+        .testTarget(name: "FacadeTests", dependencies: ["NetPathTestKit", "PathMonitorScenarios"]),
         .testTarget(name: "KernelTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
         .testTarget(
             name: "ConsumerTests",

@@ -30,7 +30,7 @@ package protocol PathSharer: AnyObject, Sendable {
 /// Those who want paths are kept alive.
 package final class SharedPath: Sendable {
     /// The one of this process.
-    package static let process = SharedPath(clock: QueueExecutor()) { .standard(on: $0) }
+    package static let process = SharedPath(clock: BackgroundExecutor()) { .standard(on: $0) }
 
     /// Whoever starts to listen hears something within this time, even if nobody can tell anything.
     static let silenceLimit: Duration = .seconds(1)
@@ -50,12 +50,12 @@ package final class SharedPath: Sendable {
         case nothing
     }
 
-    private let executor: QueueExecutor
-    private let make: @Sendable (QueueExecutor) -> PathCoordinator
+    private let executor: BackgroundExecutor
+    private let make: @Sendable (BackgroundExecutor) -> PathCoordinator
     private let state = Mutex(State())
 
     /// Makes a source of paths, with a function that makes its coordinators.
-    package init(clock executor: QueueExecutor, make: @escaping @Sendable (QueueExecutor) -> PathCoordinator) {
+    package init(clock executor: BackgroundExecutor, make: @escaping @Sendable (BackgroundExecutor) -> PathCoordinator) {
         self.executor = executor
         self.make = make
     }

@@ -8,7 +8,7 @@ extension PathCoordinator {
     /// Makes the monitor that applications get: what the embedded default configuration describes, from code.
     ///
     /// Reads no file, and links no reader for one. Nothing runs before it is started.
-    package static func standard(on executor: QueueExecutor) -> PathCoordinator {
+    package static func standard(on executor: BackgroundExecutor) -> PathCoordinator {
         PathCoordinator(
             backends: [Backend("netlink", monitor: NetlinkMonitor())],
             clock: executor,

@@ -56,9 +56,9 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     /// Whether a name server is configured.
     public let supportsDNS: Bool
     /// Always nil: the path is that of the machine, not that of a connection.
-    public let localEndpoint: NWEndpoint?
+    public var localEndpoint: NWEndpoint? { nil }
     /// Always nil: the path is that of the machine, not that of a connection.
-    public let remoteEndpoint: NWEndpoint?
+    public var remoteEndpoint: NWEndpoint? { nil }
 
     let details: PathDetails
 
@@ -70,8 +70,6 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
         self.supportsIPv4 = view?.supportsIPv4 ?? false
         self.supportsIPv6 = view?.supportsIPv6 ?? false
         self.supportsDNS = view?.supportsDNS ?? false
-        self.localEndpoint = nil
-        self.remoteEndpoint = nil
         self.details = details
     }
 
