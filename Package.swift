@@ -79,7 +79,7 @@ let package = Package(
         // What the tests of the facade run inside namespaces.
         .executableTarget(
             name: "PathMonitorScenarios",
-            dependencies: ["NetPathStandard", "Network"],
+            dependencies: ["NetPath", "NetPathStandard", "Network"],
             path: "Tests/PathMonitorScenarios"
         ),
         .testTarget(

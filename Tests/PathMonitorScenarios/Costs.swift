@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPath
 import NetPathStandard
 import Network
 import Synchronization
@@ -54,10 +55,11 @@ func cycle(_ count: Int) {
 /// The time between the coordinator's callback and the handler, for every change.
 func measureLatency() {
     final class Stamp: PathSharer {
-        let time = Atomic<UInt64>(0)
+        let published = Atomic<UInt64>(0)
         var wantsPaths: Bool { true }
-        func receive(_: PathSnapshot) {
-            self.time.store(DispatchTime.now().uptimeNanoseconds, ordering: .sequentiallyConsistent)
+        func receive(_ snapshot: PathSnapshot) {
+            // The moment before the coordinator calls back, on the same scale as DispatchTime.
+            self.published.store(UInt64(snapshot.path?.publishedAt.nanoseconds ?? 0), ordering: .sequentiallyConsistent)
         }
     }
     let stamp = Stamp()
@@ -65,10 +67,30 @@ func measureLatency() {
     let monitor = NWPathMonitor()
     monitor.pathUpdateHandler = { path in
         let now = DispatchTime.now().uptimeNanoseconds
-        let heard = stamp.time.load(ordering: .sequentiallyConsistent)
-        say("path", path, ["microseconds": Double(Int64(now) - Int64(heard)) / 1_000])
+        let published = stamp.published.load(ordering: .sequentiallyConsistent)
+        say("path", path, ["microseconds": Double(Int64(now) - Int64(published)) / 1_000])
     }
     monitor.start(queue: DispatchQueue(label: "latency"))
+    blockTheMainThread()
+}
+
+/// The time a bare block needs from a thread that slept to an idle queue: no handler can be faster.
+func measureHop() {
+    let queue = DispatchQueue(label: "hop")
+    let sleeper = Thread {
+        for _ in 0..<101 {
+            Thread.sleep(forTimeInterval: 0.02)
+            let begin = DispatchTime.now().uptimeNanoseconds
+            queue.async {
+                let end = DispatchTime.now().uptimeNanoseconds
+                say("hop", ["microseconds": Double(end - begin) / 1_000])
+            }
+        }
+        queue.sync {}
+        say("done")
+        exit(0)
+    }
+    sleeper.start()
     blockTheMainThread()
 }
 

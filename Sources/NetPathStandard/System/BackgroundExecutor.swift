@@ -25,7 +25,7 @@ package final class BackgroundExecutor: TaskExecutor, MonotonicClock, Sendable {
     }
 
     /// How long the thread waits for more work.
-    private static let patience: Duration = .seconds(5)
+    private static let patience: Duration = .milliseconds(500)
 
     private let queue = DispatchQueue(label: "netpath")
     private let work = DispatchSemaphore(value: 0)
@@ -88,7 +88,8 @@ package final class BackgroundExecutor: TaskExecutor, MonotonicClock, Sendable {
                 let due = state.sleepers.filter { $0.value.deadline <= now }
                 for id in due.keys { state.sleepers[id] = nil }
                 defer { state.jobs = [] }
-                return (state.jobs, due.values.sorted { $0.deadline < $1.deadline }, state.sleepers.values.map(\.deadline).min())
+                let next = state.sleepers.values.map(\.deadline).min()
+                return (state.jobs, due.values.sorted { $0.deadline < $1.deadline }, next)
             }
             for sleeper in due { sleeper.continuation.resume() }
             for job in jobs { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
