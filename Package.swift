@@ -10,6 +10,9 @@ let package = Package(
         .library(name: "NetPathSysfs", targets: ["NetPathSysfs"]),
         .library(name: "NetPathTCPProbe", targets: ["NetPathTCPProbe"]),
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
+        .library(name: "LinuxNetworkPath", targets: ["LinuxNetworkPath"]),
+        .library(name: "Network", targets: ["Network"]),
+        .library(name: "NetPathNetwork", targets: ["NetPathNetwork"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
         .executable(name: "netpath", targets: ["NetPathCommand"]),
@@ -40,6 +43,14 @@ let package = Package(
             dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
+
+        // The same from code, for applications: without a file, and without what reads files.
+        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink"]),
+        // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
+        .target(name: "LinuxNetworkPath", dependencies: ["NetPath", "NetPathStandard"]),
+        .target(name: "Network", dependencies: ["LinuxNetworkPath"]),
+        // The same under a name that no package tests for, for those who rename modules with a compiler flag.
+        .target(name: "NetPathNetwork", dependencies: ["LinuxNetworkPath"]),
 
         // What only the Makefile knows. In C, because a define has no value in Swift.
         .target(
@@ -96,6 +107,17 @@ let package = Package(
             dependencies: ["NetPath", "NetPathConfiguration", "NetPathTestKit"]
         ),
         .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
+        // What the tests of the facade run inside namespaces.
+        .executableTarget(
+            name: "PathMonitorScenarios",
+            dependencies: ["NetPath", "NetPathStandard", "Network"],
+            path: "Tests/PathMonitorScenarios"
+        ),
+        .testTarget(
+            name: "LinuxNetworkPathTests",
+            dependencies: ["LinuxNetworkPath", "NetPath", "NetPathStandard", "NetPathTestKit"]
+        ),
+        .testTarget(name: "FacadeTests", dependencies: ["NetPathTestKit", "PathMonitorScenarios"]),
         .testTarget(
             name: "KernelTests",
             dependencies: [

@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import PackageDescription
+
+// Programs as applications write them. The name of a package is that of its folder, which is netpath for everybody
+// else.
+let netpath = String(Context.packageDirectory.split(separator: "/").dropLast().last ?? "netpath")
+let package = Package(
+    name: "Examples",
+    dependencies: [.package(path: "..")],
+    targets: [
+        .executableTarget(
+            name: "NetworkCheck",
+            dependencies: [
+                .product(
+                    name: "Network",
+                    package: netpath,
+                    moduleAliases: ["Network": "NetPathNetwork"],
+                    condition: .when(platforms: [.linux])
+                )
+            ]
+        )
+    ],
+    swiftLanguageModes: [.v6]
+)

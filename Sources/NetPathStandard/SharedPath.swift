@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import NetPath
+import Synchronization
+
+/// A path as it was handed to everybody who shares it.
+package final class PathSnapshot: Sendable {
+    /// The path; nil when no backend had an opinion in time.
+    package let path: NetworkPath?
+    /// Counts up over the life of the process.
+    package let number: UInt64
+
+    init(_ path: NetworkPath?, number: UInt64) {
+        self.path = path
+        self.number = number
+    }
+}
+
+/// Somebody who shares the monitor of the process.
+package protocol PathSharer: AnyObject, Sendable {
+    /// Whether it wants paths now; asked under the lock of ``SharedPath``, so it must not call there.
+    var wantsPaths: Bool { get }
+    /// Takes a path; called on any thread, one call may overtake another: the higher number is the newer path.
+    func receive(_ snapshot: PathSnapshot)
+}
+
+/// The one coordinator of a process: started with the first who wants paths, stopped when the last does not any more.
+///
+/// Those who want paths are kept alive.
+package final class SharedPath: Sendable {
+    /// The one of this process.
+    package static let process = SharedPath(clock: BackgroundExecutor()) { .standard(on: $0) }
+
+    /// Whoever starts to listen hears something within this time, even if nobody can tell anything.
+    static let silenceLimit: Duration = .seconds(1)
+
+    private struct State: Sendable {
+        var sharers: [ObjectIdentifier: any PathSharer] = [:]
+        var coordinator: PathCoordinator?
+        var silence: Task<Void, Never>?
+        var latest: PathSnapshot?
+        var number: UInt64 = 0
+    }
+
+    private enum Step: Sendable {
+        case start(PathCoordinator)
+        case stop(PathCoordinator?, Task<Void, Never>?)
+        case greet(PathSnapshot)
+        case nothing
+    }
+
+    private let executor: BackgroundExecutor
+    private let make: @Sendable (BackgroundExecutor) -> PathCoordinator
+    private let state = Mutex(State())
+
+    /// Makes a source of paths, with a function that makes its coordinators.
+    package init(clock executor: BackgroundExecutor, make: @escaping @Sendable (BackgroundExecutor) -> PathCoordinator) {
+        self.executor = executor
+        self.make = make
+    }
+
+    /// The current path; nil when nobody listens, or nothing is known yet.
+    package var latest: PathSnapshot? { self.state.withLock { $0.latest } }
+
+    /// Asks somebody whether it wants paths, and acts on the answer; call it after every change of the answer.
+    ///
+    /// Of calls on several threads the one that asks last decides, so that nobody is left behind.
+    package func update(_ sharer: some PathSharer) {
+        let step: Step = self.state.withLock { state in
+            guard sharer.wantsPaths else {
+                guard state.sharers.removeValue(forKey: ObjectIdentifier(sharer)) != nil, state.sharers.isEmpty
+                else { return .nothing }
+                state.latest = nil
+                return .stop(state.coordinator.take(), state.silence.take())
+            }
+            guard state.sharers.updateValue(sharer, forKey: ObjectIdentifier(sharer)) == nil else { return .nothing }
+            guard state.coordinator != nil else {
+                let coordinator = self.make(self.executor)
+                state.coordinator = coordinator
+                state.silence = self.waitForSilence(of: coordinator)
+                return .start(coordinator)
+            }
+            return state.latest.map { .greet($0) } ?? .nothing
+        }
+        // Outside the lock: coordinators call back.
+        switch step {
+        case .start(let coordinator):
+            let identity = ObjectIdentifier(coordinator)
+            coordinator.subscribe { [weak self] path in self?.publish(path, from: identity) }
+            coordinator.start()
+        case .stop(let coordinator, let silence):
+            silence?.cancel()
+            coordinator?.stop()
+        case .greet(let snapshot): sharer.receive(snapshot)
+        case .nothing: break
+        }
+    }
+
+    /// Hands out a path, unless it comes from a coordinator that was stopped meanwhile.
+    private func publish(_ path: NetworkPath?, from identity: ObjectIdentifier) {
+        let (snapshot, sharers) = self.state.withLock { state in
+            guard let coordinator = state.coordinator, ObjectIdentifier(coordinator) == identity,
+                path != nil || state.latest == nil
+            else { return (PathSnapshot?.none, state.sharers) }
+            state.number += 1
+            let snapshot = PathSnapshot(path, number: state.number)
+            state.latest = snapshot
+            state.silence?.cancel()
+            state.silence = nil
+            return (snapshot, state.sharers)
+        }
+        guard let snapshot else { return }
+        for sharer in sharers.values { sharer.receive(snapshot) }
+    }
+
+    private func waitForSilence(of coordinator: PathCoordinator) -> Task<Void, Never> {
+        let identity = ObjectIdentifier(coordinator)
+        let deadline = self.executor.now() + Self.silenceLimit
+        return Task(executorPreference: self.executor) { [weak self, executor = self.executor] in
+            do { try await executor.sleep(until: deadline) } catch { return }
+            self?.publish(nil, from: identity)
+        }
+    }
+}

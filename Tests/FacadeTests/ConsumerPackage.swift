@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+
+/// A package that depends on this one, built apart.
+struct ConsumerPackage {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let products: URL
+
+    /// Builds a package of this repository.
+    ///
+    /// Packages share a folder for what is built, so that each module of netpath is compiled once.
+    init(_ folder: String, scratch: String = "packages") throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let build = root.appendingPathComponent(".build/\(scratch)")
+        let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
+        _ = try Self.execute([
+            swift, "build", "--package-path", root.appendingPathComponent(folder).path, "--scratch-path", build.path,
+        ])
+        self.products = build.appendingPathComponent("debug")
+    }
+
+    /// The modules that the compiler finds in this build.
+    var modules: Set<String> {
+        let folder = self.products.appendingPathComponent("Modules").path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return Set(names.filter { $0.hasSuffix(".swiftmodule") }.map { String($0.dropLast(".swiftmodule".count)) })
+    }
+
+    func program(_ name: String) -> String { self.products.appendingPathComponent(name).path }
+
+    /// Runs a program until its end, and returns its lines.
+    func run(_ name: String) throws -> [String] {
+        try Self.execute([self.program(name)]).split(separator: "\n").map(String.init)
+    }
+
+    /// The names of the shared libraries that a program is linked with, directly or not.
+    func libraries(of name: String) throws -> Set<String> {
+        let lines = try Self.execute(["ldd", self.program(name)]).split(separator: "\n")
+        return Set(lines.compactMap { $0.split(separator: " ").first.map { $0.trimmingCharacters(in: .whitespaces) } })
+    }
+
+    private static func execute(_ command: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        // What consumers do not have either.
+        process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "NETPATH_CI" }
+        let output = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        guard FileManager.default.createFile(atPath: output.path, contents: nil) else {
+            throw Failure(description: "cannot create \(output.path)")
+        }
+        defer { try? FileManager.default.removeItem(at: output) }
+        // A file and not a pipe: nobody would empty it while this waits.
+        let file = try FileHandle(forWritingTo: output)
+        process.standardOutput = file
+        process.standardError = file
+        try process.run()
+        process.waitUntilExit()
+        let text = try String(contentsOf: output, encoding: .utf8)
+        guard process.terminationStatus == 0 else {
+            throw Failure(description: "\(command.joined(separator: " ")) failed:\n\(text.suffix(4_000))")
+        }
+        return text
+    }
+}

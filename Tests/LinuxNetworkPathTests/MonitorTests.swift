@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Dispatch
+import NetPath
+import NetPathStandard
+import NetPathTestKit
+import Synchronization
+import Testing
+
+@testable import LinuxNetworkPath
+
+/// What no network of a test can be made to say: Wi-Fi, cellular, radio switches, silence.
+@Suite struct MonitorTests {
+    private let wifi = NetworkInterface.wifi("wlan0", 2).with("192.0.2.7/24")
+
+    private func path(
+        of observation: Observation?,
+        filter: InterfaceFilter = .everything
+    ) -> NWPath {
+        let shared = SharedPath(clock: BackgroundExecutor()) { executor in
+            let backend = Backend("scripted", monitor: ScriptedMonitor(observation))
+            return PathCoordinator(backends: [backend], clock: executor, executor: executor)
+        }
+        return NWPathMonitor(filter: filter, shared: shared).currentPath
+    }
+
+    @Test func wifiInText() {
+        let path = self.path(of: .online(self.wifi, gateway: "192.0.2.1"))
+        #expect("\(path)" == "satisfied (Path is satisfied), interface: wlan0[802.11], ipv4, uses wifi")
+        #expect(path.usesInterfaceType(.wifi))
+        #expect(!path.isExpensive)
+        #expect("\(path.availableInterfaces)" == "[wlan0]")
+        #expect(path.localEndpoint == nil && path.remoteEndpoint == nil)
+    }
+
+    @Test func cellularIsExpensive() {
+        var modem = self.wifi
+        modem.type = .cellular
+        modem.name = "wwan0"
+        let path = self.path(of: .online(modem, gateway: "192.0.2.1"))
+        #expect(path.isExpensive)
+        #expect("\(path)" == "satisfied (Path is satisfied), interface: wwan0, ipv4, expensive, uses cell")
+    }
+
+    @Test func blockedRadioIsTheOnlyReason() {
+        var blocked = self.wifi
+        blocked.isRadioBlocked = true
+        blocked.flags = []
+        blocked.addresses = []
+        var observation = Observation.online(blocked, gateway: "192.0.2.1")
+        observation.representatives = observation.representatives.map { .init(to: $0.destination, .noRoute) }
+        let path = self.path(of: observation)
+        #expect(path.status == .unsatisfied)
+        #expect(path.unsatisfiedReason == .wifiDenied)
+        #expect("\(path)" == "unsatisfied (Denied over wifi interface)")
+        #expect(self.path(of: observation, filter: .only(.cellular)).unsatisfiedReason == .notAvailable)
+    }
+
+    @Test func silenceStillHasAFirstPath() async {
+        let monitor = NWPathMonitor(
+            filter: .everything,
+            shared: SharedPath(clock: BackgroundExecutor()) { executor in
+                let backend = Backend("silent", monitor: ScriptedMonitor())
+                return PathCoordinator(backends: [backend], clock: executor, executor: executor)
+            }
+        )
+        let path = await monitor.first { _ in true }
+        #expect(path?.status == .unsatisfied)
+        #expect(path.map { "\($0)" } == "unsatisfied (No network route)")
+        monitor.cancel()
+    }
+
+    @Test func circumstancesAreNoChange() {
+        let observation = Observation.online(self.wifi, gateway: "192.0.2.1")
+        var limited = observation
+        limited.limitations = ["something is missing"]
+        #expect(self.path(of: observation) == self.path(of: limited))
+        var renamed = self.wifi
+        renamed.addresses.append(renamed.addresses[0])
+        #expect(self.path(of: observation) != self.path(of: .online(renamed, gateway: "192.0.2.1")))
+        #expect(self.path(of: observation) != self.path(of: .online(self.wifi, gateway: "192.0.2.2")))
+    }
+
+    @Test func interfacesAreEqualByIndexAndName() {
+        let wired = NWInterface(index: 2, name: "eth0", type: .wiredEthernet)
+        #expect(wired == NWInterface(index: 2, name: "eth0", type: .other))
+        #expect(wired != NWInterface(index: 3, name: "eth0", type: .wiredEthernet))
+        #expect(Set([wired, NWInterface(index: 2, name: "eth0", type: .other)]).count == 1)
+        #expect("\(wired)" == "eth0")
+    }
+}
