@@ -42,12 +42,15 @@ import Testing
             return
         }
         let reason = PathReason(.noRoute, "")
+        let interface = try #require(path.interfaces.first)
+        let gateway = try #require(path.gateways.first)
+        let probe = ProbeOutcome(target: "", result: .timedOut)
         let written: [String: JSONValue] = [
             "Path": Fixtures.snapshot(Fixtures.routed).document,
             "Reason": .reason(reason),
-            "Interface": .interface(try #require(path.interfaces.first)),
-            "Gateway": .gateway(try #require(path.gateways.first)),
-            "Probe": .probe(ProbeOutcome(target: "", result: .timedOut)),
+            "Interface": JSONValueBuilder.value { $0.interface(interface) },
+            "Gateway": JSONValueBuilder.value { $0.gateway(gateway) },
+            "Probe": JSONValueBuilder.value { $0.probe(probe) },
             "Backend": .backend(Fixtures.report(health: .healthy), at: Fixtures.clock),
             "Disagreement": .disagreement(Disagreement(backend: "", status: .satisfied, reason: reason)),
             "Explanation": explained.document,
