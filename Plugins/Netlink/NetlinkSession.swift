@@ -153,8 +153,8 @@ final class NetlinkSession {
     private func timeout() -> Duration? {
         // The kernel rounds lifetimes to hundredths of a second.
         let expiry = self.lookup.earliestExpiry.map { $0 + .milliseconds(10) }
-        guard let deadline = [self.readAgainAt, self.confirmAt, expiry].lazy.compactMap({ $0 }).min() else { return nil }
-        return max(.zero, deadline - self.context.clock.now())
+        let deadline = [self.readAgainAt, self.confirmAt, expiry].lazy.compactMap { $0 }.min()
+        return deadline.map { max(.zero, $0 - self.context.clock.now()) }
     }
 
     /// Whether the machine was suspended; setting the wall clock wakes us too, and means nothing.
