@@ -4,11 +4,9 @@
 import ArgumentParser
 
 // The least a program of this kind can weigh: a command without a purpose, linked with the libraries of netpath.
-@available(macOS 10.15, *)
+@main
 struct MemoryFloor: AsyncParsableCommand {
     func run() async {
         print("{}")
     }
 }
-
-await MemoryFloor.main()
