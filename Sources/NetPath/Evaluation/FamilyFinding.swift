@@ -25,21 +25,26 @@ enum FamilyFinding: Hashable {
 
     /// Weighs the answers for all representatives of a family: every one of them has to be routed.
     static func weigh(
-        _ answers: [RouteAnswer],
-        destinations: [IPAddress],
+        _ questions: some Sequence<RepresentativeRoute>,
         canCarry: (RouteLeg) -> Bool?,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
-        let findings = zip(answers, destinations).map { answer, destination in
-            Self.weigh(answer, to: destination, canCarry: canCarry, isUsableSource: isUsableSource)
-        }
-        guard let gravest = findings.max(by: { $0.gravity < $1.gravity }) else { return .unknown }
-        guard case .routed = gravest else { return gravest }
+        var gravest: FamilyFinding?
         var hops: [RoutedHop] = []
-        for case .routed(let more) in findings {
-            hops += more.filter { hop in !hops.contains { $0.leg == hop.leg } }
+        for question in questions {
+            let finding = Self.weigh(
+                question.answer,
+                to: question.destination,
+                canCarry: canCarry,
+                isUsableSource: isUsableSource
+            )
+            if case .routed(let more) = finding {
+                for hop in more where !hops.contains(where: { $0.leg == hop.leg }) { hops.append(hop) }
+            }
+            if gravest.map({ finding.gravity > $0.gravity }) ?? true { gravest = finding }
         }
-        return .routed(hops)
+        if case .routed = gravest { return .routed(hops) }
+        return gravest ?? .unknown
     }
 
     /// Which finding speaks for the family, whichever half of the address space it comes from.
