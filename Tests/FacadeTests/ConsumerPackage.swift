@@ -22,7 +22,8 @@ struct ConsumerPackage {
         let build = Self.root.appendingPathComponent(".build/\(scratch)")
         let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
         _ = try Self.execute([
-            swift, "build", "--package-path", Self.root.appendingPathComponent(folder).path, "--scratch-path", build.path,
+            swift, "build", "--package-path", Self.root.appendingPathComponent(folder).path, "--scratch-path",
+            build.path,
         ])
         self.products = build.appendingPathComponent("debug")
     }
