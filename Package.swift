@@ -45,7 +45,7 @@ let package = Package(
         ),
 
         // The same from code, for applications: without a file, and without what reads files.
-        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink"]),
+        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs"]),
         // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
         .target(name: "LinuxNetworkPath", dependencies: ["NetPath", "NetPathStandard"]),
         .target(name: "Network", dependencies: ["LinuxNetworkPath"]),
