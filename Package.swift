@@ -66,6 +66,7 @@ let package = Package(
         ),
         .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
         .testTarget(name: "KernelTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
+        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]
