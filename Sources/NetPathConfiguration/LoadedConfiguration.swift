@@ -9,8 +9,10 @@ public struct LoadedConfiguration: Sendable {
     public let origin: String
     /// The backends in order of priority.
     public let backends: [ConfiguredBackend]
+    /// What becomes of what the backends say.
+    public let settings: CoordinatorSettings
     /// What verdicts depend on besides the evidence.
-    public let evaluation: EvaluationPolicy
+    public var evaluation: EvaluationPolicy { self.settings.evaluation }
     /// The least that a message has to matter to be shown while watching.
     public let logLevel: LogLevel
     /// Every value and where it comes from.
@@ -78,21 +80,14 @@ public struct LoadedConfiguration: Sendable {
         let root = ConfigurationSection(node, in: source, known: errors)
         root.require("backends")
         let representatives = root.readRepresentatives()
-        let evaluation = EvaluationPolicy(
-            configurationGrace: root.duration(
-                "grace",
-                default: EvaluationPolicy().configurationGrace,
-                in: .zero ... .seconds(3_600)
-            ),
-            interfaceRules: InterfaceRule.read(from: root)
-        )
+        let settings = CoordinatorSettings.read(from: root)
         let logLevel = root.nested("logging").choice("level", default: LogLevel.warning)
         let backends = self.backends(of: root, registry: registry, representatives: representatives)
         try root.validate()
         return LoadedConfiguration(
             origin: source.name,
             backends: backends,
-            evaluation: evaluation,
+            settings: settings,
             logLevel: logLevel,
             effective: EffectiveConfiguration(root.effective, document: source),
             keyPaths: root.keyPaths
@@ -152,7 +147,7 @@ public struct LoadedConfiguration: Sendable {
     ) -> PathCoordinator {
         PathCoordinator(
             backends: self.backends.map { Backend($0.name, mode: $0.mode, monitor: $0.monitor) },
-            evaluation: self.evaluation,
+            settings: self.settings,
             clock: clock,
             executor: executor,
             log: log

@@ -81,7 +81,7 @@ import Testing
             return other.changes(since: path)
         }
         #expect(changes { _ in } == [])
-        #expect(changes { $0.isStale = true } == ["stale: no healthy backend has an opinion now"])
+        #expect(changes { $0.isStale = true } == ["stale: no backend can confirm or refute the path now"])
         #expect(changes { $0.interfaces[0].name = "lan" } == ["eth0 is now called lan"])
         #expect(changes { $0.interfaces[0].metric = 7 } == ["eth0: metric 7"])
         #expect(changes { $0.interfaces[0].operationalState = .dormant } == ["eth0: operational state dormant"])

@@ -10,220 +10,236 @@ struct CoordinatorStateMachine: Sendable {
     enum Action: Hashable, Sendable {
         /// Start a backend; its inputs carry the generation, so that late words of an earlier run are told apart.
         case run(backend: Int, generation: Int)
+        /// End a backend's run; its end is an input.
+        case cancel(backend: Int)
         /// Ask a backend to read everything again.
         case refresh(backend: Int)
+        /// Tell the operator something about a backend.
+        case warn(backend: Int, String)
         /// Hand a path to all subscribers.
         case publish(NetworkPath)
     }
 
-    /// No first word within this time is a failure.
-    static let firstReportLimit: Duration = .seconds(2)
-    /// No answer to a refresh within this time is a failure.
-    static let refreshLimit: Duration = .seconds(1)
     /// The first publication waits this long for the highest-priority backend.
     static let firstPublicationLimit: Duration = .milliseconds(200)
+    /// Waking up this late means that the process did not run: it was stopped, or the machine slept.
+    static let oversleptAfter: Duration = .milliseconds(500)
 
-    private struct Backend: Sendable {
-        enum Phase: Sendable {
-            case off
-            case running(since: MonotonicTime)
-            case waiting(until: MonotonicTime)
-        }
-
-        var opinion: BackendOpinion
-        var phase: Phase
-        var generation = 0
-        var attempt = 0
-        var refreshSentAt: MonotonicTime?
-
-        var isRunning: Bool { if case .running = self.phase { true } else { false } }
-
-        /// When silence becomes a failure.
-        var silenceDeadline: MonotonicTime? {
-            guard case .running(let since) = self.phase, self.opinion.report.health != .unhealthy else { return nil }
-            if self.opinion.report.health == .starting { return since + firstReportLimit }
-            return self.refreshSentAt.map { $0 + refreshLimit }
-        }
-    }
-
-    private var backends: [Backend]
-    private let evaluation: EvaluationPolicy
-    private let mergePolicy: MergePolicy
-    private var startedAt: MonotonicTime?
+    var members: [CoordinatorMember] = []
+    var settings: CoordinatorSettings
+    var startedAt: MonotonicTime?
+    /// The number of inputs so far: tells what came first where the clock does not.
+    var inputs: UInt64 = 0
+    /// The number of changes of opinions so far.
+    var opinionsVersion: UInt64 = 0
+    private var lastID = -1
+    private var damper = Damper()
     private var sequence: UInt64 = 0
+    /// Until when no silence counts, because the process did not run for a while.
+    private var graceUntil: MonotonicTime?
+    /// What the opinions come to, before required probes and damping.
+    private var decided: NetworkPath?
     private(set) var path: NetworkPath?
 
-    init(backends: [(name: String, mode: BackendMode)], evaluation: EvaluationPolicy, merge: MergePolicy) {
-        self.backends = backends.map { name, mode in
-            let report = BackendReport(
-                name: name,
-                mode: mode,
-                health: mode == .off ? .off : .starting,
-                limitations: [],
-                restarts: 0,
-                resynchronizations: 0
-            )
-            return Backend(opinion: BackendOpinion(report: report), phase: .off)
-        }
-        self.evaluation = evaluation
-        self.mergePolicy = merge
+    init(backends: [(name: String, mode: BackendMode)], settings: CoordinatorSettings) {
+        self.settings = settings
+        self.members = backends.map { self.member($0.name, mode: $0.mode) }
     }
 
     /// What every backend said and how it is doing.
-    var opinions: [BackendOpinion] { self.backends.map(\.opinion) }
+    var opinions: [BackendOpinion] { self.members.map(\.opinion) }
+
+    func position(of id: Int) -> Int? { self.members.firstIndex { $0.id == id } }
+
+    mutating func member(_ name: String, mode: BackendMode) -> CoordinatorMember {
+        self.lastID += 1
+        return CoordinatorMember(id: self.lastID, name: name, mode: mode)
+    }
 
     // MARK: Inputs
 
     mutating func start(now: MonotonicTime) -> [Action] {
         precondition(self.startedAt == nil, "a coordinator starts once")
         self.startedAt = now
-        return self.backends.indices
-            .filter { self.backends[$0].opinion.report.mode == .active }
-            .map { self.run($0, now: now) }
+        self.inputs += 1
+        return self.supervise(now: now)
     }
 
     mutating func report(
-        backend index: Int,
+        backend id: Int,
         generation: Int,
         observation: Observation,
         now: MonotonicTime
     ) -> [Action] {
-        // A run that ended may still have had a word on its way.
-        guard self.backends[index].generation == generation, self.backends[index].isRunning else { return [] }
-        let before = self.backends[index].opinion
-        self.backends[index].refreshSentAt = nil
-        self.backends[index].opinion.observation = observation
-        self.backends[index].opinion.report.health = .healthy
-        self.backends[index].opinion.report.error = nil
-        self.backends[index].opinion.report.limitations = observation.limitations
-        self.backends[index].opinion.report.reportedAt = now
-        self.backends[index].opinion.report.resynchronizations = observation.resynchronizations
-        self.evaluateBackend(index, now: now)
+        guard let index = self.position(of: id), self.members[index].supervision.spoke(generation: generation)
+        else { return [] }
+        self.inputs += 1
+        self.opinionsVersion += 1
+        let isChanged = self.members[index].opinion.observation != observation
+        self.members[index].take(observation, policy: self.settings.evaluation, input: self.inputs, now: now)
 
-        var actions = self.merged(now: now)
+        var actions = self.supervise(now: now) + self.settle(now: now)
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
         // a refresh that says the same again must not be answered with another refresh.
-        if before.observation != observation {
-            actions += self.refreshOthers(than: index, now: now)
-        }
+        if isChanged { actions += self.refreshOthers(than: index, now: now) }
         return actions
     }
 
     mutating func ended(
-        backend index: Int,
+        backend id: Int,
         generation: Int,
         error: String?,
         jitter: Double,
         now: MonotonicTime
     ) -> [Action] {
-        guard self.backends[index].generation == generation,
-            case .running(let since) = self.backends[index].phase
-        else { return [] }
-        if now - since >= RestartBackoff.settledAfter { self.backends[index].attempt = 0 }
-        let delay = RestartBackoff.delay(attempt: self.backends[index].attempt, jitter: jitter)
-        self.backends[index].attempt += 1
-        self.backends[index].phase = .waiting(until: now + delay)
-        self.fail(index, error ?? "ended although nobody asked it to")
-        return self.merged(now: now)
+        guard let index = self.position(of: id) else { return [] }
+        self.inputs += 1
+        switch self.members[index].supervision.ended(generation: generation, jitter: jitter, now: now) {
+        case .ofAnotherRun, .asRequested: return []
+        case .startAgain: return self.run(index, now: now)
+        case .failed:
+            let error = error ?? "ended although nobody asked it to"
+            let failure = self.fail(index, error, now: now)
+            return [.warn(backend: id, "\(error); it will be started again")] + failure + self.settle(now: now)
+        }
     }
 
     /// Asks every running backend to read everything again.
     mutating func refresh(now: MonotonicTime) -> [Action] {
-        self.refreshOthers(than: nil, now: now)
+        self.inputs += 1
+        return self.refreshOthers(than: nil, now: now)
     }
 
     /// Does what is due.
     mutating func wake(now: MonotonicTime) -> [Action] {
+        self.inputs += 1
         var actions: [Action] = []
-        for index in self.backends.indices {
-            if let deadline = self.backends[index].silenceDeadline, deadline <= now {
-                let isStarting = self.backends[index].opinion.report.health == .starting
-                self.fail(index, isStarting ? "no first word within 2 s" : "did not answer a refresh within 1 s")
-            }
-            if case .waiting(let until) = self.backends[index].phase, until <= now {
-                self.backends[index].opinion.report.restarts += 1
-                actions.append(self.run(index, now: now))
-            }
-            if let deadline = self.backends[index].opinion.verdict?.reviseAt, deadline <= now {
-                self.evaluateBackend(index, now: now)
+        for index in self.members.indices {
+            guard let due = self.members[index].supervision.restartDeadline, due <= now else { continue }
+            self.members[index].opinion.report.restarts += 1
+            actions += self.run(index, now: now)
+        }
+        // Whoever was stopped together with this process gets the chance to speak before its silence counts.
+        if let graceUntil {
+            guard graceUntil <= now else { return actions + self.settle(now: now) }
+            self.graceUntil = nil
+        } else if let due = self.judgementDeadline, now - due >= Self.oversleptAfter {
+            self.graceUntil = now + Supervision.answerLimit
+            return actions + self.refreshOthers(than: nil, now: now)
+        }
+        for index in self.members.indices {
+            actions += self.judge(index, now: now)
+            if let deadline = self.members[index].opinion.verdict?.reviseAt, deadline <= now {
+                self.opinionsVersion += 1
+                self.members[index].evaluate(self.settings.evaluation, now: now)
             }
         }
-        return actions + self.merged(now: now)
+        return actions + self.settle(now: now)
     }
 
     /// The earliest moment at which ``wake(now:)`` has something to do; nil when only an event can change anything.
     var nextDeadline: MonotonicTime? {
-        var deadlines = self.backends.compactMap(\.silenceDeadline)
-        for backend in self.backends {
-            if case .waiting(let until) = backend.phase { deadlines.append(until) }
-            if let revise = backend.opinion.verdict?.reviseAt { deadlines.append(revise) }
-        }
-        if let startedAt, self.path == nil, merge(self.opinions, policy: self.mergePolicy) != nil {
-            deadlines.append(startedAt + Self.firstPublicationLimit)
-        }
+        let restarts = self.members.compactMap(\.supervision.restartDeadline)
+        return (restarts + [self.graceUntil ?? self.judgementDeadline].compactMap { $0 }).min()
+    }
+
+    /// The earliest moment at which silence or the passing of time means something.
+    private var judgementDeadline: MonotonicTime? {
+        var deadlines = self.members.compactMap(\.supervision.silenceDeadline)
+        deadlines += self.members.compactMap(\.opinion.verdict?.reviseAt)
+        deadlines += [self.damper.deadline, self.firstPublicationDeadline].compactMap { $0 }
         return deadlines.min()
     }
 
     // MARK: Steps
 
-    private mutating func run(_ index: Int, now: MonotonicTime) -> Action {
-        self.backends[index].generation += 1
-        self.backends[index].phase = .running(since: now)
+    mutating func run(_ index: Int, now: MonotonicTime) -> [Action] {
+        guard let generation = self.members[index].supervision.start(now: now) else { return [] }
         // After a failure the health stays "unhealthy" until the first word: a backend that keeps failing must not
         // look like a change each time it is tried again.
-        return .run(backend: index, generation: self.backends[index].generation)
+        return [.run(backend: self.members[index].id, generation: generation)]
     }
 
-    private mutating func fail(_ index: Int, _ error: String) {
-        self.backends[index].refreshSentAt = nil
-        self.backends[index].opinion.report.health = .unhealthy
-        self.backends[index].opinion.report.error = error
+    private mutating func judge(_ index: Int, now: MonotonicTime) -> [Action] {
+        let id = self.members[index].id
+        switch self.members[index].supervision.judge(now: now) {
+        case nil: return []
+        case .silent(let error): return self.fail(index, error, now: now)
+        case .cancel: return [.cancel(backend: id)]
+        case .ignoresCancellation:
+            let error = "did not end within 2 s of being cancelled"
+            // One that is not needed fails nobody.
+            guard self.members[index].opinion.report.health != .standby, self.members[index].mode != .off
+            else { return [.warn(backend: id, error)] }
+            return [.warn(backend: id, error)] + self.fail(index, error, now: now)
+        }
     }
 
-    private mutating func evaluateBackend(_ index: Int, now: MonotonicTime) {
-        guard let observation = self.backends[index].opinion.observation else { return }
-        let verdict = evaluate(observation, policy: self.evaluation, now: now)
-        self.backends[index].opinion.verdict = verdict
-        self.backends[index].opinion.report.status = verdict?.status
-        self.backends[index].opinion.report.reason = verdict?.reason
+    private mutating func fail(_ index: Int, _ error: String, now: MonotonicTime) -> [Action] {
+        self.opinionsVersion += 1
+        let tookVoice = self.members[index].fail(error, input: self.inputs)
+        let actions = self.supervise(now: now)
+        // Whoever takes over has to read everything anew first.
+        return tookVoice ? actions + self.refreshOthers(than: index, now: now) : actions
     }
 
-    private mutating func refreshOthers(than speaker: Int?, now: MonotonicTime) -> [Action] {
+    mutating func refreshOthers(than speaker: Int?, now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
-        for index in self.backends.indices where index != speaker && self.backends[index].isRunning {
-            if self.backends[index].refreshSentAt == nil { self.backends[index].refreshSentAt = now }
-            actions.append(.refresh(backend: index))
+        for index in self.members.indices where index != speaker && self.members[index].supervision.isRunning {
+            self.members[index].supervision.asked(now: now)
+            actions.append(.refresh(backend: self.members[index].id))
         }
         return actions
     }
 
-    private mutating func merged(now: MonotonicTime) -> [Action] {
-        guard var merged = self.mergedPath(now: now) else { return [] }
-        guard merged != self.path else { return [] }
+    /// Decides, damps and publishes.
+    mutating func settle(now: MonotonicTime) -> [Action] {
+        guard let decided = self.takeover(now: now).decide(), self.mayPublish(now: now) else { return [] }
+        self.decided = decided
+        var path = self.settings.probes == .required ? decided.requiringProbes(self.opinions) : decided
+        let mayGoOut = self.damper.admits(
+            path.status,
+            published: self.path?.status,
+            damping: self.settings.damping,
+            now: now
+        )
+        guard mayGoOut, path != self.path else { return [] }
         self.sequence += 1
-        merged.sequence = self.sequence
-        merged.publishedAt = now
-        self.path = merged
-        return [.publish(merged)]
+        path.sequence = self.sequence
+        path.publishedAt = now
+        self.path = path
+        return [.publish(path)]
     }
 
-    private func mergedPath(now: MonotonicTime) -> NetworkPath? {
-        if let merged = merge(self.opinions, policy: self.mergePolicy) {
-            return self.mayPublishFirst(now: now) ? merged : nil
-        }
-        // Nobody healthy has an opinion: what was known stays, marked stale. A backend that is well and has lost its
-        // opinion does not make the last one wrong either.
-        guard var last = self.path else { return nil }
-        last.isStale = true
-        last.backends = self.opinions.map(\.report)
-        last.disagreements = []
-        return last
+    private func takeover(now: MonotonicTime) -> Takeover {
+        Takeover(testimonies: self.members.map(\.testimony), settings: self.settings, last: self.decided, now: now)
     }
 
-    /// Whether the first path may go out: not before the most important backend has spoken, failed or used its time.
-    private func mayPublishFirst(now: MonotonicTime) -> Bool {
-        guard self.path == nil, let startedAt else { return true }
-        let awaited = self.opinions.first { $0.report.health == .starting || $0.report.health == .healthy }
-        return awaited?.report.health != .starting || now >= startedAt + Self.firstPublicationLimit
+    // MARK: The first publication
+
+    /// Whether a path may go out: the first one not before the most important backend has spoken, failed or used its
+    /// time, and not on a partial no while a stronger backend may still speak.
+    private func mayPublish(now: MonotonicTime) -> Bool {
+        guard self.path == nil, self.startedAt != nil else { return true }
+        return !self.isPrematureNo && self.firstPublicationDeadline.map { $0 <= now } ?? true
+    }
+
+    /// When the first path goes out though the most important backend has not spoken; nil when there is no such path.
+    private var firstPublicationDeadline: MonotonicTime? {
+        guard self.path == nil, let startedAt else { return nil }
+        let awaited = self.members.first { [.starting, .healthy].contains($0.opinion.report.health) }
+        guard awaited?.opinion.report.health == .starting, !self.isPrematureNo, self.firstElection != nil
+        else { return nil }
+        return startedAt + Self.firstPublicationLimit
+    }
+
+    private var firstElection: Election? {
+        Election(self.opinions, policy: self.settings.merge, strongest: nil)
+    }
+
+    private var isPrematureNo: Bool {
+        guard let winner = self.firstElection?.winner else { return false }
+        return self.members[winner].opinion.verdict?.isPartialNo == true
+            && self.members[..<winner].contains { $0.opinion.report.health == .starting }
     }
 }

@@ -21,6 +21,8 @@ public struct Verdict: Hashable, Sendable {
     public var isConstrained: Bool
     /// Whether a "no" may be wrong because the backend sees only part of the routing policy.
     public var isPartial: Bool
+    /// Whether this is such a "no".
+    var isPartialNo: Bool { self.isPartial && self.status < .satisfied }
     /// When the verdict must be reached anew without any event; nil when only an event can change it.
     @EqualityIgnored public var reviseAt: MonotonicTime?
 

@@ -26,52 +26,94 @@ public struct BackendOpinion: Hashable, Sendable {
 ///
 /// Pure, deterministic and independent of the order in which reports arrived; the order of `opinions` is the
 /// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
-/// where no backend sees interfaces; they do not step in for one that broke either.
+/// where no backend sees interfaces; they do not step in for one that broke either. A partial no
+/// (``Verdict/isPartial``) counts only where no backend of higher priority ever had an opinion.
 ///
+/// - Parameters:
+///   - opinions: What every backend says, in order of priority.
+///   - policy: How several verdicts become one.
+///   - probes: What probes may do to the status.
+///   - strongest: The position of the first backend that ever had an opinion, where `opinions` does not show it.
 /// - Returns: The path, without sequence number and time; nil while nobody who may vote has an opinion.
-public func merge(_ opinions: [BackendOpinion], policy: MergePolicy) -> NetworkPath? {
-    let seeing = opinions.filter(\.seesInterfaces)
-    let voters = (seeing.isEmpty ? opinions : seeing).filter { $0.isHealthy && $0.verdict != nil }
-    let statuses = voters.compactMap { $0.verdict?.status }.sorted()
-    guard let first = voters.first?.verdict?.status else { return nil }
-    let status =
-        switch policy {
-        case .priority: first
-        case .unanimous: statuses.first ?? first
-        case .any: statuses.last ?? first
-        case .majority: statuses[(statuses.count - 1) / 2]
-        }
-    guard let winner = voters.first(where: { $0.verdict?.status == status }), let verdict = winner.verdict
-    else { return nil }
-
-    let rounds = opinions.filter(\.isHealthy).compactMap { $0.observation?.probes }
-    return NetworkPath(
-        status: verdict.status,
-        reason: verdict.reason,
-        isStale: false,
-        interfaces: verdict.interfaces,
-        carriedBy: verdict.carriedBy,
-        gateways: verdict.gateways,
-        dnsServers: ([winner] + opinions.filter(\.isHealthy)).lazy.compactMap { $0.observation?.dnsServers }.first,
-        supportsIPv4: verdict.families.contains(.ipv4),
-        supportsIPv6: verdict.families.contains(.ipv6),
-        isExpensive: verdict.isExpensive,
-        isConstrained: verdict.isConstrained,
-        internet: internet(rounds),
-        probes: rounds.flatMap(\.outcomes),
-        backends: opinions.map(\.report),
-        disagreements: voters.compactMap { voter in
-            guard let other = voter.verdict, other.status != status else { return nil }
-            return Disagreement(backend: voter.report.name, status: other.status, reason: other.reason)
-        },
-        sequence: 0,
-        publishedAt: MonotonicTime(nanoseconds: 0),
-        observedAt: winner.observation?.observedAt ?? MonotonicTime(nanoseconds: 0)
-    )
+public func merge(
+    _ opinions: [BackendOpinion],
+    policy: MergePolicy,
+    probes: ProbeInfluence = .advisory,
+    strongest: Int? = nil
+) -> NetworkPath? {
+    Election(opinions, policy: policy, strongest: strongest)
+        .flatMap { $0.path(opinions) }
+        .map { probes == .required ? $0.requiringProbes(opinions) : $0 }
 }
 
-private func internet(_ rounds: [ProbeRound]) -> InternetReachability {
-    if rounds.contains(where: { $0.answered }) { return .reachable }
-    if rounds.contains(where: { $0.outcomes.contains { $0.result == .portal } }) { return .portal }
-    return rounds.contains { $0.isComplete } ? .unreachable : .unknown
+extension Election {
+    /// The path as the winner sees it.
+    func path(_ opinions: [BackendOpinion]) -> NetworkPath? {
+        let winner = opinions[self.winner]
+        guard let verdict = winner.verdict else { return nil }
+        let seesInterfaces = winner.seesInterfaces
+        var path = NetworkPath(
+            status: verdict.status,
+            reason: verdict.reason,
+            isStale: false,
+            interfaces: verdict.interfaces,
+            carriedBy: verdict.carriedBy,
+            gateways: verdict.gateways,
+            dnsServers: ([winner] + opinions.filter(\.isHealthy)).lazy.compactMap { $0.observation?.dnsServers }.first,
+            supportsIPv4: verdict.families.contains(.ipv4),
+            supportsIPv6: verdict.families.contains(.ipv6),
+            isExpensive: verdict.isExpensive,
+            isConstrained: verdict.isConstrained,
+            internet: .unknown,
+            probes: [],
+            backends: [],
+            disagreements: opinions.compactMap { opinion in
+                guard opinion.isHealthy, opinion.seesInterfaces == seesInterfaces,
+                    let other = opinion.verdict, other.status != verdict.status
+                else { return nil }
+                return Disagreement(backend: opinion.report.name, status: other.status, reason: other.reason)
+            },
+            sequence: 0,
+            publishedAt: MonotonicTime(nanoseconds: 0),
+            observedAt: winner.observation?.observedAt ?? MonotonicTime(nanoseconds: 0)
+        )
+        path.tellOf(opinions)
+        return path
+    }
+}
+
+extension NetworkPath {
+    /// Sets what does not depend on who decides: the backends' reports and what probes say.
+    mutating func tellOf(_ opinions: [BackendOpinion]) {
+        let rounds = opinions.filter(\.isHealthy).compactMap { $0.observation?.probes }
+        self.internet = InternetReachability(rounds)
+        self.probes = rounds.flatMap(\.outcomes)
+        self.backends = opinions.map(\.report)
+    }
+
+    /// The path where probes are required: not satisfied once every round is complete and none was answered.
+    ///
+    /// A probe that broke, or has no word yet, keeps no path from being satisfied.
+    func requiringProbes(_ opinions: [BackendOpinion]) -> NetworkPath {
+        let rounds = opinions.filter(\.isHealthy).compactMap { $0.observation?.probes }
+        guard self.status == .satisfied, !rounds.isEmpty,
+            rounds.allSatisfy({ $0.isComplete && !$0.answered })
+        else { return self }
+        var path = self
+        path.status = .unsatisfied
+        path.reason = PathReason(.probeFailed, "no probe target answered")
+        return path
+    }
+}
+
+extension InternetReachability {
+    fileprivate init(_ rounds: [ProbeRound]) {
+        if rounds.contains(where: { $0.answered }) {
+            self = .reachable
+        } else if rounds.contains(where: { $0.outcomes.contains { $0.result == .portal } }) {
+            self = .portal
+        } else {
+            self = rounds.contains { $0.isComplete } ? .unreachable : .unknown
+        }
+    }
 }

@@ -29,6 +29,8 @@ public struct BackendReport: Hashable, Sendable {
 public enum BackendMode: String, Hashable, Sendable, CaseIterable {
     /// It runs all the time.
     case active
+    /// It runs only while everything of higher priority is unhealthy.
+    case standby
     /// It does not run.
     case off
 }
@@ -41,6 +43,8 @@ public enum BackendHealth: String, Hashable, Sendable {
     case healthy
     /// It ended, or stays silent when it should speak.
     case unhealthy
+    /// It does not run because nothing of higher priority needs it to.
+    case standby
     /// It is switched off.
     case off
 }

@@ -10,7 +10,7 @@ public struct NetworkPath: Hashable, Sendable {
     public var status: PathStatus
     /// Why.
     public var reason: PathReason
-    /// Whether this is the last known path, no healthy backend having an opinion now.
+    /// Whether this is the last known path, no backend being able to confirm or refute it now.
     public var isStale: Bool
     /// The interfaces in order of preference: those that carry the path, alternatives, then the rest with reasons.
     ///

@@ -110,6 +110,7 @@ struct WatchCommand: ToolCommand {
             let state =
                 switch report.health {
                 case .off: "off"
+                case .standby: "standing by"
                 case .starting: "silent so far"
                 case .healthy: "no opinion"
                 case .unhealthy: report.error ?? "unhealthy"

@@ -143,7 +143,7 @@ extension BackendHealth {
         case .healthy: .good
         case .starting: .caution
         case .unhealthy: .bad
-        case .off: .faint
+        case .standby, .off: .faint
         }
     }
 }

@@ -8,7 +8,7 @@ extension NetworkPath {
     func changes(since earlier: NetworkPath) -> [String] {
         var changes: [String] = []
         if self.isStale != earlier.isStale {
-            changes.append(self.isStale ? "stale: no healthy backend has an opinion now" : "no longer stale")
+            changes.append(self.isStale ? "stale: no backend can confirm or refute the path now" : "no longer stale")
         }
         let interfaceChanges = self.interfaceChanges(since: earlier)
         changes += interfaceChanges

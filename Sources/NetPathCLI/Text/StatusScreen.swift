@@ -45,7 +45,7 @@ extension TextScreen {
         let (word, emphasis, sentence) = snapshot.headline
         self.title(word, emphasis, sentence)
         if snapshot.path?.isStale == true {
-            self.paragraph("stale: the last known path; no healthy backend has an opinion now")
+            self.paragraph("stale: the last known path; no backend can confirm or refute it now")
         }
     }
 }
@@ -122,6 +122,7 @@ extension BackendReport {
     var condition: String {
         switch self.health {
         case .off: "off"
+        case .standby: "standing by"
         case .starting: "silent so far"
         case .unhealthy: "unhealthy: \(self.error ?? "no reason given")"
         case .healthy:

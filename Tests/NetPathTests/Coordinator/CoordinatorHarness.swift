@@ -16,13 +16,17 @@ struct CoordinatorHarness {
     private(set) var refreshed: [Int] = []
     private(set) var generations: [Int]
     private(set) var running: Set<Int> = []
-    private let mergePolicy: MergePolicy
+    private(set) var warnings: [String] = []
+    private(set) var cancelled: [Int] = []
 
     init(_ modes: BackendMode..., merge: MergePolicy = .priority, evaluation: EvaluationPolicy = EvaluationPolicy()) {
+        self.init(modes: modes, settings: CoordinatorSettings(evaluation: evaluation, merge: merge))
+    }
+
+    init(modes: [BackendMode], settings: CoordinatorSettings) {
         let backends = modes.enumerated().map { (name: "b\($0)", mode: $1) }
-        self.machine = CoordinatorStateMachine(backends: backends, evaluation: evaluation, merge: merge)
+        self.machine = CoordinatorStateMachine(backends: backends, settings: settings)
         self.generations = modes.map { _ in 0 }
-        self.mergePolicy = merge
     }
 
     var path: NetworkPath? { self.published.last }
@@ -73,6 +77,10 @@ struct CoordinatorHarness {
             case .refresh(let backend):
                 #expect(self.running.contains(backend), "nobody to ask")
                 self.refreshed.append(backend)
+            case .cancel(let backend):
+                #expect(self.running.contains(backend), "nobody to cancel")
+                self.cancelled.append(backend)
+            case .warn(_, let message): self.warnings.append(message)
             case .publish(let path):
                 #expect(path != self.path, "equal paths are never republished")
                 #expect(path.sequence > self.path?.sequence ?? 0)
@@ -86,13 +94,8 @@ struct CoordinatorHarness {
 
     /// The current path is what the opinions mean, or the last one, marked.
     private func checkPath() {
-        guard let path else { return }
-        if let merged = merge(self.machine.opinions, policy: self.mergePolicy) {
-            #expect(path == merged)
-            #expect(!path.isStale)
-        } else {
-            #expect(path.isStale)
-            #expect(path.backends == self.machine.opinions.map(\.report))
-        }
+        guard let path, !path.isStale, self.machine.settings.damping == Damping() else { return }
+        let settings = self.machine.settings
+        #expect(path == merge(self.machine.opinions, policy: settings.merge, probes: settings.probes))
     }
 }

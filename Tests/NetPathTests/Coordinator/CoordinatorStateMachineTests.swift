@@ -109,7 +109,7 @@ import Testing
         #expect(harness.health == [.unhealthy, .healthy])
         #expect(harness.running.contains(0), "it may still come round")
         #expect(try #require(harness.path).backends.first?.error == "no first word within 2 s")
-        harness.advance(by: .seconds(600))
+        harness.advance(by: .milliseconds(4999))
         harness.report(0, self.moved)
         #expect(harness.health == [.healthy, .healthy])
         #expect(harness.path?.interfaces.map(\.name) == ["eth1"])
@@ -176,6 +176,9 @@ import Testing
         #expect(harness.path?.status == .satisfied)
         harness.advance(by: .seconds(1))
         #expect(harness.health == [.unhealthy, .healthy])
+        #expect(harness.path?.status == .satisfied, "who takes over has to look again")
+        #expect(harness.path?.isStale == true)
+        harness.report(1, self.noLink)
         #expect(harness.path?.status == .unsatisfied)
     }
 

@@ -31,7 +31,7 @@ import Testing
 
     private func deliverAll(_ delivery: inout PathDelivery) {
         guard delivery.claim() else { return }
-        while let call = delivery.next() { call.handler(call.path) }
+        while let call = delivery.next() { call.handler(call.value) }
     }
 
     @Test func everyoneGetsEveryPathOnceAndInOrder() {
@@ -51,7 +51,7 @@ import Testing
     @Test func oneDeliversAtATime() {
         var delivery = PathDelivery()
         func claim() -> Bool { delivery.claim() }
-        func next() -> UInt64? { delivery.next()?.path.sequence }
+        func next() -> UInt64? { delivery.next()?.value.sequence }
         #expect(!claim(), "nothing to deliver")
         _ = delivery.add(self.subscriber(PathRecorder()), current: self.path(1))
         #expect(claim())

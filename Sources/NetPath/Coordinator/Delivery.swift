@@ -2,24 +2,30 @@
 // Copyright the netpath authors
 
 /// Who gets which path next.
+typealias PathDelivery = Delivery<NetworkPath>
+
+/// Who gets which value next.
 ///
-/// Paths are put in under the coordinator's lock, in the order they were made, and taken out one call at a time by
-/// whichever thread delivers: every subscriber sees every path once, in order, one call after the other, and no lock
+/// Values are put in under the coordinator's lock, in the order they were made, and taken out one call at a time by
+/// whichever thread delivers: every subscriber sees every value once, in order, one call after the other, and no lock
 /// is held while its code runs.
-struct PathDelivery: Sendable {
+struct Delivery<Value: Sendable>: Sendable {
     struct Subscriber: Sendable {
-        let handler: @Sendable (NetworkPath) -> Void
+        let handler: @Sendable (Value) -> Void
         let onStop: (@Sendable () -> Void)?
     }
 
     private var subscribers: [(id: UInt64, subscriber: Subscriber)] = []
-    private var pending: [(id: UInt64, path: NetworkPath)] = []
+    private var pending: [(id: UInt64, value: Value)] = []
     private var taken = 0
     private var lastID: UInt64 = 0
     private var isDelivering = false
 
-    /// Adds a subscriber, who gets the current path first.
-    mutating func add(_ subscriber: Subscriber, current: NetworkPath?) -> UInt64 {
+    /// Whether nobody subscribes.
+    var isEmpty: Bool { self.subscribers.isEmpty }
+
+    /// Adds a subscriber, who gets the current value first.
+    mutating func add(_ subscriber: Subscriber, current: Value?) -> UInt64 {
         self.lastID += 1
         self.subscribers.append((self.lastID, subscriber))
         if let current { self.pending.append((self.lastID, current)) }
@@ -38,8 +44,8 @@ struct PathDelivery: Sendable {
         return self.subscribers.map(\.subscriber)
     }
 
-    mutating func publish(_ path: NetworkPath) {
-        self.pending += self.subscribers.map { ($0.id, path) }
+    mutating func publish(_ value: Value) {
+        self.pending += self.subscribers.map { ($0.id, value) }
     }
 
     /// Claims the right to deliver; false when another call, perhaps further up this very stack, has it.
@@ -50,11 +56,11 @@ struct PathDelivery: Sendable {
     }
 
     /// Takes the next call to make; nil, and the right to deliver is given back, when there is none.
-    mutating func next() -> (handler: @Sendable (NetworkPath) -> Void, path: NetworkPath)? {
+    mutating func next() -> (handler: @Sendable (Value) -> Void, value: Value)? {
         while self.taken < self.pending.count {
-            let (id, path) = self.pending[self.taken]
+            let (id, value) = self.pending[self.taken]
             self.taken += 1
-            if let found = self.subscribers.first(where: { $0.id == id }) { return (found.subscriber.handler, path) }
+            if let found = self.subscribers.first(where: { $0.id == id }) { return (found.subscriber.handler, value) }
         }
         self.pending.removeAll(keepingCapacity: true)
         self.taken = 0

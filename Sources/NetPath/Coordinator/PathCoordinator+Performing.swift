@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Synchronization
+
+/// The open ends towards one running backend.
+struct BackendLink: Sendable {
+    let generation: Int
+    let refresh: AsyncStream<Void>.Continuation
+    let watched: AsyncStream<Set<IPAddress>>.Continuation
+    let task: Task<Void, Never>
+    var isCancelled = false
+    var resolver: (any RouteResolver)?
+}
+
+// What the state machine wants done.
+extension PathCoordinator {
+    /// What is done when the lock is free.
+    private struct Deferred {
+        var refreshes: [AsyncStream<Void>.Continuation] = []
+        var warnings: [String] = []
+        /// Kept until the lock is free: what a resolver does when it is released is not ours.
+        var resolvers: [any RouteResolver] = []
+    }
+
+    func perform(_ input: (inout State, MonotonicTime) -> [CoordinatorStateMachine.Action]) {
+        let deferred: Deferred = self.state.withLock { state in
+            var deferred = Deferred()
+            guard !state.isStopped else { return deferred }
+            let version = state.machine.opinionsVersion
+            for action in input(&state, self.clock.now()) {
+                switch action {
+                case .publish(let path): state.delivery.publish(path)
+                case .run(let id, let generation):
+                    state.links[id] = state.backends[id].map { backend in
+                        self.link(backend, id, generation: generation, watched: state.watched)
+                    }
+                case .cancel(let id):
+                    if let resolver = state.links[id]?.resolver.take() { deferred.resolvers.append(resolver) }
+                    state.links[id]?.isCancelled = true
+                    state.links[id]?.task.cancel()
+                case .refresh(let id): if let link = state.links[id] { deferred.refreshes.append(link.refresh) }
+                case .warn(let id, let message):
+                    if let name = state.backends[id]?.name { deferred.warnings.append("\(name): \(message)") }
+                }
+            }
+            if version != state.machine.opinionsVersion, !state.opinionDelivery.isEmpty {
+                state.opinionDelivery.publish(state.machine.opinions)
+            }
+            self.armTimer(&state)
+            return deferred
+        }
+        for continuation in deferred.refreshes { continuation.yield() }
+        self.deliver()
+        for warning in deferred.warnings { self.log(.warning, warning) }
+    }
+
+    func deliver() {
+        let (hasPaths, hasOpinions) = self.state.withLock { ($0.delivery.claim(), $0.opinionDelivery.claim()) }
+        if hasPaths {
+            while let call = self.state.withLock({ $0.delivery.next() }) { call.handler(call.value) }
+        }
+        if hasOpinions {
+            while let call = self.state.withLock({ $0.opinionDelivery.next() }) { call.handler(call.value) }
+        }
+    }
+
+    private func armTimer(_ state: inout State) {
+        let deadline = state.machine.nextDeadline
+        guard deadline != state.timer?.deadline else { return }
+        state.timer?.task.cancel()
+        state.timer = deadline.map { deadline in
+            let task = Task(executorPreference: self.executor) { [weak self, clock = self.clock] in
+                do { try await clock.sleep(until: deadline) } catch { return }
+                self?.perform { state, now in
+                    // The machine may not be due yet after all, so the timer has to be armed anew; but it may have
+                    // been replaced on the way here, and the new one must not be lost.
+                    if state.timer?.deadline == deadline { state.timer = nil }
+                    return state.machine.wake(now: now)
+                }
+            }
+            return (deadline, task)
+        }
+    }
+
+    private func link(
+        _ backend: Backend,
+        _ id: Int,
+        generation: Int,
+        watched: Set<IPAddress>
+    ) -> BackendLink {
+        let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let (addresses, watchedContinuation) = AsyncStream.makeStream(
+            of: Set<IPAddress>.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        watchedContinuation.yield(watched)
+        let context = MonitorContext(
+            clock: self.clock,
+            refreshRequests: requests,
+            watchedAddresses: addresses,
+            report: { [weak self] observation in
+                self?.perform { state, now in
+                    state.machine.report(backend: id, generation: generation, observation: observation, now: now)
+                }
+            },
+            offer: { [weak self] resolver in self?.offered(resolver, by: id, generation: generation) },
+            log: { [log = self.log] level, message in log(level, "\(backend.name): \(message)") }
+        )
+        let task = Task(executorPreference: self.executor) { [weak self] in
+            var failure: String?
+            do { try await backend.monitor.run(context) } catch { failure = "\(error)" }
+            self?.ended(id, generation: generation, failure: failure)
+        }
+        return BackendLink(generation: generation, refresh: refresh, watched: watchedContinuation, task: task)
+    }
+
+    private func offered(_ resolver: any RouteResolver, by id: Int, generation: Int) {
+        // Returned, so that the one it replaces is not released under the lock.
+        _ = self.state.withLock { state -> (any RouteResolver)? in
+            guard let link = state.links[id], link.generation == generation, !link.isCancelled else { return nil }
+            defer { state.links[id]?.resolver = resolver }
+            return link.resolver
+        }
+    }
+
+    private func ended(_ id: Int, generation: Int, failure: String?) {
+        // Kept until the lock is free: what a resolver does when it is released is not ours.
+        var link: BackendLink?
+        self.perform { state, now in
+            link = state.links.removeValue(forKey: id)
+            return state.machine.ended(
+                backend: id,
+                generation: generation,
+                error: failure,
+                jitter: .random(in: 0..<1),
+                now: now
+            )
+        }
+        _ = link
+    }
+}

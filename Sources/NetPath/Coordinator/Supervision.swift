@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// The life of one backend as its supervisor sees it: runs, silence, cancellation, and when to start it again.
+struct Supervision: Sendable {
+    /// No first word within this time is a failure.
+    static let firstWordLimit: Duration = .seconds(2)
+    /// No answer to a refresh within this time is a failure.
+    static let answerLimit: Duration = .seconds(1)
+    /// A run that stays silent this much longer is cancelled; until then a late word is welcome.
+    static let wedgedLimit: Duration = .seconds(5)
+    /// A cancelled run that has not ended by then is said to ignore it.
+    static let endLimit: Duration = .seconds(2)
+
+    /// What the supervisor found out, or wants done.
+    enum Finding: Hashable, Sendable {
+        /// The backend does not speak when it should.
+        case silent(String)
+        /// The run is to be cancelled.
+        case cancel
+        /// The cancelled run does not end.
+        case ignoresCancellation
+    }
+
+    /// What the end of a run means.
+    enum End: Hashable, Sendable {
+        /// Not the current run.
+        case ofAnotherRun
+        /// Nobody asked it to end; it is started again later.
+        case failed
+        /// It was cancelled; it is started again later, or not at all.
+        case asRequested
+        /// It was cancelled and is needed again already.
+        case startAgain
+    }
+
+    private struct Run: Sendable {
+        let since: MonotonicTime
+        var hasSpoken = false
+        var askedAt: MonotonicTime?
+        var silentSince: MonotonicTime?
+    }
+
+    /// What follows when a cancelled run has ended.
+    private enum Afterwards: Sendable {
+        case nothing
+        case start
+        case backoff
+    }
+
+    private enum Phase: Sendable {
+        case idle
+        case running(Run)
+        case ending(Run, since: MonotonicTime, isOverdue: Bool, then: Afterwards)
+        case waiting(until: MonotonicTime)
+    }
+
+    private var phase = Phase.idle
+    private var attempt = 0
+    /// The number of the current or last run; late words of earlier runs are told apart by it.
+    private(set) var generation = 0
+
+    /// Whether a run is under way that has not been cancelled.
+    var isRunning: Bool { if case .running = self.phase { true } else { false } }
+    /// Whether nothing runs, ends or is going to be started.
+    var isIdle: Bool { if case .idle = self.phase { true } else { false } }
+    /// Whether a run, cancelled or not, has yet to end.
+    var hasRun: Bool {
+        switch self.phase {
+        case .running, .ending: true
+        case .idle, .waiting: false
+        }
+    }
+
+    /// When the next run is due.
+    var restartDeadline: MonotonicTime? { if case .waiting(let until) = self.phase { until } else { nil } }
+
+    /// When silence has lasted too long.
+    var silenceDeadline: MonotonicTime? {
+        switch self.phase {
+        case .idle, .waiting: nil
+        case .running(let run):
+            if let silentSince = run.silentSince {
+                silentSince + Self.wedgedLimit
+            } else if run.hasSpoken {
+                run.askedAt.map { $0 + Self.answerLimit }
+            } else {
+                run.since + Self.firstWordLimit
+            }
+        case .ending(_, let since, let isOverdue, _): isOverdue ? nil : since + Self.endLimit
+        }
+    }
+
+    /// Starts a run and returns its generation; nil when one is under way, or has to end first.
+    mutating func start(now: MonotonicTime) -> Int? {
+        switch self.phase {
+        case .running: return nil
+        case .ending(let run, let since, let isOverdue, _):
+            self.phase = .ending(run, since: since, isOverdue: isOverdue, then: .start)
+            return nil
+        case .idle, .waiting:
+            self.generation += 1
+            self.phase = .running(Run(since: now))
+            return self.generation
+        }
+    }
+
+    /// Gives the backend up; returns whether a run has to be cancelled.
+    mutating func stop(now: MonotonicTime) -> Bool {
+        self.attempt = 0
+        switch self.phase {
+        case .idle: return false
+        case .waiting:
+            self.phase = .idle
+            return false
+        case .running(let run):
+            self.phase = .ending(run, since: now, isOverdue: false, then: .nothing)
+            return true
+        case .ending(let run, let since, let isOverdue, _):
+            self.phase = .ending(run, since: since, isOverdue: isOverdue, then: .nothing)
+            return false
+        }
+    }
+
+    /// Takes a word; false when it is not one of the current run.
+    mutating func spoke(generation: Int) -> Bool {
+        // A run that ended or was cancelled may still have had a word on its way.
+        guard generation == self.generation, case .running(let run) = self.phase else { return false }
+        self.phase = .running(Run(since: run.since, hasSpoken: true))
+        return true
+    }
+
+    /// Notes that the backend was asked to speak; an older question stays the one that counts.
+    mutating func asked(now: MonotonicTime) {
+        guard case .running(var run) = self.phase, run.askedAt == nil else { return }
+        run.askedAt = now
+        self.phase = .running(run)
+    }
+
+    /// Takes the end of a run; `jitter` is a random number in 0..<1.
+    mutating func ended(generation: Int, jitter: Double, now: MonotonicTime) -> End {
+        guard generation == self.generation else { return .ofAnotherRun }
+        switch self.phase {
+        case .idle, .waiting: return .ofAnotherRun
+        case .running(let run):
+            self.wait(after: run, jitter: jitter, now: now)
+            return .failed
+        case .ending(_, _, _, .nothing):
+            self.phase = .idle
+            return .asRequested
+        case .ending(_, _, _, .start):
+            self.phase = .idle
+            return .startAgain
+        case .ending(let run, _, _, .backoff):
+            self.wait(after: run, jitter: jitter, now: now)
+            return .asRequested
+        }
+    }
+
+    /// Judges the silence; nil when it may last longer.
+    mutating func judge(now: MonotonicTime) -> Finding? {
+        guard let deadline = self.silenceDeadline, deadline <= now else { return nil }
+        switch self.phase {
+        case .idle, .waiting: return nil
+        case .running(var run):
+            if run.silentSince != nil {
+                self.phase = .ending(run, since: now, isOverdue: false, then: .backoff)
+                return .cancel
+            }
+            run.silentSince = now
+            self.phase = .running(run)
+            return .silent(run.hasSpoken ? "did not answer a refresh within 1 s" : "no first word within 2 s")
+        case .ending(let run, let since, _, let then):
+            self.phase = .ending(run, since: since, isOverdue: true, then: then)
+            return .ignoresCancellation
+        }
+    }
+
+    private mutating func wait(after run: Run, jitter: Double, now: MonotonicTime) {
+        if now - run.since >= RestartBackoff.settledAfter { self.attempt = 0 }
+        self.phase = .waiting(until: now + RestartBackoff.delay(attempt: self.attempt, jitter: jitter))
+        self.attempt += 1
+    }
+}

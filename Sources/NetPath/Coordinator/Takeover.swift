@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What a backend said, and when it lost its voice.
+struct Testimony: Sendable {
+    /// What it says now, or said last.
+    var opinion: BackendOpinion
+    /// The last verdict it ever gave; nil when it never had one, or is not needed any more.
+    var lastWord: Verdict?
+    /// The number of the input that brought its last word.
+    var spokenAt: UInt64 = 0
+    /// The number of the input that took its voice.
+    var silencedAt: UInt64 = 0
+
+    /// Whether it has a verdict that counts now.
+    var hasVoice: Bool { self.opinion.isHealthy && self.opinion.verdict != nil }
+    /// Whether it gave a verdict once and cannot confirm or take it back now.
+    var isSilenced: Bool { self.lastWord != nil && !self.hasVoice }
+
+    /// The opinion as if it had never lost its voice.
+    var lastOpinion: BackendOpinion {
+        guard self.isSilenced else { return self.opinion }
+        var opinion = self.opinion
+        opinion.report.health = .healthy
+        opinion.verdict = self.lastWord
+        return opinion
+    }
+}
+
+/// Decides the path while some backend that once had an opinion has none: takeover never lies.
+///
+/// The invariant: a status is lowered by words, never by silence. As long as the last word of a silenced backend would
+/// still decide something, the last path stays, marked stale, until those who take over have read everything anew
+/// since the silence began. Then they may raise the status or keep it; they may lower it only on evidence about the
+/// very interfaces the path leads through.
+struct Takeover {
+    let testimonies: [Testimony]
+    let settings: CoordinatorSettings
+    /// The last path that was decided.
+    let last: NetworkPath?
+    let now: MonotonicTime
+
+    /// The position of the first backend that ever had an opinion.
+    private var strongest: Int? {
+        self.testimonies.firstIndex { $0.lastWord != nil && $0.opinion.seesInterfaces }
+    }
+
+    /// The path; nil until some backend had an opinion.
+    func decide() -> NetworkPath? {
+        let opinions = self.testimonies.map(\.opinion)
+        let strongest = self.strongest
+        guard let last, self.testimonies.contains(where: \.isSilenced) else {
+            let path = merge(opinions, policy: self.settings.merge, strongest: strongest)
+            return path ?? self.last?.held(by: opinions)
+        }
+        let credible = self.credible(opinions, refuting: last)
+        guard let election = Election(credible, policy: self.settings.merge, strongest: strongest) else {
+            return last.held(by: opinions)
+        }
+        let standing = Election(
+            self.testimonies.map(\.lastOpinion),
+            policy: self.settings.merge,
+            strongest: strongest
+        )
+        let isTakeover = standing?.winner != election.winner || standing?.status != election.status
+        let mayDecide =
+            !isTakeover
+            || self.isConfirmed(election)
+                && (election.status >= last.status
+                    || election.voters.first.map { self.refutes(last, at: $0) } == true)
+        // Of the opinions only the credibility of one differs, and paths do not show that.
+        return mayDecide ? election.path(credible) : last.held(by: opinions)
+    }
+
+    /// Whether those who decide have spoken since the last silence began: what they said before may be outdated.
+    private func isConfirmed(_ election: Election) -> Bool {
+        let deciders = self.settings.merge == .priority ? [election.winner] : election.voters
+        return deciders.allSatisfy(self.hasSpokenSinceTheSilence)
+    }
+
+    private func hasSpokenSinceTheSilence(_ position: Int) -> Bool {
+        let seesInterfaces = self.testimonies[position].opinion.seesInterfaces
+        let silenced = self.testimonies.indices.filter { other in
+            // Whoever would not decide anyway keeps nobody waiting.
+            self.testimonies[other].isSilenced
+                && self.testimonies[other].opinion.seesInterfaces == seesInterfaces
+                && (self.settings.merge != .priority || other < position)
+        }
+        return silenced.allSatisfy { self.testimonies[$0].silencedAt < self.testimonies[position].spokenAt }
+    }
+
+    /// The opinions, a partial no of the strongest voter counting in full when the evidence itself refutes the path.
+    private func credible(_ opinions: [BackendOpinion], refuting path: NetworkPath) -> [BackendOpinion] {
+        guard let first = self.testimonies.firstIndex(where: { $0.hasVoice && $0.opinion.seesInterfaces }),
+            opinions[first].verdict?.isPartialNo == true,
+            self.hasSpokenSinceTheSilence(first), self.refutes(path, at: first)
+        else { return opinions }
+        var opinions = opinions
+        opinions[first].verdict?.isPartial = false
+        return opinions
+    }
+
+    /// Whether a backend sees that no packet can take the path any more: the interfaces it leads through, or waits
+    /// for, are gone, down or without a link.
+    private func refutes(_ path: NetworkPath, at position: Int) -> Bool {
+        guard let observation = self.testimonies[position].opinion.observation, observation.interfaces != nil,
+            observation.observedAt >= path.observedAt
+        else { return false }
+        let own = path.interfaces.filter { $0.reason.code == path.reason.code }
+        let evidence = AssessedEvidence(observation, policy: self.settings.evaluation, now: self.now)
+        return !own.isEmpty
+            && own.allSatisfy { interface in
+                guard let assessment = evidence.assessments[interface.index] else { return true }
+                // A step that is still to be taken does not refute a path that waits for one.
+                return !assessment.isUsable && (path.status == .satisfied || !assessment.isStartable)
+            }
+    }
+}
+
+extension NetworkPath {
+    /// The last known path while nobody can confirm or refute it.
+    func held(by opinions: [BackendOpinion]) -> NetworkPath {
+        var path = self
+        path.isStale = true
+        path.disagreements = []
+        path.tellOf(opinions)
+        return path
+    }
+}

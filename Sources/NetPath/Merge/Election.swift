@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Who votes, and who wins.
+struct Election: Hashable {
+    /// The status that wins.
+    let status: PathStatus
+    /// The position of the first voter with that status; the details of the path are its.
+    let winner: Int
+    /// The positions of everybody who votes, in order of priority.
+    let voters: [Int]
+
+    /// Holds a vote; nil when nobody may vote.
+    ///
+    /// Who is not healthy does not vote: a monitor that broke never means offline. Probes vote only where no backend
+    /// sees interfaces; they do not step in for one that broke either. A partial no does not count below `strongest`,
+    /// the position of the first backend that ever had an opinion.
+    init?(_ opinions: [BackendOpinion], policy: MergePolicy, strongest: Int?) {
+        let seeing = opinions.indices.filter { opinions[$0].seesInterfaces }
+        let eligible = seeing.isEmpty ? Array(opinions.indices) : seeing
+        var rank = eligible.first { opinions[$0].verdict != nil } ?? opinions.count
+        if let strongest, eligible.contains(strongest) { rank = min(rank, strongest) }
+        let voters = eligible.filter { position in
+            guard opinions[position].isHealthy, let verdict = opinions[position].verdict else { return false }
+            return position <= rank || !verdict.isPartialNo
+        }
+        let statuses = voters.compactMap { opinions[$0].verdict?.status }
+        guard let first = statuses.first else { return nil }
+        let status =
+            switch policy {
+            case .priority: first
+            case .unanimous: statuses.min() ?? first
+            case .any: statuses.max() ?? first
+            case .majority: statuses.sorted()[(statuses.count - 1) / 2]
+            }
+        guard let winner = voters.first(where: { opinions[$0].verdict?.status == status }) else { return nil }
+        self.status = status
+        self.winner = winner
+        self.voters = voters
+    }
+}
