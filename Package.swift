@@ -7,6 +7,7 @@ let package = Package(
     products: [
         .library(name: "NetPath", targets: ["NetPath"]),
         .library(name: "NetPathNetlink", targets: ["NetPathNetlink"]),
+        .library(name: "NetPathSysfs", targets: ["NetPathSysfs"]),
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
@@ -29,11 +30,12 @@ let package = Package(
 
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
         .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
+        .target(name: "NetPathSysfs", dependencies: ["NetPath"], path: "Plugins/Sysfs"),
 
         // The composition root: the only module that names the built-in backends.
         .target(
             name: "NetPathConfiguration",
-            dependencies: ["NetPath", "NetPathNetlink", "CYAML"],
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "CYAML"],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
@@ -60,6 +62,7 @@ let package = Package(
             dependencies: ["NetPath", "NetPathNetlink", "NetPathTestKit"],
             exclude: ["Fixtures"]
         ),
+        .testTarget(name: "NetPathSysfsTests", dependencies: ["NetPath", "NetPathSysfs", "NetPathTestKit"]),
         .testTarget(
             name: "NetPathConfigurationTests",
             dependencies: ["NetPath", "NetPathConfiguration", "NetPathTestKit"]

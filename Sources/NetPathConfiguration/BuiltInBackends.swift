@@ -3,6 +3,7 @@
 
 public import NetPath
 import NetPathNetlink
+import NetPathSysfs
 
 /// The C libraries that the program runs with, each with its version: `libyaml 0.2.5`.
 public let linkedLibraries = [NetlinkMonitor.library, YAMLReader.library]
@@ -12,6 +13,7 @@ extension BackendRegistry {
     public static var builtIn: BackendRegistry {
         var registry = BackendRegistry()
         NetlinkMonitor.register(in: &registry)
+        SysfsMonitor.register(in: &registry)
         return registry
     }
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Which interface is built on which.
+struct InterfaceStack {
+    private let byIndex: [UInt32: InterfaceReading]
+    private let byName: [String: InterfaceReading]
+    private let members: [UInt32: [InterfaceReading]]
+
+    init(_ interfaces: [InterfaceReading]) {
+        self.byIndex = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        self.byName = Dictionary(interfaces.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        self.members = Dictionary(grouping: interfaces.filter { $0.controllerIndex != nil }) { $0.controllerIndex ?? 0 }
+    }
+
+    /// The interface below, when it lies in this namespace; nil otherwise and when that is not certain.
+    ///
+    /// `iflink` is an index that may belong to another namespace, where it means something else.
+    func parent(of index: UInt32) -> UInt32? {
+        guard let interface = self.byIndex[index], let link = interface.nature.linkIndex, link != 0, link != index,
+            let candidate = self.byIndex[link]
+        else { return nil }
+        if interface.nature.lowers.contains(candidate.name) { return link }
+        // The two ends of a pair name each other. Tunnels leave no link in sysfs, and seldom change the namespace.
+        let isPair = interface.nature.kind == "veth" && candidate.nature.linkIndex == index
+        let isTunnel = interface.nature.hardwareType != 1
+        return isPair || isTunnel ? link : nil
+    }
+
+    /// The type of an interface, looking through stacked ones.
+    func type(of index: UInt32) -> InterfaceType {
+        var index = index
+        // Stacks are finite, but what was read while a stack changed can show a loop.
+        for _ in 0..<8 {
+            guard let interface = self.byIndex[index] else { return .other }
+            let classification = interface.nature.classification(
+                isLoopback: interface.isLoopback,
+                isCellular: { self.byName[$0]?.nature.deviceType == "wwan" }
+            )
+            switch classification {
+            case .type(let type): return type
+            case .asLower:
+                guard let lower = self.lower(of: interface) else { return .wired }
+                index = lower
+            }
+        }
+        return .wired
+    }
+
+    private func lower(of interface: InterfaceReading) -> UInt32? {
+        if let parent = self.parent(of: interface.index) { return parent }
+        if let active = interface.activeMember.flatMap({ self.byName[$0] }) { return active.index }
+        let members = self.members[interface.index] ?? []
+        return (members.first { $0.isUp && $0.hasCarrier != false } ?? members.first)?.index
+    }
+}

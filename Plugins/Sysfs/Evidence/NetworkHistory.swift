@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Turns what a pass read into evidence, and remembers what one pass alone cannot know.
+struct NetworkHistory {
+    /// What is known of an interface from earlier passes.
+    private struct Memory {
+        var name: String
+        var hadCarrier: Bool
+        var carrierGains: UInt32?
+        var carrierSince: MonotonicTime?
+        var sawRouterAdvertisement: Bool
+    }
+
+    private let representatives: [IPAddress]
+    private var memories: [UInt32: Memory]?
+
+    /// Virtual interfaces without an address all say the same; that many of them are enough to say it.
+    static let spareLimit = 16
+
+    init(representatives: [IPAddress]) {
+        self.representatives = representatives
+    }
+
+    /// Takes a reading of a moment.
+    mutating func observe(_ reading: NetworkReading, at now: MonotonicTime) -> Observation {
+        self.remember(reading, at: now)
+        let choice = RouteChoice(reading)
+        var observation = Observation(at: now)
+        observation.isPartial = true
+        observation.representatives = self.representatives.map { RepresentativeRoute(to: $0, choice.answer(to: $0)) }
+        observation.dnsServers = reading.dnsServers
+        observation.limitations = reading.limitations
+        observation.interfaces = self.interfaces(reading, choice, egress: observation.representatives)
+        return observation
+    }
+
+    // MARK: Memory
+
+    private mutating func remember(_ reading: NetworkReading, at now: MonotonicTime) {
+        let former = self.memories
+        var memories: [UInt32: Memory] = [:]
+        memories.reserveCapacity(reading.interfaces.count)
+        let routers = Self.interfacesWithRouters(reading)
+        for interface in reading.interfaces {
+            let old = former?[interface.index].flatMap { $0.name == interface.name ? $0 : nil }
+            let hasCarrier = interface.isUp && interface.hasCarrier != false && interface.operationalState != .down
+            var memory = Memory(
+                name: interface.name,
+                hadCarrier: hasCarrier,
+                carrierGains: interface.carrierGains,
+                sawRouterAdvertisement: interface.isUp
+                    && (old?.sawRouterAdvertisement == true || reading.advertised.contains(interface.index)
+                        || routers.contains(interface.name))
+            )
+            if hasCarrier {
+                // The first pass cannot tell when the carrier came.
+                let cameBetween = old.map { !$0.hadCarrier || $0.carrierGains != interface.carrierGains }
+                memory.carrierSince = cameBetween ?? (former != nil) ? now : old?.carrierSince
+            }
+            memories[interface.index] = memory
+        }
+        self.memories = memories
+    }
+
+    private static func interfacesWithRouters(_ reading: NetworkReading) -> Set<String> {
+        Set((reading.ipv6Routes?.entries ?? []).filter(\.isAdvertised).compactMap(\.interface))
+    }
+
+    // MARK: Interfaces
+
+    private func interfaces(
+        _ reading: NetworkReading,
+        _ choice: RouteChoice,
+        egress: [RepresentativeRoute]
+    ) -> [NetworkInterface] {
+        let stack = InterfaceStack(reading.interfaces)
+        var chosen: Set<UInt32> = []
+        for case .route(let route) in egress.map(\.answer) { chosen.formUnion(route.legs.map(\.interfaceIndex)) }
+        var spare: [Int: [UInt32]] = [:]
+        for interface in reading.interfaces where !interface.isLoopback && interface.controllerIndex == nil {
+            let isHardware = interface.nature.hasDevice == true || interface.nature.isWireless
+            if isHardware || self.addresses(of: interface.index, reading).contains(where: \.isGlobal) {
+                chosen.insert(interface.index)
+            } else {
+                let hasCarrier = self.memories?[interface.index]?.hadCarrier == true
+                spare[!interface.isUp ? 2 : hasCarrier ? 0 : 1, default: []].append(interface.index)
+            }
+        }
+        chosen.formUnion((0...2).flatMap { spare[$0] ?? [] }.prefix(Self.spareLimit))
+        for index in chosen { if let parent = stack.parent(of: index) { chosen.insert(parent) } }
+        return reading.interfaces.filter { chosen.contains($0.index) }.map { interface in
+            self.interface(interface, reading, choice, stack)
+        }
+    }
+
+    private func interface(
+        _ reading: InterfaceReading,
+        _ network: NetworkReading,
+        _ choice: RouteChoice,
+        _ stack: InterfaceStack
+    ) -> NetworkInterface {
+        var interface = NetworkInterface(
+            index: reading.index,
+            name: reading.name,
+            type: stack.type(of: reading.index),
+            flags: InterfaceFlags(kernelFlags: reading.flags)
+        )
+        interface.kind = reading.nature.kind
+        interface.hardwareAddress = reading.nature.hardwareAddress
+        interface.driver = reading.nature.driver
+        interface.operationalState = reading.operationalState
+        interface.hasCarrier = reading.hasCarrier
+        interface.parentIndex = stack.parent(of: reading.index)
+        interface.controllerIndex = reading.controllerIndex
+        interface.isHardware = reading.nature.hasDevice.map { $0 || reading.nature.isWireless }
+        interface.isRadioBlocked = reading.isRadioBlocked
+        interface.addresses = self.addresses(of: reading.index, network)
+        interface.defaultRoutes = self.defaultRoutes(interface, reading, network, choice)
+        let memory = self.memories?[reading.index]
+        // Whether DHCP runs does not show, so that there is no "no".
+        interface.expectsConfiguration = memory?.sawRouterAdvertisement == true ? true : nil
+        interface.carrierSince = memory?.carrierSince
+        return interface
+    }
+
+    private func addresses(of index: UInt32, _ reading: NetworkReading) -> [InterfaceAddress] {
+        ((reading.ipv4Addresses?[index] ?? []) + (reading.ipv6Addresses?[index] ?? [])).sorted()
+    }
+
+    private func defaultRoutes(
+        _ interface: NetworkInterface,
+        _ reading: InterfaceReading,
+        _ network: NetworkReading,
+        _ choice: RouteChoice
+    ) -> [InterfaceRoute]? {
+        guard interface.controllerIndex == nil,
+            interface.isHardware == true || interface.addresses.contains(where: \.isGlobal)
+        else { return nil }
+        guard interface.flags.contains(.up), interface.addresses.contains(where: \.isGlobal) else { return [] }
+        let routes = AddressFamily.allCases.compactMap { family in
+            self.representatives.first { $0.family == family }.flatMap { choice.defaultRoute(to: $0, through: reading) }
+        }
+        let isKnown = AddressFamily.allCases.allSatisfy { network.routes($0) != nil }
+        return routes.isEmpty && !isKnown ? nil : routes
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// What one pass read of one interface.
+struct InterfaceReading: Hashable {
+    var index: UInt32
+    var name: String
+    /// The lower 16 bits of the flags.
+    var flags: UInt32
+    var nature: InterfaceNature
+    var operationalState: OperationalState?
+    var hasCarrier: Bool?
+    /// How often the carrier came (`carrier_up_count`): tells of a loss between two passes.
+    var carrierGains: UInt32?
+    var controllerIndex: UInt32?
+    /// The member of a bond that carries its traffic.
+    var activeMember: String?
+    var isRadioBlocked: Bool?
+
+    var isUp: Bool { self.flags & 0x1 != 0 }
+    var isLoopback: Bool { self.flags & 0x8 != 0 || self.nature.hardwareType == 772 }
+    /// IFF_RUNNING: the operational state is up or unknown.
+    var isRunning: Bool { self.flags & 0x40 != 0 }
+}
+
+/// What an interface is, which seldom changes.
+struct InterfaceNature: Hashable {
+    /// ARPHRD_*, the link-layer type.
+    var hardwareType: UInt16 = 0
+    var hardwareAddress: [UInt8]?
+    /// The line DEVTYPE of `uevent`, such as `wlan` or `bridge`.
+    var deviceType: String?
+    /// The kernel's kind of a virtual interface, as far as its driver tells.
+    var kind: String?
+    /// The driver of the hardware.
+    var driver: String?
+    /// Whether a wireless device stands behind it (`phy80211`).
+    var isWireless = false
+    /// Whether any device stands behind it; nil when sysfs does not tell.
+    var hasDevice: Bool?
+    /// The index of `iflink`: the interface below, the other end of a veth pair, or the interface itself.
+    var linkIndex: UInt32?
+    /// The names of the interfaces it is built on (`lower_*`).
+    var lowers: [String] = []
+}
+
+/// What one pass read of everything.
+struct NetworkReading: Hashable {
+    /// Sorted by index.
+    var interfaces: [InterfaceReading] = []
+    /// nil when the addresses of the family cannot be read.
+    var ipv4Addresses: [UInt32: [InterfaceAddress]]?
+    var ipv6Addresses: [UInt32: [InterfaceAddress]]?
+    /// The interfaces with addresses of router advertisements.
+    var advertised: Set<UInt32> = []
+    /// nil when the table cannot be read, or not in time.
+    var ipv4Routes: RouteTable?
+    var ipv6Routes: RouteTable?
+    /// Interfaces whose routes the kernel ignores while they have no carrier (`ignore_routes_with_linkdown`).
+    var ignoredWithoutCarrier: [AddressFamily: Set<String>] = [:]
+    var dnsServers: [DNSServer]?
+    var limitations: [String] = []
+
+    func routes(_ family: AddressFamily) -> RouteTable? {
+        family == .ipv4 ? self.ipv4Routes : self.ipv6Routes
+    }
+
+    func addresses(_ family: AddressFamily) -> [UInt32: [InterfaceAddress]]? {
+        family == .ipv4 ? self.ipv4Addresses : self.ipv6Addresses
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// What the kernel would do with packets, as far as its main tables tell: no policy rules, no other tables.
+///
+/// The rules are the kernel's: the longest prefix, then the lowest metric; routes through interfaces that are down are
+/// not in the tables; those without a carrier are, and take the packets unless the system says to ignore them.
+struct RouteChoice {
+    private let reading: NetworkReading
+    private let byName: [String: InterfaceReading]
+
+    init(_ reading: NetworkReading) {
+        self.reading = reading
+        self.byName = Dictionary(reading.interfaces.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// What would happen to a packet.
+    func answer(to destination: IPAddress) -> RouteAnswer {
+        guard let table = self.reading.routes(destination.family) else { return .unknown }
+        let candidates = self.candidates(for: destination, in: table)
+        guard let best = candidates.first else { return self.absence(of: destination, in: table) }
+        // One half of the address space shows, the other may lie in what was not read.
+        if !table.isComplete, best.destination.length == 0,
+            table.entries.contains(where: { (1...8).contains($0.destination.length) })
+        {
+            return .unknown
+        }
+        if let rejection = best.rejection { return .rejected(rejection) }
+        let legs = candidates.prefix { candidate in
+            candidate == best || (best.sharesPackets && candidate.sharesPackets && candidate.isRival(of: best))
+        }.compactMap(self.leg)
+        // An interface that came or was renamed while the tables were read.
+        guard let first = legs.first else { return .unknown }
+        let source = self.source(for: destination.family, through: first)
+        return .route(Route(legs: legs, source: source, metric: best.metric, table: RouteTable.number))
+    }
+
+    private func absence(of destination: IPAddress, in table: RouteTable) -> RouteAnswer {
+        // Without a default route, but with a part of it: the rest may lie in what was not read.
+        table.isComplete || table.entries.isEmpty ? .noRoute : .unknown
+    }
+
+    /// The default route an interface would use by itself; nil when there is none.
+    func defaultRoute(to destination: IPAddress, through interface: InterfaceReading) -> InterfaceRoute? {
+        guard let table = self.reading.routes(destination.family),
+            let best = self.candidates(for: destination, in: table, through: interface.name).first,
+            best.rejection == nil, interface.hasCarrier != false
+        else { return nil }
+        return InterfaceRoute(
+            family: destination.family,
+            gateway: best.gateway,
+            metric: best.metric,
+            table: RouteTable.number
+        )
+    }
+
+    /// The routes that cover a destination, the one the kernel prefers first.
+    private func candidates(
+        for destination: IPAddress,
+        in table: RouteTable,
+        through name: String? = nil
+    ) -> [RouteEntry] {
+        let ignored = self.reading.ignoredWithoutCarrier[destination.family] ?? []
+        let candidates = table.entries.enumerated().filter { _, entry in
+            guard entry.covers(destination), name == nil || entry.interface == name || entry.rejection != nil else {
+                return false
+            }
+            guard let interface = entry.interface, ignored.contains(interface) else { return true }
+            return self.byName[interface]?.hasCarrier != false
+        }
+        return candidates.sorted { left, right in
+            let (one, other) = (left.element, right.element)
+            if one.destination.length != other.destination.length {
+                return one.destination.length > other.destination.length
+            }
+            return one.metric != other.metric ? one.metric < other.metric : left.offset < right.offset
+        }.map(\.element)
+    }
+
+    private func leg(_ entry: RouteEntry) -> RouteLeg? {
+        entry.interface.flatMap { self.byName[$0] }.map { interface in
+            RouteLeg(
+                interfaceIndex: interface.index,
+                gateway: entry.gateway,
+                isDown: interface.isUp && interface.hasCarrier == false
+            )
+        }
+    }
+
+    // MARK: The source address
+
+    /// The address the kernel would probably send from; a preferred source of the route itself does not show.
+    private func source(for family: AddressFamily, through leg: RouteLeg) -> RouteSource {
+        guard let all = self.reading.addresses(family) else { return .unknown }
+        let own = (all[leg.interfaceIndex] ?? []).filter(Self.canLeave)
+        if let chosen = Self.preferred(own, towards: leg.gateway) { return .address(chosen) }
+        // The kernel takes an address of another interface before it gives up.
+        let others = self.reading.interfaces.filter { $0.isUp && $0.index != leg.interfaceIndex }
+            .flatMap { all[$0.index] ?? [] }.filter(Self.canLeave)
+        if let chosen = Self.preferred(others, towards: nil) { return .address(chosen) }
+        // A link-local address is better than none, which is for the evaluation to judge.
+        let local = (all[leg.interfaceIndex] ?? []).first { $0.isUsable && $0.scope == .link }
+        return local.map { .address($0.prefix.address) } ?? .none
+    }
+
+    private static func canLeave(_ address: InterfaceAddress) -> Bool {
+        address.isUsable && (address.isGlobal || (address.scope == .link && address.prefix.address.family == .ipv4))
+    }
+
+    private static func preferred(_ addresses: [InterfaceAddress], towards gateway: IPAddress?) -> IPAddress? {
+        let sorted = addresses.enumerated().sorted { left, right in
+            let ranks = [left, right].map { Self.rank($0.element, towards: gateway) }
+            return ranks[0] == ranks[1] ? left.offset < right.offset : ranks[0] < ranks[1]
+        }
+        return sorted.first?.element.prefix.address
+    }
+
+    private static func rank(_ address: InterfaceAddress, towards gateway: IPAddress?) -> Int {
+        var rank = 0
+        if address.scope == .link { rank += 4 }
+        if address.state.contains(.deprecated) { rank += 2 }
+        if let gateway, !address.prefix.contains(gateway) { rank += 1 }
+        return rank
+    }
+}
+
+extension RouteEntry {
+    /// Whether the kernel would send to either of two routes.
+    func isRival(of other: RouteEntry) -> Bool {
+        self.destination == other.destination && self.metric == other.metric && self.rejection == nil
+    }
+}
+
+extension AddressPrefix {
+    /// Whether an address lies within the prefix.
+    func contains(_ other: IPAddress) -> Bool {
+        let width = self.address.bitWidth
+        return other.family == self.address.family
+            && (self.length <= 0 || (self.address.bits ^ other.bits) >> (width - self.length) == 0)
+    }
+}

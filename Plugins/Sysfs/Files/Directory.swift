@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// A file descriptor that is closed with its last reference.
+final class Descriptor {
+    let number: Int32
+
+    /// Takes over a descriptor that a system call returned; nil when the call failed.
+    init?(_ number: Int32) {
+        guard number >= 0 else { return nil }
+        self.number = number
+    }
+
+    deinit {
+        _ = close(self.number)
+    }
+}
+
+/// A directory that files are named relative to, which is faster than naming them from the root.
+final class Directory {
+    let descriptor: Descriptor
+
+    /// Opens a directory; nil when there is none.
+    init?(_ path: String) {
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        guard let descriptor = Descriptor(unsafe open(path, flags)) else { return nil }
+        self.descriptor = descriptor
+    }
+
+    /// The names in the directory, unsorted.
+    func names(in path: String = ".") -> [String] {
+        let number = unsafe openat(self.descriptor.number, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { return [] }
+        guard let stream = unsafe fdopendir(number) else {
+            _ = close(number)
+            return []
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Whether something exists at a path; a symbolic link counts by itself.
+    func contains(_ path: String) -> Bool {
+        unsafe faccessat(self.descriptor.number, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// The last part of the path a symbolic link points to; nil when there is no link.
+    func linkedName(_ path: String) -> String? {
+        let octets = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+                unsafe characters.baseAddress.map {
+                    unsafe readlinkat(self.descriptor.number, path, $0, characters.count)
+                } ?? -1
+            }
+            count = max(result, 0)
+        }
+        return octets.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
+    }
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// Why this backend cannot go on.
+struct SysfsError: Error, CustomStringConvertible {
+    let description: String
+
+    /// Creates an error with the system's own words where there is a number.
+    init(_ what: String, number: Int32 = 0) {
+        self.description = number == 0 ? what : unsafe "\(what): \(String(cString: strerror(number)))"
+    }
+}

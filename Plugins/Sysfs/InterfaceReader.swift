@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Reads the interfaces of this process's network namespace.
+final class InterfaceReader {
+    private let root: String
+    private let queries: any InterfaceQuerying
+    private let clock: any MonotonicClock
+    private let files = FileReader(room: 4096)
+    /// What is known of each interface as long as it is the same one.
+    private var natures: [String: Known] = [:]
+
+    private struct Known {
+        var index: UInt32
+        var hardware: [UInt8]
+        var isFromSysfs: Bool
+        var nature: InterfaceNature
+    }
+
+    /// What sysfs is worth.
+    private enum Trust {
+        case own
+        case foreign
+        case absent
+    }
+
+    init(sysfs: String, queries: any InterfaceQuerying, clock: any MonotonicClock) {
+        self.root = "\(sysfs)/class/net"
+        self.queries = queries
+        self.clock = clock
+    }
+
+    /// How much of an attribute is read: the kernel writes at most a page, and the longest here is a `uevent`.
+    private static let attributeLimit = 1024
+    /// How long sysfs may take; what is not read by then is asked of the kernel in other ways.
+    private static let budget = Duration.milliseconds(250)
+    /// How often a disagreement is looked at again: it may have been a change under way.
+    private static let attempts = 3
+
+    /// Reads the interfaces, sorted by index, and tells what was missing.
+    ///
+    /// - Parameter names: The names procfs knows; nil when it does not tell.
+    /// - Returns: What could be read, and a sentence for each thing that could not.
+    func read(names: [String]?) -> (interfaces: [InterfaceReading], limitations: [String]) {
+        let directory = Directory(self.root)
+        let shown = directory?.names() ?? []
+        var trust = directory.map { self.trust($0, names: names, shown: shown) } ?? .absent
+        var limitations: [String] = []
+        let deadline = self.clock.now() + Self.budget
+        var isSlow = false
+        var interfaces: [InterfaceReading] = []
+        self.forgetAllBut(names ?? shown)
+        for name in names ?? shown {
+            if trust == .own, !isSlow, self.clock.now() > deadline { isSlow = true }
+            let sysfs = trust == .own && !isSlow ? directory : nil
+            guard let interface = self.interface(name, sysfs, trust: &trust) else { continue }
+            interfaces.append(interface)
+        }
+        if trust == .foreign, directory != nil,
+            interfaces.contains(where: { self.natures[$0.name]?.isFromSysfs == true })
+        {
+            // Found out on the way: nothing of what sysfs said counts.
+            interfaces = (names ?? []).compactMap { self.interface($0, nil, trust: &trust) }
+        }
+        switch trust {
+        case .own: break
+        case .foreign:
+            limitations.append(
+                "\(self.root) shows another network namespace and is not believed; Wi-Fi and cellular interfaces are "
+                    + "not told apart"
+            )
+        case .absent:
+            limitations.append("there is no \(self.root); Wi-Fi and cellular interfaces are not told apart")
+        }
+        if isSlow { limitations.append("\(self.root) is slow; some interfaces are known by their flags only") }
+        return (interfaces.sorted { $0.index < $1.index }, limitations)
+    }
+
+    // MARK: Whose sysfs is it
+
+    /// Compares the interfaces sysfs shows with those of this namespace.
+    private func trust(_ directory: Directory, names: [String]?, shown: [String]) -> Trust {
+        let own = Set(names ?? shown)
+        for name in own where self.disagrees(directory, name) { return .foreign }
+        // bonding_masters is a plain file, and an interface that is being removed answers EINVAL.
+        for name in shown where !own.contains(name) && self.disagrees(directory, name) { return .foreign }
+        return .own
+    }
+
+    private func disagrees(_ directory: Directory, _ name: String) -> Bool {
+        for _ in 0..<Self.attempts {
+            let index = self.queries.index(of: name)
+            switch self.files.read("\(name)/ifindex", in: directory, limit: 32, { text, _ in Attribute.number(text) }) {
+            case .read(let shown?):
+                if shown == index { return false }
+            // The file can be missing by itself, and then the interface is known by its flags.
+            case .missing: if index == nil || directory.contains(name) { return false }
+            case .read(nil), .failed: return false
+            }
+        }
+        return true
+    }
+
+    // MARK: One interface
+
+    private func interface(_ name: String, _ sysfs: Directory?, trust: inout Trust) -> InterfaceReading? {
+        guard let index = self.queries.index(of: name), let flags = self.queries.flags(of: name) else { return nil }
+        guard let nature = self.nature(name, index, sysfs, trust: &trust) else { return nil }
+        var reading = InterfaceReading(index: index, name: name, flags: flags, nature: nature)
+        if let sysfs, self.index(sysfs, name) == index { self.readState(sysfs, into: &reading) }
+        if reading.operationalState == nil { self.askState(into: &reading) }
+        if !reading.isUp { reading.hasCarrier = false }
+        // Renamed or replaced meanwhile: what was read may be another one's.
+        return self.queries.index(of: name) == index ? reading : nil
+    }
+
+    private func index(_ sysfs: Directory, _ name: String) -> UInt32? {
+        self.number(sysfs, "\(name)/ifindex")
+    }
+
+    private func number(_ sysfs: Directory, _ path: String) -> UInt32? {
+        self.files.read(path, in: sysfs, limit: 32) { text, _ in Attribute.number(text) }.value ?? nil
+    }
+
+    private func readState(_ sysfs: Directory, into reading: inout InterfaceReading) {
+        let name = reading.name
+        reading.operationalState =
+            self.files.read("\(name)/operstate", in: sysfs, limit: 32) { text, _ in
+                Attribute.operationalState(text)
+            }.value ?? nil
+        if reading.isUp {
+            // On an interface that is down the kernel answers EINVAL.
+            switch self.number(sysfs, "\(name)/carrier") {
+            case 0: reading.hasCarrier = false
+            case 1: reading.hasCarrier = true
+            default: break
+            }
+            reading.carrierGains = self.number(sysfs, "\(name)/carrier_up_count")
+        }
+        reading.controllerIndex = self.number(sysfs, "\(name)/master/ifindex")
+        if reading.nature.kind == "bond" {
+            reading.activeMember =
+                self.files.read("\(name)/bonding/active_slave", in: sysfs, limit: 32) { text, _ in
+                    Attribute.word(text)
+                }.value ?? nil
+        }
+        if reading.nature.isWireless { reading.isRadioBlocked = self.isRadioBlocked(sysfs, name) }
+    }
+
+    /// What can be known without sysfs: IFF_RUNNING, which stands for the states up and unknown, and the link.
+    private func askState(into reading: inout InterfaceReading) {
+        guard reading.isUp else { return }
+        let hasLink = self.queries.hasLink(reading.name)
+        reading.hasCarrier = reading.hasCarrier ?? hasLink
+        if !reading.isRunning { reading.operationalState = reading.hasCarrier == true ? .dormant : .down }
+    }
+
+    private func isRadioBlocked(_ sysfs: Directory, _ name: String) -> Bool? {
+        let switches = sysfs.names(in: "\(name)/phy80211").filter { $0.hasPrefix("rfkill") }
+        let values = switches.flatMap { radio in
+            ["soft", "hard"].compactMap { self.number(sysfs, "\(name)/phy80211/\(radio)/\($0)") }
+        }
+        return values.isEmpty ? nil : values.contains(1)
+    }
+
+    // MARK: What it is
+
+    private func forgetAllBut(_ names: [String]) {
+        let names = Set(names)
+        let isSame = names.count == self.natures.count && names.allSatisfy { self.natures[$0] != nil }
+        guard !isSame else { return }
+        // What is below goes by names, which may have changed.
+        self.natures = self.natures.filter { names.contains($0.key) && $0.value.nature.lowers.isEmpty }
+    }
+
+    private func nature(
+        _ name: String,
+        _ index: UInt32,
+        _ sysfs: Directory?,
+        trust: inout Trust
+    ) -> InterfaceNature? {
+        guard let (type, address) = self.queries.hardware(of: name) else { return nil }
+        let hardware = [UInt8(truncatingIfNeeded: type >> 8), UInt8(truncatingIfNeeded: type)] + address
+        if let known = self.natures[name], known.index == index, known.hardware == hardware,
+            known.isFromSysfs == (sysfs != nil)
+        {
+            return known.nature
+        }
+        var nature = InterfaceNature()
+        nature.hardwareType = type
+        let isEthernet = type == 1
+        if isEthernet { nature.hardwareAddress = Array(address.prefix(6)) }
+        let driver = self.queries.driver(of: name)
+        if let sysfs {
+            let shown = self.files.read("\(name)/address", in: sysfs, limit: 128) { text, _ in
+                Attribute.hardwareAddress(text)
+            }
+            if case .read(let octets?) = shown {
+                if isEthernet, octets != nature.hardwareAddress {
+                    // Another machine's interface of the same name and index, or a change under way.
+                    if let again = self.queries.hardware(of: name), again.address == address { trust = .foreign }
+                    return nil
+                }
+                nature.hardwareAddress = octets
+            }
+            self.readNature(sysfs, name, into: &nature)
+        }
+        nature.kind = InterfaceNature.kind(driver: driver, deviceType: nature.deviceType, hardwareType: type)
+        if sysfs == nil, nature.kind != nil { nature.hasDevice = false }
+        if nature.kind == nil, nature.driver == nil { nature.driver = driver }
+        self.natures[name] = Known(index: index, hardware: hardware, isFromSysfs: sysfs != nil, nature: nature)
+        return nature
+    }
+
+    private func readNature(_ sysfs: Directory, _ name: String, into nature: inout InterfaceNature) {
+        nature.deviceType =
+            self.files.read("\(name)/uevent", in: sysfs, limit: Self.attributeLimit) { text, _ in
+                Attribute.deviceType(text)
+            }.value ?? nil
+        nature.isWireless = sysfs.contains("\(name)/phy80211")
+        nature.hasDevice = sysfs.contains("\(name)/device")
+        nature.driver = sysfs.linkedName("\(name)/device/driver")
+        nature.linkIndex = self.number(sysfs, "\(name)/iflink")
+        nature.lowers = sysfs.names(in: name).filter { $0.hasPrefix("lower_") }.map { String($0.dropFirst(6)) }.sorted()
+    }
+}

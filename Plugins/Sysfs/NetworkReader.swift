@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Reads everything this backend looks at, once.
+///
+/// The interfaces are those of the process's own network namespace, which the requests of `netdevice(7)` and procfs
+/// show. sysfs shows the namespace of whoever mounted it, so what it says is believed only where names and indices
+/// agree. Any of them can be gone between two reads.
+final class NetworkReader {
+    private let options: SysfsMonitor.Options
+    private let clock: any MonotonicClock
+    private let interfaces: InterfaceReader
+    private let queries: any InterfaceQuerying
+    private let files = FileReader()
+
+    init(options: SysfsMonitor.Options, queries: any InterfaceQuerying, clock: any MonotonicClock) {
+        self.options = options
+        self.clock = clock
+        self.queries = queries
+        self.interfaces = InterfaceReader(sysfs: options.sysfs, queries: queries, clock: clock)
+    }
+
+    /// The room for lists that have a line for each interface or address: more than 20,000 of them.
+    private static let listLimit = 4 << 20
+    /// How much is read of the IPv4 routes: 128 of them, and the default routes come first.
+    private static let ipv4RouteLimit = 16_384
+    /// How much is read of the IPv6 routes, some 400, and for how long: the default routes come last.
+    private static let ipv6RouteLimit = 65_536
+    private static let routeBudget = Duration.milliseconds(2)
+    private static let resolverLimit = 65_536
+
+    /// Reads everything.
+    ///
+    /// - Throws: ``SysfsError`` when neither the interfaces nor the routes of this namespace can be read.
+    func read() throws(SysfsError) -> NetworkReading {
+        var reading = NetworkReading()
+        let network = Directory(self.options.procfs)
+        let names = network.flatMap { directory in
+            self.files.read("dev", in: directory, limit: Self.listLimit, DeviceList.parse).value ?? nil
+        }
+        let found = self.interfaces.read(names: names)
+        guard names != nil || !found.interfaces.isEmpty else {
+            throw SysfsError("neither \(self.options.procfs)/dev nor \(self.options.sysfs)/class/net can be read")
+        }
+        reading.interfaces = found.interfaces
+        reading.limitations = found.limitations
+        if let network {
+            self.readAddresses(network, into: &reading)
+            self.readRoutes(network, into: &reading)
+        } else {
+            reading.limitations.append("there is no \(self.options.procfs); addresses and routes are unknown")
+        }
+        reading.dnsServers =
+            self.files.read(self.options.resolvConf, limit: Self.resolverLimit) { text, _ in
+                DNSServer.parse(resolvConf: text.string(0..<text.count))
+            }.value
+        return reading
+    }
+
+    // MARK: Addresses
+
+    private func readAddresses(_ network: Directory, into reading: inout NetworkReading) {
+        let indices = Dictionary(
+            reading.interfaces.map { ($0.name, $0.index) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        reading.ipv4Addresses = self.queries.ipv4Addresses().map { list in
+            var addresses: [UInt32: [InterfaceAddress]] = [:]
+            for (label, bits) in list {
+                // The label of a further address is the interface's name, or that and a colon.
+                let name = String(label.prefix { $0 != ":" })
+                guard let index = indices[name], let mask = self.queries.ipv4Mask(label: label, address: bits) else {
+                    continue
+                }
+                let address = IPAddress(ipv4: bits)
+                addresses[index, default: []].append(
+                    InterfaceAddress(
+                        AddressPrefix(address, length: mask.leadingOnes),
+                        // The kernel does not show the scope here; these are what DHCP clients choose.
+                        scope: address.isLoopback ? .host : address.isLinkLocal ? .link : .global
+                    )
+                )
+            }
+            return addresses
+        }
+        switch self.files.read("if_inet6", in: network, limit: Self.listLimit, IPv6Line.parse) {
+        case .missing: reading.ipv6Addresses = [:]
+        case .read(let lines?):
+            reading.ipv6Addresses = Dictionary(grouping: lines, by: \.interfaceIndex).mapValues { $0.map(\.address) }
+            reading.advertised = Set(lines.filter { $0.isDynamic && $0.address.isGlobal }.map(\.interfaceIndex))
+        case .read(nil), .failed:
+            reading.limitations.append("\(self.options.procfs)/if_inet6 cannot be read; IPv6 addresses are unknown")
+        }
+    }
+
+    // MARK: Routes
+
+    private func readRoutes(_ network: Directory, into reading: inout NetworkReading) {
+        let destinations = self.options.representatives
+        reading.ipv4Routes =
+            self.files.read("route", in: network, limit: Self.ipv4RouteLimit) { text, isComplete in
+                RouteTable(ipv4: text, isComplete: isComplete, covering: destinations)
+            }.value ?? nil
+        if reading.ipv4Routes == nil {
+            reading.limitations.append("\(self.options.procfs)/route cannot be read; IPv4 routes are unknown")
+        }
+        let deadline = self.clock.now() + Self.routeBudget
+        let isInTime = { self.clock.now() < deadline }
+        let ipv6 = self.files.read("ipv6_route", in: network, limit: Self.ipv6RouteLimit, while: isInTime) {
+            RouteTable(ipv6: $0, isComplete: $1, covering: destinations)
+        }
+        switch ipv6 {
+        case .read(let table?): reading.ipv6Routes = table
+        // A kernel without IPv6 has neither file.
+        case .missing where reading.ipv6Addresses?.isEmpty == true: reading.ipv6Routes = RouteTable()
+        case .missing, .failed, .read(nil):
+            reading.limitations.append(
+                "\(self.options.procfs)/ipv6_route is too long or cannot be read; IPv6 routes are unknown"
+            )
+        }
+        self.readSettings(into: &reading)
+    }
+
+    private func readSettings(into reading: inout NetworkReading) {
+        let deaf = Set(reading.interfaces.filter { $0.isUp && $0.hasCarrier == false }.map(\.name))
+        for (family, folder) in [(AddressFamily.ipv4, "ipv4"), (.ipv6, "ipv6")] {
+            let names = Set((reading.routes(family)?.entries ?? []).compactMap(\.interface)).intersection(deaf)
+            reading.ignoredWithoutCarrier[family] = names.filter { name in
+                // IPv6 copies the word for all interfaces to each of them.
+                (family == .ipv4 ? [name, "all"] : [name]).contains { scope in
+                    let path = "\(self.options.settings)/\(folder)/conf/\(scope)/ignore_routes_with_linkdown"
+                    let value = self.files.read(path, limit: 16) { text, _ in Attribute.number(text) }.value ?? nil
+                    return value ?? 0 != 0
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Reads the values of sysfs attributes (`Documentation/ABI/testing/sysfs-class-net`).
+enum Attribute {
+    /// A decimal number; nil for anything else, negative numbers included, which stand for "unknown".
+    static func number(_ text: Span<UInt8>) -> UInt32? {
+        var scanner = LineScanner()
+        guard scanner.nextLine(in: text) else { return nil }
+        let word = scanner.nextWord(in: text)
+        guard scanner.nextWord(in: text).isEmpty else { return nil }
+        return text.decimal(word).flatMap(UInt32.init(exactly:))
+    }
+
+    /// The first word; nil when there is none or it is longer than any name the kernel gives.
+    static func word(_ text: Span<UInt8>) -> String? {
+        var scanner = LineScanner()
+        guard scanner.nextLine(in: text) else { return nil }
+        return text.interfaceName(scanner.nextWord(in: text))
+    }
+
+    /// The operational state; nil for words the kernel does not use.
+    static func operationalState(_ text: Span<UInt8>) -> OperationalState? {
+        var scanner = LineScanner()
+        guard scanner.nextLine(in: text) else { return nil }
+        let word = scanner.nextWord(in: text)
+        return OperationalState.allCases.first { text.isWord($0.name.lowercased(), at: word) }
+    }
+
+    /// The octets of a link-layer address such as `02:00:5e:10:00:01`; nil when there is none.
+    static func hardwareAddress(_ text: Span<UInt8>) -> [UInt8]? {
+        var scanner = LineScanner()
+        guard scanner.nextLine(in: text) else { return nil }
+        let word = scanner.nextWord(in: text)
+        var octets: [UInt8] = []
+        var position = word.lowerBound
+        while position + 2 <= word.upperBound, octets.count < 32 {
+            guard let octet = text.hexadecimal(position..<position + 2) else { return nil }
+            octets.append(UInt8(octet))
+            position += 2
+            if position == word.upperBound { return octets }
+            guard text[position] == UInt8(ascii: ":") else { return nil }
+            position += 1
+        }
+        return nil
+    }
+
+    /// The value of DEVTYPE in a `uevent`; nil when there is none.
+    static func deviceType(_ text: Span<UInt8>) -> String? {
+        let key = "DEVTYPE="
+        var scanner = LineScanner()
+        while scanner.nextLine(in: text) {
+            let word = scanner.nextWord(in: text)
+            guard word.count > key.utf8.count else { continue }
+            let value = word.dropFirst(key.utf8.count)
+            if text.isWord(key, at: word.lowerBound..<value.lowerBound) { return text.interfaceName(value) }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+extension RouteTable {
+    private static let rejects: UInt64 = 0x200
+    private static let leadsToGateway: UInt64 = 0x2
+    private static let isAdvertised: UInt64 = 0x40000
+    private static let ipv6Null: UInt32 = .max
+
+    /// Reads `/proc/net/ipv6_route`; nil when it is not such a table, or only the beginning of one.
+    ///
+    /// The file shows all tables of the kernel one after the other and names none. Every table ends with its default
+    /// routes, or with a line that stands for their absence, so that it can be taken apart. The local table comes last
+    /// (its number, 255, has the highest of the hash values the kernel goes by), and the main one, 254, before it.
+    init?(ipv6 text: Span<UInt8>, isComplete: Bool, covering addresses: [IPAddress]) {
+        guard isComplete else { return nil }
+        var main: [RouteEntry] = []
+        var last: [RouteEntry] = []
+        var tables = 0
+        // The metric of the default route in the line before; nil after any other line.
+        var formerDefault: UInt32?
+        var scanner = LineScanner()
+        while scanner.nextLine(in: text) {
+            guard !scanner.isCut, let entry = Self.ipv6Entry(&scanner, text) else { return nil }
+            let isDefault = entry.destination.length == 0
+            let isNull = isDefault && entry.metric == Self.ipv6Null
+            let continues = formerDefault.map { isDefault && !isNull && $0 <= entry.metric && $0 != Self.ipv6Null }
+            if tables == 0 || continues == false {
+                tables += 1
+                main = last
+                last = []
+            }
+            formerDefault = isDefault ? entry.metric : nil
+            if !isNull, addresses.contains(where: entry.covers) { last.append(entry) }
+        }
+        // A kernel without policy routing has one table for everything.
+        self.entries = tables < 2 ? last : main
+        self.isComplete = true
+    }
+
+    private static func ipv6Entry(_ scanner: inout LineScanner, _ text: Span<UInt8>) -> RouteEntry? {
+        let destination = text.hexadecimal128(scanner.nextWord(in: text))
+        let length = text.hexadecimal(scanner.nextWord(in: text))
+        _ = scanner.nextWord(in: text)  // source
+        let sourceLength = text.hexadecimal(scanner.nextWord(in: text))
+        let gateway = text.hexadecimal128(scanner.nextWord(in: text))
+        let metric = text.hexadecimal(scanner.nextWord(in: text))
+        _ = scanner.nextWord(in: text)  // references
+        _ = scanner.nextWord(in: text)  // uses
+        let flags = text.hexadecimal(scanner.nextWord(in: text))
+        let name = text.interfaceName(scanner.nextWord(in: text))
+        guard let destination, let length, length <= 128, let sourceLength, let gateway, let flags, let name,
+            let metric = metric.flatMap(UInt32.init(exactly:))
+        else { return nil }
+        var entry = RouteEntry(
+            destination: AddressPrefix(IPAddress(ipv6: destination), length: Int(length)),
+            gateway: flags & Self.leadsToGateway == 0 ? nil : IPAddress(ipv6: gateway),
+            metric: metric,
+            interface: name
+        )
+        if flags & Self.rejects != 0 {
+            entry.interface = nil
+            entry.rejection = .unreachable
+        }
+        entry.isAdvertised = flags & Self.isAdvertised != 0
+        entry.sharesPackets = entry.gateway != nil && !entry.isAdvertised
+        // A route for certain sources only is none for the internet; the length no address has keeps it from covering.
+        if sourceLength != 0 { entry.destination = AddressPrefix(IPAddress(ipv6: 0), length: 128) }
+        return entry
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// A route of a procfs table that covers at least one of the addresses asked about.
+struct RouteEntry: Hashable {
+    var destination: AddressPrefix
+    /// The next hop; nil when there is none, or one of the other family, which the table of IPv4 does not show.
+    var gateway: IPAddress?
+    var metric: UInt32
+    /// The interface; nil when the route refuses packets.
+    var interface: String?
+    /// How it refuses packets, as far as the table tells.
+    var rejection: RouteRejection?
+    /// Whether several such routes share the packets (IPv6 shows each next hop as a route of its own).
+    var sharesPackets = false
+    /// Whether it came with a router advertisement (RTF_ADDRCONF).
+    var isAdvertised = false
+
+    /// Whether packets to an address can take this route.
+    func covers(_ address: IPAddress) -> Bool {
+        guard address.family == self.destination.address.family else { return false }
+        let width = address.bitWidth
+        let length = self.destination.length
+        return length == 0 || (address.bits ^ self.destination.address.bits) >> (width - length) == 0
+    }
+}
+
+/// What is known of the main routing table of one family.
+struct RouteTable: Hashable {
+    /// The routes that matter, in the order of the table; those of the same destination by metric.
+    var entries: [RouteEntry] = []
+    /// Whether the whole table was read; otherwise more specific routes may exist.
+    var isComplete = true
+
+    /// The number of the table that procfs shows.
+    static let number: UInt32 = 254
+}
+
+extension RouteTable {
+    private static let rejects: UInt64 = 0x200
+
+    /// Reads `/proc/net/route` or its beginning.
+    ///
+    /// The table is in the order of addresses, of those that begin equal the longest prefix first: a default route
+    /// comes among the first lines, however long the table is, and after a 0.0.0.0/1.
+    init?(ipv4 text: Span<UInt8>, isComplete: Bool, covering addresses: [IPAddress]) {
+        var scanner = LineScanner()
+        // The header, which tells such a table from anything else.
+        guard scanner.nextLine(in: text), text.isWord("Iface", at: scanner.nextWord(in: text)) else { return nil }
+        self.isComplete = isComplete
+        while scanner.nextLine(in: text) {
+            if scanner.isCut {
+                self.isComplete = false
+                break
+            }
+            guard let entry = Self.ipv4Entry(&scanner, text) else {
+                self.isComplete = false
+                continue
+            }
+            if addresses.contains(where: entry.covers) { self.entries.append(entry) }
+        }
+    }
+
+    private static func ipv4Entry(_ scanner: inout LineScanner, _ text: Span<UInt8>) -> RouteEntry? {
+        let name = scanner.nextWord(in: text)
+        let destination = scanner.nextWord(in: text)
+        let gateway = scanner.nextWord(in: text)
+        let flags = scanner.nextWord(in: text)
+        _ = scanner.nextWord(in: text)  // references
+        _ = scanner.nextWord(in: text)  // uses
+        let metric = scanner.nextWord(in: text)
+        let mask = scanner.nextWord(in: text)
+        guard destination.count == 8, gateway.count == 8, mask.count == 8,
+            let destination = text.hexadecimal(destination), let gateway = text.hexadecimal(gateway),
+            let flags = text.hexadecimal(flags), let metric = text.decimal(metric).flatMap(UInt32.init(exactly:)),
+            let mask = text.hexadecimal(mask)
+        else { return nil }
+        let length = Self.address(mask).leadingOnes
+        var entry = RouteEntry(
+            destination: AddressPrefix(IPAddress(ipv4: Self.address(destination)), length: length),
+            gateway: gateway == 0 ? nil : IPAddress(ipv4: Self.address(gateway)),
+            metric: metric
+        )
+        if text.isWord("*", at: name) {
+            // Unreachable and prohibit look the same; a blackhole, and a throw, have no flag.
+            entry.rejection = flags & Self.rejects == 0 ? .blackhole : .unreachable
+        } else {
+            guard let name = text.interfaceName(name) else { return nil }
+            entry.interface = name
+            entry.rejection = flags & Self.rejects == 0 ? nil : .unreachable
+        }
+        return entry
+    }
+
+    /// The kernel prints the four octets as if they were a number of the machine.
+    private static func address(_ printed: UInt64) -> UInt32 {
+        UInt32(bigEndian: UInt32(truncatingIfNeeded: printed))
+    }
+}
+
+extension UInt32 {
+    var leadingOnes: Int { (~self).leadingZeroBitCount }
+}
