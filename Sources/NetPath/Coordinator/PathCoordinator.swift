@@ -181,7 +181,8 @@ public final class PathCoordinator: Sendable {
 
     /// Asks what the kernel would do with a packet to an address; `unknown` when no backend can tell.
     public func route(to destination: IPAddress) -> RouteAnswer {
-        let resolvers = self.state.withLock { state in state.machine.members.compactMap { state.links[$0.id]?.resolver } }
+        let resolvers = self.state.withLock { state in state.machine.members.compactMap { state.links[$0.id]?.resolver }
+        }
         for resolver in resolvers {
             let answer = resolver.route(to: destination)
             if answer != .unknown { return answer }

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import NetPath
+
+/// Who runs when.
+@Suite struct StandbyTests {
+    private let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"))
+
+    @Test func aStandbyRunsOnlyWhileItsSuperiorIsUnhealthy() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        #expect(harness.running == [0])
+        #expect(harness.health == [.starting, .standby])
+        harness.report(0, self.online)
+        harness.end(0)
+        #expect(harness.running == [1], "the moment the superior failed")
+        #expect(harness.health == [.unhealthy, .starting])
+        harness.report(1, self.online)
+        #expect(harness.path?.isStale == false)
+        harness.advance(by: .milliseconds(250))
+        #expect(harness.running == [0, 1])
+        #expect(harness.cancelled == [], "a run is not yet a word")
+        harness.report(0, self.online)
+        #expect(harness.cancelled == [1])
+        #expect(harness.health == [.healthy, .standby])
+        #expect(harness.machine.opinions[1].observation == nil, "its word says nothing any more")
+        harness.end(1, "cancelled")
+        #expect(harness.running == [0])
+        #expect(harness.warnings == ["broke; it will be started again"], "an end on request is no failure")
+        #expect(harness.machine.nextDeadline == nil, "idle means idle")
+        #expect(harness.published.allSatisfy { $0.status == .satisfied })
+    }
+
+    @Test func silenceCallsTheStandbyToo() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        harness.advance(by: .milliseconds(1999))
+        #expect(harness.running == [0])
+        harness.advance(by: .milliseconds(1))
+        #expect(harness.running == [0, 1])
+        harness.report(0, self.online)
+        #expect(harness.cancelled == [1], "a late word ends it before its first")
+    }
+
+    @Test func everySuperiorCounts() {
+        var harness = CoordinatorHarness(.active, .off, .standby, .standby)
+        harness.start()
+        harness.end(0)
+        #expect(harness.running == [2], "the second standby stays behind the first")
+        #expect(harness.health == [.unhealthy, .off, .starting, .standby])
+        harness.end(2)
+        #expect(harness.running == [3])
+        harness.advance(by: .milliseconds(500))
+        harness.report(2, self.online)
+        #expect(harness.cancelled == [3])
+        #expect(harness.running.contains(0) && harness.running.contains(2))
+        harness.report(0, self.online)
+        #expect(harness.cancelled == [3, 2])
+    }
+
+    @Test func theFirstOfNothingButStandbysRuns() {
+        var harness = CoordinatorHarness(.off, .standby, .standby)
+        harness.start()
+        #expect(harness.running == [1])
+        #expect(harness.health == [.off, .starting, .standby])
+    }
+
+    /// A healthy probe does not see interfaces, so it is no reason to go without somebody who does.
+    @Test func aProbeKeepsNoStandbyFromRunning() {
+        var harness = CoordinatorHarness(.active, .active, .standby)
+        harness.start()
+        harness.report(0, self.online)
+        harness.report(1, .probing(ProbeOutcome(target: "a:1", result: .connected)))
+        harness.end(0)
+        #expect(harness.running == [1, 2])
+        var alone = CoordinatorHarness(.active, .standby)
+        alone.start()
+        alone.report(0, .probing(ProbeOutcome(target: "a:1", result: .connected)))
+        #expect(alone.running == [0], "where there is nobody else it is the superior")
+        alone.end(0)
+        #expect(alone.running == [1])
+    }
+
+    @Test func aSuperiorWithoutAnOpinionDoesNotSendTheStandbyAway() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        harness.report(0, self.online)
+        harness.end(0)
+        harness.report(1, self.online)
+        harness.advance(by: .milliseconds(250))
+        harness.report(0, self.online.unanswered(.ipv4))
+        #expect(harness.cancelled.isEmpty)
+        harness.report(1, self.online)
+        #expect(harness.path?.isStale == false)
+    }
+
+    @Test func neededAgainWhileItStillEnds() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        harness.report(0, self.online)
+        harness.end(0)
+        harness.report(1, self.online)
+        harness.advance(by: .milliseconds(250))
+        harness.report(0, self.online)
+        harness.end(0)
+        #expect(harness.running == [1], "the old run, which has to end first")
+        #expect(harness.health == [.unhealthy, .starting])
+        harness.report(1, .noLink)
+        #expect(harness.health[1] == .starting, "a word of a run that was given up")
+        harness.end(1, "cancelled")
+        #expect(harness.running == [1])
+        #expect(harness.generations[1] == 2)
+        harness.report(1, self.online)
+        #expect(harness.path?.isStale == false)
+    }
+
+    @Test func aStandbyThatBrokeIsStartedAgainWhileItIsNeeded() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        harness.end(0, jitter: 0.9)
+        harness.end(1)
+        harness.advance(by: .milliseconds(250))
+        #expect(harness.running == [1])
+        harness.end(1)
+        harness.advance(by: .milliseconds(250))
+        harness.report(0, self.online)
+        #expect(harness.health == [.healthy, .standby])
+        harness.advance(by: .seconds(60))
+        #expect(harness.running == [0], "it was waiting to be started, and is not any more")
+    }
+
+    // MARK: Cancelling what does not speak
+
+    @Test func aWedgedBackendIsCancelledAndStartedAgain() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.refresh()
+        harness.advance(by: .milliseconds(5999))
+        #expect(harness.health == [.unhealthy])
+        #expect(harness.cancelled.isEmpty)
+        harness.advance(by: .milliseconds(1))
+        #expect(harness.cancelled == [0])
+        harness.report(0, self.online)
+        #expect(harness.health == [.unhealthy], "too late")
+        harness.end(0, "cancelled")
+        #expect(harness.machine.opinions[0].report.error == "did not answer a refresh within 1 s")
+        harness.advance(by: .milliseconds(250))
+        #expect(harness.running == [0])
+        harness.advance(by: .seconds(2))
+        #expect(harness.machine.opinions[0].report.error == "no first word within 2 s")
+        harness.advance(by: .seconds(5))
+        #expect(harness.cancelled == [0, 0])
+        #expect(harness.published.map(\.status) == [.satisfied, .satisfied, .satisfied])
+    }
+
+    @Test func whoIgnoresCancellationIsSaidToDoSo() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.advance(by: .seconds(7))
+        #expect(harness.cancelled == [0])
+        harness.advance(by: .seconds(2))
+        #expect(harness.machine.opinions[0].report.error == "did not end within 2 s of being cancelled")
+        #expect(harness.warnings == ["did not end within 2 s of being cancelled"])
+        harness.advance(by: .seconds(3600))
+        #expect(harness.cancelled == [0], "once is enough")
+        #expect(harness.machine.nextDeadline == nil)
+        harness.end(0)
+        harness.advance(by: .milliseconds(250))
+        #expect(harness.running == [0])
+    }
+
+    // MARK: Not running ourselves
+
+    /// After SIGSTOP every deadline is overdue at once, and nobody had a chance to speak.
+    @Test func whoWasStoppedWithUsGetsAChanceToSpeak() {
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.report(1, self.online)
+        harness.refresh()
+        harness.sleep(for: .seconds(3600))
+        harness.wake()
+        #expect(harness.health == [.healthy, .healthy])
+        harness.report(0, self.online)
+        harness.advance(by: .milliseconds(999))
+        #expect(harness.health == [.healthy, .healthy])
+        harness.advance(by: .milliseconds(1))
+        #expect(harness.health == [.healthy, .unhealthy], "one more chance, not two")
+        harness.report(1, self.online)
+        harness.advance(by: .seconds(60))
+        #expect(harness.machine.nextDeadline == nil)
+    }
+
+    @Test func aGraceThatEndedWhileWeSleptIsCheckedFirst() {
+        let waiting = NetworkInterface.wired("eth0", 2).expectingAddress(since: CoordinatorHarness.origin)
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, .seeing(waiting))
+        harness.sleep(for: .seconds(600))
+        harness.wake()
+        #expect(harness.refreshed == [0])
+        #expect(harness.path?.status == .requiresConnection)
+        harness.report(0, self.online)
+        harness.advance(by: .seconds(60))
+        #expect(harness.published.map(\.status) == [.requiresConnection, .satisfied])
+    }
+}

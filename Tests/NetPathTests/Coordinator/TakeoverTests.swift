@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import NetPath
+
+/// Takeover never lies: a status is lowered by words, never by silence.
+@Suite struct TakeoverTests {
+    private static let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
+    private let online = Observation.online(Self.eth0)
+    private let moved = Observation.online(.wired("eth1", 3).with("198.51.100.7/24"))
+    /// The interface is well, and there is no route.
+    private let noRoute = Observation.seeing(.loopback(), Self.eth0)
+    private let noLink = Observation.noLink
+    private let wifiWaits = Observation.seeing(NetworkInterface.wifi("wlan0", 4).withoutCarrier())
+
+    private func partial(_ observation: Observation) -> Observation {
+        observation.changed { $0.isPartial = true }
+    }
+
+    /// The superior said it is online and broke; the other one runs.
+    private func takenOver(_ second: BackendMode = .active) -> CoordinatorHarness {
+        var harness = CoordinatorHarness(.active, second)
+        harness.start()
+        harness.report(0, self.online)
+        if second == .active { harness.report(1, self.noRoute) }
+        harness.end(0)
+        return harness
+    }
+
+    @Test func thePathStaysUntilTheSuccessorHasLookedAgain() {
+        var harness = self.takenOver()
+        #expect(harness.path?.isStale == true)
+        #expect(harness.path?.status == .satisfied)
+        #expect(harness.refreshed.suffix(1) == [1])
+        harness.report(1, self.moved)
+        #expect(harness.path?.interfaces.map(\.name) == ["eth1"])
+        #expect(harness.path?.isStale == false)
+    }
+
+    @Test func withoutEvidenceAboutTheInterfaceThePathStays() {
+        for mode in [BackendMode.active, .standby] {
+            for no in [self.noRoute, self.partial(self.noRoute)] {
+                var harness = self.takenOver(mode)
+                harness.report(1, no)
+                #expect(harness.path?.status == .satisfied)
+                #expect(harness.path?.isStale == true)
+                harness.advance(by: .milliseconds(250))
+                harness.report(0, self.online)
+                #expect(harness.path?.isStale == false)
+                #expect(harness.published.allSatisfy { $0.status == .satisfied })
+            }
+        }
+    }
+
+    @Test func evidenceAboutTheInterfaceItselfLowers() {
+        let down = NetworkInterface.wired("eth0", 2).down()
+        for no in [self.noLink, .seeing(.loopback(), down), .seeing(.loopback())] {
+            for no in [no, self.partial(no)] {
+                var harness = self.takenOver(.standby)
+                harness.report(1, no)
+                #expect(harness.path?.status == .unsatisfied)
+                #expect(harness.path?.isStale == false)
+                #expect(harness.path?.reason == harness.machine.opinions[1].verdict?.reason)
+            }
+        }
+    }
+
+    @Test func evidenceOlderThanThePathDoesNotLower() {
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        harness.report(1, self.noLink)
+        harness.report(0, self.online.changed { $0.observedAt = $0.observedAt + .seconds(1) })
+        harness.end(0)
+        harness.report(1, self.noLink)
+        #expect(harness.path?.status == .satisfied, "read before the superior spoke, told after")
+        harness.report(1, self.noLink.changed { $0.observedAt = $0.observedAt + .seconds(2) })
+        #expect(harness.path?.status == .unsatisfied)
+    }
+
+    @Test func theSuccessorMayRaiseAndItsOwnPathFallsByTheSameRule() {
+        var harness = self.takenOver(.standby)
+        harness.report(1, self.partial(self.noLink))
+        harness.report(1, self.partial(self.moved))
+        #expect(harness.published.suffix(2).map(\.status) == [.unsatisfied, .satisfied])
+        harness.report(1, self.partial(.seeing(.wired("eth1", 3).with("198.51.100.7/24"))))
+        #expect(harness.path?.status == .satisfied)
+        #expect(harness.path?.isStale == true)
+        harness.report(1, self.partial(.seeing(NetworkInterface.wired("eth1", 3).withoutCarrier())))
+        #expect(harness.path?.status == .unsatisfied)
+    }
+
+    @Test func aStepToTakeIsNoEvidenceAgainstWaitingForIt() {
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        harness.report(0, self.wifiWaits)
+        harness.end(0)
+        let wlan = NetworkInterface.wifi("wlan0", 4).withoutCarrier()
+        harness.report(1, .seeing(wlan).answering(.ipv4, .rejected(.unreachable)))
+        #expect(harness.path?.status == .requiresConnection)
+        harness.report(1, self.noLink)
+        #expect(harness.path?.status == .unsatisfied, "the interface is gone")
+    }
+
+    @Test func theReturnedSuperiorDecidesAtOnce() {
+        var harness = self.takenOver(.standby)
+        harness.report(1, self.online)
+        harness.advance(by: .milliseconds(250))
+        harness.report(0, self.noRoute)
+        #expect(harness.path?.status == .unsatisfied)
+        #expect(harness.path?.reason.code == .noRoute)
+        #expect(harness.cancelled == [1])
+    }
+
+    @Test func aFlappingSuperiorNeverMeansOffline() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        for _ in 0..<200 {
+            if harness.running.contains(0) { harness.report(0, self.online) }
+            harness.advance(by: .milliseconds(50))
+            if harness.running.contains(0) { harness.end(0) }
+            if harness.running.contains(1) { harness.report(1, self.partial(self.noRoute)) }
+            if !harness.running.contains(0) { harness.advance(by: .seconds(1)) }
+            if harness.cancelled.last == 1, harness.running.contains(1) { harness.end(1) }
+        }
+        #expect(harness.published.allSatisfy { $0.status == .satisfied })
+    }
+
+    @Test func everythingDeadKeepsThePath() {
+        var harness = CoordinatorHarness(.active, .active, .standby)
+        harness.start()
+        harness.report(0, self.online)
+        harness.report(1, self.online)
+        for index in 0..<3 { harness.end(index) }
+        harness.advance(by: .milliseconds(200))
+        #expect(harness.path?.status == .satisfied)
+        #expect(harness.path?.isStale == true)
+        #expect(harness.health == [.unhealthy, .unhealthy, .unhealthy])
+    }
+
+    @Test(arguments: MergePolicy.allCases)
+    func noDeathLowersUnderAnyPolicy(policy: MergePolicy) {
+        for dead in 0..<3 {
+            var harness = CoordinatorHarness(.active, .active, .active, merge: policy)
+            harness.start()
+            for (index, word) in [self.online, self.online, self.noRoute].enumerated() { harness.report(index, word) }
+            let status = harness.path?.status
+            harness.end(dead)
+            for index in 0..<3 where index != dead { harness.report(index, index == 2 ? self.noRoute : self.online) }
+            #expect(harness.published.last.map { $0.status >= status ?? .satisfied } == true)
+        }
+    }
+
+    @Test func aPartialNoNeverLowersAStrongerWord() {
+        for policy in MergePolicy.allCases {
+            var harness = CoordinatorHarness(.active, .active, merge: policy)
+            harness.start()
+            harness.report(0, self.online)
+            harness.report(1, self.partial(self.noRoute))
+            #expect(harness.path?.status == .satisfied)
+            #expect(harness.path?.disagreements.map(\.backend) == ["b1"], "it is told, and does not count")
+            harness.report(0, self.online.unanswered(.ipv4))
+            harness.report(1, self.partial(self.noRoute))
+            #expect(harness.path?.status == .satisfied)
+            #expect(harness.path?.isStale == true)
+        }
+    }
+
+    @Test func aPartialNoCountsWhereNobodyStrongerEverSpoke() {
+        var alone = CoordinatorHarness(.active)
+        alone.start()
+        alone.report(0, self.partial(self.noRoute))
+        #expect(alone.path?.status == .unsatisfied)
+
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        harness.report(1, self.partial(self.noRoute))
+        harness.advance(by: .milliseconds(1999))
+        #expect(harness.published.isEmpty, "a stronger one may still speak")
+        harness.advance(by: .milliseconds(1))
+        #expect(harness.path?.status == .unsatisfied)
+    }
+}
