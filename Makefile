@@ -13,7 +13,7 @@ MODE ?= quick
 NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --product netpath
 
-.PHONY: run build test bench lint format man install packages clean
+.PHONY: run build test test-long bench lint format man install packages clean
 
 # Builds the program and watches this machine's network with the embedded default configuration.
 run: build
@@ -26,6 +26,10 @@ build: packages
 # Everything that decides whether a change is good: formatting, boundaries, unit tests, kernel tests, release build.
 test: packages
 	.ci/test
+
+# The random tests at length besides (1,000 walks, 1,000 broken backends), and everything under both sanitizers.
+test-long: test
+	.ci/test-long
 
 # netpath beside its peers on this machine: writes Benchmarks/RESULTS.md and the table of README.md.
 bench: PACKAGES += libglib2.0-dev

@@ -69,7 +69,13 @@ let package = Package(
         ),
         .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
         .testTarget(name: "KernelTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
-        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand"]),
+        // netpath with backends that can be broken from outside.
+        .executableTarget(
+            name: "ChaosCommand",
+            dependencies: ["NetPath", "NetPathCLI"],
+            path: "Tests/ChaosCommand"
+        ),
+        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]

@@ -7,12 +7,30 @@
 struct Walk: Sendable, CustomStringConvertible {
     /// Operations that happen so fast one after the other that a monitor may see them as one.
     struct Step: Sendable {
-        var operations: [NetworkOperation]
-        var commands: [WalkCommand] = []
+        private let start: NetworkModel
+        private(set) var operations: [NetworkOperation] = []
+        private(set) var commands: [WalkCommand] = []
         /// The network afterwards.
-        var model: NetworkModel
+        private(set) var model: NetworkModel
+
+        init(in start: NetworkModel) {
+            self.start = start
+            self.model = start
+        }
+
+        mutating func extend(by operation: NetworkOperation) {
+            self.commands += operation.commands(in: self.model)
+            self.operations.append(operation)
+            operation.apply(to: &self.model)
+        }
+
         /// Interfaces whose operational state the kernel settles by itself, some time after the commands.
-        var settling: [NetworkModel.Interface] = []
+        var settling: [NetworkModel.Interface] {
+            self.model.interfaces.filter { interface in
+                let before = self.start.interface(interface.id)
+                return before?.isUp != interface.isUp || before?.isPlugged != interface.isPlugged
+            }
+        }
     }
 
     let seed: UInt64
@@ -20,8 +38,12 @@ struct Walk: Sendable, CustomStringConvertible {
     let preparation: Step
     let steps: [Step]
 
-    init(seed: UInt64, length: Int = 10) {
-        var generator = OperationGenerator(seed: seed)
+    /// - Parameters:
+    ///   - seed: What the walk is a function of.
+    ///   - length: The number of steps.
+    ///   - isPlain: Whether nothing happens but what shows in the main routing tables.
+    init(seed: UInt64, length: Int = 10, isPlain: Bool = false) {
+        var generator = OperationGenerator(seed: seed, isPlain: isPlain)
         var model = NetworkModel()
         model.ignoresRoutesWithoutCarrier = generator.chance(50)
         self.seed = seed
@@ -38,32 +60,17 @@ struct Walk: Sendable, CustomStringConvertible {
 
     /// A network as people have it, and then some things that happened to it.
     private static func preparation(from start: NetworkModel, _ generator: inout OperationGenerator) -> Step {
-        var step = Step(operations: [], model: start)
-        for _ in 0..<generator.number(in: 0...3) { Self.extend(&step, by: generator.uplink(in: step.model)) }
-        for _ in 0..<generator.number(in: 0...8) { Self.extend(&step, by: [generator.next(in: step.model)]) }
-        return Self.settled(step, since: start)
+        var step = Step(in: start)
+        for _ in 0..<generator.number(in: 0...3) {
+            for operation in generator.uplink(in: step.model) { step.extend(by: operation) }
+        }
+        for _ in 0..<generator.number(in: 0...8) { step.extend(by: generator.next(in: step.model)) }
+        return step
     }
 
     private static func step(of count: Int, from start: NetworkModel, _ generator: inout OperationGenerator) -> Step {
-        var step = Step(operations: [], model: start)
-        for _ in 0..<count { Self.extend(&step, by: [generator.next(in: step.model)]) }
-        return Self.settled(step, since: start)
-    }
-
-    private static func extend(_ step: inout Step, by operations: [NetworkOperation]) {
-        for operation in operations {
-            step.commands += operation.commands(in: step.model)
-            step.operations.append(operation)
-            operation.apply(to: &step.model)
-        }
-    }
-
-    private static func settled(_ step: Step, since start: NetworkModel) -> Step {
-        var step = step
-        step.settling = step.model.interfaces.filter { interface in
-            let before = start.interface(interface.id)
-            return before?.isUp != interface.isUp || before?.isPlugged != interface.isPlugged
-        }
+        var step = Step(in: start)
+        for _ in 0..<count { step.extend(by: generator.next(in: step.model)) }
         return step
     }
 

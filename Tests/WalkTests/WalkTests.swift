@@ -10,10 +10,14 @@ struct WalkTests {
     /// The ways to configure backends that all have to tell the same truth.
     enum Column: String, CaseIterable, Sendable {
         case netlink
+        case sysfsActive
+        case sysfsStandby
 
         func backends(options: String) -> String {
             switch self {
             case .netlink: "backends: [{type: netlink, \(options)}]\n"
+            case .sysfsActive: "backends: [{type: netlink, \(options)}, {type: sysfs, \(options)}]\n"
+            case .sysfsStandby: "backends: [{type: netlink, \(options)}, {type: sysfs, mode: standby, \(options)}]\n"
             }
         }
     }

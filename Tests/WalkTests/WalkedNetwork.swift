@@ -48,7 +48,7 @@ struct WalkedNetwork {
     }
 
     /// Sets a mark that monitors which read ``resolverFile`` will show; at most 65,535 times.
-    private mutating func mark() throws -> String {
+    mutating func mark() throws -> String {
         self.marks += 1
         let server = "198.18.\(self.marks >> 8).\(self.marks & 255)"
         try self.write(server: server)

@@ -57,6 +57,7 @@ extension AssessedEvidence {
             questions.map(\.answer),
             destinations: questions.map(\.destination),
             canCarry: self.canCarry,
+            isDead: { self.byIndex[$0.interfaceIndex]?.flags.contains(.up) == false },
             isUsableSource: self.isUsableSource
         )
     }

@@ -28,10 +28,11 @@ enum FamilyFinding: Hashable {
         _ answers: [RouteAnswer],
         destinations: [IPAddress],
         canCarry: (RouteLeg) -> Bool?,
+        isDead: (RouteLeg) -> Bool,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
         let findings = zip(answers, destinations).map { answer, destination in
-            Self.weigh(answer, to: destination, canCarry: canCarry, isUsableSource: isUsableSource)
+            Self.weigh(answer, to: destination, canCarry: canCarry, isDead: isDead, isUsableSource: isUsableSource)
         }
         guard let gravest = findings.max(by: { $0.gravity < $1.gravity }) else { return .unknown }
         guard case .routed = gravest else { return gravest }
@@ -58,6 +59,7 @@ enum FamilyFinding: Hashable {
         _ answer: RouteAnswer,
         to destination: IPAddress,
         canCarry: (RouteLeg) -> Bool?,
+        isDead: (RouteLeg) -> Bool,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
         switch answer {
@@ -67,7 +69,9 @@ enum FamilyFinding: Hashable {
         case .route(let route):
             let verdicts = route.legs.map(canCarry)
             let possible = zip(route.legs, verdicts).filter { $0.1 != false }
-            guard let leg = possible.first?.0 ?? route.legs.first else { return .unknown }
+            // Of legs that all fail the kernel still takes one, but none through an interface that is down.
+            let taken = possible.first?.0 ?? route.legs.first { !isDead($0) } ?? route.legs.first
+            guard let leg = taken else { return .unknown }
             if possible.isEmpty { return .egressUnusable(leg.interfaceIndex) }
             switch route.source {
             case .none: return .noSource(leg.interfaceIndex)

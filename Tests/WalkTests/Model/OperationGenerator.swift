@@ -7,9 +7,12 @@ import NetPathTestKit
 struct OperationGenerator {
     private var numbers: SeededGenerator
     private var count = 0
+    /// Whether there are no tables but the main one, and no rules.
+    private let isPlain: Bool
 
-    init(seed: UInt64) {
+    init(seed: UInt64, isPlain: Bool = false) {
         self.numbers = SeededGenerator(seed: seed)
+        self.isPlain = isPlain
     }
 
     mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self.numbers) < percent }
@@ -138,7 +141,7 @@ struct OperationGenerator {
         else { return nil }
         let route = NetworkModel.Route(
             family: family,
-            table: self.chance(75) ? NetworkModel.mainTable : Self.tables[self.number(in: 1...2)],
+            table: self.isPlain || self.chance(75) ? NetworkModel.mainTable : Self.tables[self.number(in: 1...2)],
             // A route to everything is what there is most of.
             destination: self.chance(70) ? .everything : destination,
             metric: [100, 200, 600][self.number(in: 0...2)],
@@ -179,6 +182,7 @@ struct OperationGenerator {
     }
 
     private mutating func newRule(in model: NetworkModel) -> NetworkOperation? {
+        guard !self.isPlain else { return nil }
         let family: NetworkModel.Family = self.chance(60) ? .ipv4 : .ipv6
         let priority = self.number(in: 1...9) * 100
         guard !model.rules.contains(where: { $0.family == family && $0.priority == priority }) else { return nil }
