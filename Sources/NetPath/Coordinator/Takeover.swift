@@ -102,18 +102,31 @@ struct Takeover {
 
     /// Whether a backend sees that no packet can take the path any more: the interfaces it leads through, or waits
     /// for, are gone, down or without a link.
+    ///
+    /// Who sees only part of the routing policy cannot tell whether another interface has taken over, so there must be
+    /// none that could.
     private func refutes(_ path: NetworkPath, at position: Int) -> Bool {
         guard let observation = self.testimonies[position].opinion.observation, observation.interfaces != nil,
             observation.observedAt >= path.observedAt
         else { return false }
         let own = path.interfaces.filter { $0.reason.code == path.reason.code }
         let evidence = AssessedEvidence(observation, policy: self.settings.evaluation, now: self.now)
-        return !own.isEmpty
-            && own.allSatisfy { interface in
-                guard let assessment = evidence.assessments[interface.index] else { return true }
-                // A step that is still to be taken does not refute a path that waits for one.
-                return !assessment.isUsable && (path.status == .satisfied || !assessment.isStartable)
-            }
+        let isLost = own.allSatisfy { interface in
+            guard let assessment = evidence.assessments[interface.index] else { return true }
+            // A step that is still to be taken does not refute a path that waits for one.
+            return !assessment.isUsable && (path.status == .satisfied || !assessment.isStartable)
+        }
+        return !own.isEmpty && isLost && !(observation.isPartial && evidence.hasPossibleCarrier)
+    }
+}
+
+extension AssessedEvidence {
+    /// Whether some interface could carry a path if only there were a route.
+    fileprivate var hasPossibleCarrier: Bool {
+        self.candidates.contains { interface in
+            self.assessments[interface.index]?.isUsable == true
+                && interface.addresses.contains { $0.isGlobal && $0.isUsable }
+        }
     }
 }
 
