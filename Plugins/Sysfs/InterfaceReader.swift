@@ -110,8 +110,7 @@ final class InterfaceReader {
         guard let nature = self.nature(name, index, sysfs, trust: &trust) else { return nil }
         var reading = InterfaceReading(index: index, name: name, flags: flags, nature: nature)
         if let sysfs, self.index(sysfs, name) == index { self.readState(sysfs, into: &reading) }
-        if reading.operationalState == nil { self.askState(into: &reading) }
-        if !reading.isUp { reading.hasCarrier = false }
+        self.askWhatIsMissing(of: &reading)
         // Renamed or replaced meanwhile: what was read may be another one's.
         return self.queries.index(of: name) == index ? reading : nil
     }
@@ -150,11 +149,15 @@ final class InterfaceReader {
     }
 
     /// What can be known without sysfs: IFF_RUNNING, which stands for the states up and unknown, and the link.
-    private func askState(into reading: inout InterfaceReading) {
-        guard reading.isUp else { return }
-        let hasLink = self.queries.hasLink(reading.name)
-        reading.hasCarrier = reading.hasCarrier ?? hasLink
-        if !reading.isRunning { reading.operationalState = reading.hasCarrier == true ? .dormant : .down }
+    private func askWhatIsMissing(of reading: inout InterfaceReading) {
+        guard reading.isUp else {
+            reading.hasCarrier = false
+            return
+        }
+        if reading.hasCarrier == nil { reading.hasCarrier = self.queries.hasLink(reading.name) }
+        if reading.operationalState == nil, !reading.isRunning {
+            reading.operationalState = reading.hasCarrier == true ? .dormant : .down
+        }
     }
 
     private func isRadioBlocked(_ sysfs: Directory, _ name: String) -> Bool? {

@@ -114,7 +114,8 @@ final class NetworkReader {
         switch ipv6 {
         case .read(let table?): reading.ipv6Routes = table
         // A kernel without IPv6 has neither file.
-        case .missing where reading.ipv6Addresses?.isEmpty == true: reading.ipv6Routes = RouteTable()
+        case .missing where reading.ipv4Routes != nil && reading.ipv6Addresses?.isEmpty == true:
+            reading.ipv6Routes = RouteTable()
         case .missing, .failed, .read(nil):
             reading.limitations.append(
                 "\(self.options.procfs)/ipv6_route is too long or cannot be read; IPv6 routes are unknown"

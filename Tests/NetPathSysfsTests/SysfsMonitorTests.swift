@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import Testing
+
+@testable import NetPathSysfs
+
+/// The monitor on this machine, whatever it is connected to.
+@Suite struct SysfsMonitorTests {
+    /// A run of the monitor, with what a coordinator would give it.
+    private struct Running {
+        let observations: AsyncStream<Observation>
+        let refresh: AsyncStream<Void>.Continuation
+        let task: Task<Void, any Error>
+
+        init(_ options: SysfsMonitor.Options) {
+            let (observations, report) = AsyncStream.makeStream(of: Observation.self)
+            let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+            let context = MonitorContext(
+                clock: SystemMonotonicClock(),
+                refreshRequests: requests,
+                watchedAddresses: AsyncStream { $0.finish() },
+                report: { report.yield($0) },
+                offer: { _ in },
+                log: { _, _ in }
+            )
+            self.observations = observations
+            self.refresh = refresh
+            self.task = Task {
+                defer { report.finish() }
+                try await SysfsMonitor(options).run(context)
+            }
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func reportsAtOnceAndAnswersEveryRefresh() async throws {
+        var options = SysfsMonitor.Options()
+        // Nothing but a refresh wakes it.
+        options.interval = .seconds(3600)
+        options.fastInterval = .seconds(3600)
+        let running = Running(options)
+        var iterator = running.observations.makeAsyncIterator()
+        let first = try #require(await iterator.next())
+        #expect(first.isPartial)
+        #expect(first.interfaces != nil)
+        #expect(first.representatives.map(\.destination) == RepresentativeRoute.defaultDestinations)
+        for _ in 0..<5 {
+            running.refresh.yield()
+            let asked = ContinuousClock.now
+            // Unchanged evidence is an answer too.
+            _ = try #require(await iterator.next())
+            #expect(ContinuousClock.now - asked < .seconds(1))
+        }
+        running.task.cancel()
+        try await running.task.value
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func findsAChangeByItself() async throws {
+        let file = NSTemporaryDirectory() + "netpath-resolv-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        var options = SysfsMonitor.Options()
+        options.resolvConf = file
+        options.interval = .milliseconds(100)
+        let running = Running(options)
+        var iterator = running.observations.makeAsyncIterator()
+        #expect(try #require(await iterator.next()).dnsServers == nil)
+        try "nameserver 192.0.2.53\n".write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(try #require(await iterator.next()).dnsServers == [DNSServer(IPAddress(ipv4: 0xC000_0235))])
+        running.task.cancel()
+        try await running.task.value
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func sayWhatCannotBeReadAtAll() async throws {
+        var options = SysfsMonitor.Options()
+        options.procfs = "/nonexistent/net"
+        options.sysfs = "/nonexistent/sys"
+        let running = Running(options)
+        let error = await #expect(throws: SysfsError.self) { try await running.task.value }
+        #expect("\(try #require(error))" == "neither /nonexistent/net/dev nor /nonexistent/sys/class/net can be read")
+    }
+
+    @Test func unreadableTablesAreUnknownAndNeverANo() throws {
+        let sysfs = try FakeSysfs()
+        var options = SysfsMonitor.Options()
+        options.sysfs = sysfs.root
+        options.procfs = sysfs.root
+        try sysfs.add("eth0", 2)
+        let session = SysfsSession(options: options, queries: FakeQueries(["eth0": 2]), clock: SystemMonotonicClock())
+        let (observation, _) = try session.look()
+        #expect(observation.representatives.allSatisfy { $0.answer == .unknown })
+        #expect(observation.limitations.count == 2)
+        #expect(evaluate(observation, policy: EvaluationPolicy(), now: observation.observedAt) == nil)
+    }
+
+    // MARK: Cost
+
+    private var here: SysfsSession {
+        get throws {
+            SysfsSession(
+                options: SysfsMonitor.Options(),
+                queries: try InterfaceQueries(),
+                clock: SystemMonotonicClock()
+            )
+        }
+    }
+
+    @Test func tenThousandPassesLeaveNothingBehind() throws {
+        let session = try self.here
+        for _ in 0..<500 { _ = try session.look() }
+        let before = try Self.footprint()
+        for _ in 0..<10_000 { _ = try session.look() }
+        let after = try Self.footprint()
+        print("10,000 passes: \(before) before, \(after) after")
+        #expect(after.descriptors <= before.descriptors + 2, "other tests open and close some")
+        #expect(after.kilobytes < before.kilobytes + 4096)
+    }
+
+    /// Open descriptors and resident memory.
+    private static func footprint() throws -> (descriptors: Int, kilobytes: Int) {
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return (descriptors, line.flatMap { Int($0.filter(\.isNumber)) } ?? 0)
+    }
+}
