@@ -81,6 +81,9 @@ enum WalkEnvironment {
         get throws { try Self.value("NETPATH_BINARY") ?? MonitorProcess.builtProduct("netpath") }
     }
 
+    /// Whether the program under test is one that was built apart from the tests.
+    static var isReleaseProgram: Bool { Self.value("NETPATH_BINARY") != nil }
+
     /// The seeds: NETPATH_WALKS (100) of them, or the one of NETPATH_WALK_SEED.
     static var seeds: ClosedRange<UInt64> {
         if let seed = Self.value("NETPATH_WALK_SEED").flatMap(UInt64.init) { return seed...seed }

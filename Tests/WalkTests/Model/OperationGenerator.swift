@@ -136,12 +136,14 @@ struct OperationGenerator {
 
     private mutating func newRoute(in model: NetworkModel) -> NetworkOperation? {
         let family: NetworkModel.Family = self.chance(60) ? .ipv4 : .ipv6
-        guard let target = self.target(family, in: model),
+        let table =
+            self.isPlain || self.chance(75) ? NetworkModel.mainTable : Self.tables[self.number(in: 1...2)]
+        guard let target = self.target(family, table: table, in: model),
             let destination = NetworkModel.Destination.allCases.randomElement(using: &self.numbers)
         else { return nil }
         let route = NetworkModel.Route(
             family: family,
-            table: self.isPlain || self.chance(75) ? NetworkModel.mainTable : Self.tables[self.number(in: 1...2)],
+            table: table,
             // A route to everything is what there is most of.
             destination: self.chance(70) ? .everything : destination,
             metric: [100, 200, 600][self.number(in: 0...2)],
@@ -150,12 +152,16 @@ struct OperationGenerator {
         return model.routes.contains { $0.collides(with: route) } ? nil : .addRoute(route)
     }
 
-    private mutating func target(_ family: NetworkModel.Family, in model: NetworkModel) -> NetworkModel.Target? {
+    private mutating func target(
+        _ family: NetworkModel.Family,
+        table: Int,
+        in model: NetworkModel
+    ) -> NetworkModel.Target? {
         if self.chance(12) {
             return self.chance(20)
                 ? .nextRule : NetworkModel.Rejection.allCases.randomElement(using: &self.numbers).map { .rejection($0) }
         }
-        let legs = model.interfaces.filter(\.isUp).compactMap { self.leg(family, $0, in: model) }
+        let legs = model.interfaces.filter(\.isUp).compactMap { self.leg(family, $0, table: table, in: model) }
         guard let leg = legs.randomElement(using: &self.numbers) else { return nil }
         // Several legs in IPv4 only: of IPv6 routes the kernel tells the legs in an order that depends on a hash.
         guard family == .ipv4, self.chance(25), let other = legs.randomElement(using: &self.numbers), other != leg
@@ -168,14 +174,19 @@ struct OperationGenerator {
     private mutating func leg(
         _ family: NetworkModel.Family,
         _ interface: NetworkModel.Interface,
+        table: Int,
         in model: NetworkModel
     ) -> NetworkModel.Leg? {
         guard interface.kind == .uplink else {
             return interface.kind == .tunnel ? NetworkModel.Leg(interface: interface.id, gateway: nil) : nil
         }
-        // The kernel takes a gateway only from a subnet of the interface, and an IPv6 one only where the route to that
-        // subnet is not given up for want of a carrier.
-        guard family == .ipv4 || interface.hasCarrier || !model.ignoresRoutesWithoutCarrier else { return nil }
+        // The kernel takes a gateway only from a subnet of the interface. An IPv6 one it looks up as packets are: where
+        // the route to that subnet is given up for want of a carrier, or a rule leads elsewhere, it refuses.
+        let isFound =
+            (interface.hasCarrier || !model.ignoresRoutesWithoutCarrier)
+            && (table == NetworkModel.mainTable
+                || !model.rules.contains { $0.family == .ipv6 && $0.table != NetworkModel.mainTable })
+        guard family == .ipv4 || isFound else { return nil }
         return interface.addresses(of: family).randomElement(using: &self.numbers).map {
             NetworkModel.Leg(interface: interface.id, gateway: $0.gateway)
         }
