@@ -20,14 +20,14 @@ struct DumpTests {
         var repetitions = 0
         for _ in 0..<20 {
             let document = try JSONValue(
-                json: lab.run("\(program) status --json --config \(configuration) 2>\(lab.directory)/errors")
+                json: lab.run("\(program) watch --json --count 1 --config \(configuration) 2>\(lab.directory)/errors")
             )
             #expect(document["status"] == "satisfied")
             #expect(document["interfaces"]?.elements.compactMap { $0["name"]?.string } == ["wan0", "wan1"])
             let messages = try lab.run("cat \(lab.directory)/errors")
             repetitions += messages.split(separator: "\n").count { $0.contains("read again") }
         }
-        print("20 times netpath status while links changed: \(repetitions) repetitions")
+        print("20 times netpath watch while links changed: \(repetitions) repetitions")
         #expect(repetitions > 0, "no answer was interrupted, so nothing was tested")
     }
 }

@@ -34,7 +34,7 @@ struct ChaosRun: Sendable {
             try self.maybe(&steps, &lab, &numbers)
             try lab.settle()
         }
-        try lab.monitor.stop()
+        try lab.end()
         return lab.takeovers
     }
 

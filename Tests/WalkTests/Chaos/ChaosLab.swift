@@ -111,6 +111,14 @@ struct ChaosLab {
         self.history = []
     }
 
+    /// Ends the program, and fails when a sanitizer found something.
+    func end() throws {
+        let status = try self.monitor.stop()
+        guard status == 0, !self.monitor.standardError.contains("Sanitizer") else {
+            throw self.failure("the program ended with \(status)", [])
+        }
+    }
+
     private mutating func count(_ line: JSONLine) {
         let isTakenOver =
             line.health(of: "netlink") == "unhealthy" && line.health(of: "sysfs") == "healthy" && line["stale"] == false

