@@ -68,7 +68,7 @@ enum Fixtures {
     static func report(_ name: String = "netlink", health: BackendHealth) -> BackendReport {
         BackendReport(
             name: name,
-            mode: health == .off ? .off : .active,
+            mode: health == .off ? .off : health == .standby ? .standby : .active,
             health: health,
             limitations: [],
             restarts: 0,

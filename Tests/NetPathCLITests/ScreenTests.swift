@@ -160,10 +160,15 @@ import Testing
         report.limitations = ["no IPv6 route events"]
         report.restarts = 2
         report.resynchronizations = 1
+        var broken = Fixtures.report("second", health: .unhealthy)
+        broken.error = "did not answer a refresh within 1 s"
         let inventory = BackendInventory(
             origin: "/etc/netpath/netpath.yaml",
             types: [("netlink", "Events of the kernel")],
-            entries: [.init(type: "netlink", report: report)],
+            entries: [
+                .init(type: "netlink", report: report), .init(type: "netlink", report: broken),
+                .init(type: "netlink", report: Fixtures.report("spare", health: .standby)),
+            ],
             takenAt: Fixtures.clock
         )
         #expect(
@@ -179,6 +184,10 @@ import Testing
                                   done without: no IPv6 route events
                                   restarts: 2
                                   resynchronizations: 1
+                  second          type netlink, mode active
+                                  unhealthy: did not answer a refresh within 1 s
+                  spare           type netlink, mode standby
+                                  standing by
 
                 """
         )

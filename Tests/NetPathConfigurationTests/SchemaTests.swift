@@ -43,6 +43,8 @@ import Testing
             Self.backends + "grace: 0",
             Self.backends + "grace: 1.5s\nlogging: {level: debug}",
             Self.backends + "logging: {}\ninterfaces: []",
+            Self.backends + "merge: {policy: any, probes: required}\ndamping: {gain: 1s, loss: 0, maxWait: 1h}",
+            "backends: [{type: netlink}, {type: netlink, name: b, mode: standby}]",
             Self.backends + "representatives: [9.0.0.1, \"::ffff:192.0.2.1\"]",
             Self.backends
                 + "interfaces: [{match: {name: \"w[lw]an*\", kind: wwan, driver: d, mac: 02:1A}, type: wifi}]",
@@ -71,6 +73,9 @@ import Testing
             Self.backends + "interfaces: [{match: {name: x}, type: bus}]",
             Self.backends + "interfaces: [{match: {name: x}, ignore: yes}]",
             Self.backends + "interfaces: [{match: {name: x}, ignored: true}]",
+            Self.backends + "merge: any", Self.backends + "merge: {policy: best}",
+            Self.backends + "merge: {probe: advisory}",
+            Self.backends + "damping: {gain: 1}", Self.backends + "damping: {wait: 1s}",
         ]
     )
     func bothRefuse(text: String) throws {
@@ -84,7 +89,7 @@ import Testing
             "backends: [{type: netlink}, {type: netlink}]", "backends: [{type: netlink, mode: \"off\"}]",
             Self.backends + "grace: 2h", Self.backends + "representatives: [9.0.0.1, 193.0.0.1]",
             Self.backends + "representatives: [127.0.0.1, \"2600::1\"]",
-            Self.backends + "interfaces: [{match: {name: \"[\"}}]",
+            Self.backends + "interfaces: [{match: {name: \"[\"}}]", Self.backends + "damping: {gain: 2s}",
         ]
     )
     func onlyTheReaderRefuses(text: String) throws {

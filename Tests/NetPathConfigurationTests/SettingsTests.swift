@@ -111,6 +111,32 @@ import Testing
         #expect(complaints.first?.contains("'representatives\(complaint)") == true)
     }
 
+    @Test func readsMergeAndDamping() throws {
+        let text = """
+            merge: {policy: majority, probes: required}
+            damping: {gain: 2s, loss: 500ms, maxWait: 3s}
+            """
+        let settings = try self.read(text).settings
+        #expect(settings.merge == .majority)
+        #expect(settings.probes == .required)
+        #expect(settings.damping == Damping(gain: .seconds(2), loss: .milliseconds(500), maxWait: .seconds(3)))
+        #expect(try self.read("").settings == CoordinatorSettings())
+    }
+
+    @Test(arguments: [
+        ("damping: {gain: 2s}", "t:2:17: error: 'damping.gain' makes maxWait (1s)"),
+        ("damping: {loss: 2s}", "t:2:17: error: 'damping.loss' makes maxWait (1s)"),
+        ("damping: {loss: 2s, maxWait: 1999ms}", "t:2:30: error: 'damping.maxWait' makes maxWait (1999ms)"),
+        ("damping: {maxWait: 2h}", "t:2:20: error: 'damping.maxWait' must be a duration from 0s to 1h"),
+        ("merge: {policy: first}", "t:2:17: error: 'merge.policy' must be one of the allowed words"),
+        ("merge: {probes: yes}", "t:2:17: error: 'merge.probes' must be one of the allowed words"),
+    ])
+    func refusesMergeAndDamping(text: String, complaint: String) {
+        let complaints = self.complaints(text)
+        #expect(complaints.count == 1)
+        #expect(complaints.first?.hasPrefix(complaint) == true, "\(complaints)")
+    }
+
     @Test func everyBackendGetsTheRepresentatives() throws {
         struct Asking: PathMonitor {
             let representatives: [IPAddress]

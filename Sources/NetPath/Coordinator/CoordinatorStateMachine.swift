@@ -139,16 +139,20 @@ struct CoordinatorStateMachine: Sendable {
 
     /// The earliest moment at which ``wake(now:)`` has something to do; nil when only an event can change anything.
     var nextDeadline: MonotonicTime? {
-        let restarts = self.members.compactMap(\.supervision.restartDeadline)
-        return (restarts + [self.graceUntil ?? self.judgementDeadline].compactMap { $0 }).min()
+        var earliest = self.graceUntil ?? self.judgementDeadline
+        for member in self.members { earliest.lower(to: member.supervision.restartDeadline) }
+        return earliest
     }
 
     /// The earliest moment at which silence or the passing of time means something.
     private var judgementDeadline: MonotonicTime? {
-        var deadlines = self.members.compactMap(\.supervision.silenceDeadline)
-        deadlines += self.members.compactMap(\.opinion.verdict?.reviseAt)
-        deadlines += [self.damper.deadline, self.firstPublicationDeadline].compactMap { $0 }
-        return deadlines.min()
+        var earliest = self.damper.deadline
+        earliest.lower(to: self.firstPublicationDeadline)
+        for member in self.members {
+            earliest.lower(to: member.supervision.silenceDeadline)
+            earliest.lower(to: member.opinion.verdict?.reviseAt)
+        }
+        return earliest
     }
 
     // MARK: Steps
@@ -194,7 +198,7 @@ struct CoordinatorStateMachine: Sendable {
 
     /// Decides, damps and publishes.
     mutating func settle(now: MonotonicTime) -> [Action] {
-        guard let decided = self.takeover(now: now).decide(), self.mayPublish(now: now) else { return [] }
+        guard let decided = self.decision(now: now), self.mayPublish(now: now) else { return [] }
         self.decided = decided
         var path = self.settings.probes == .required ? decided.requiringProbes(self.opinions) : decided
         let mayGoOut = self.damper.admits(
@@ -211,8 +215,14 @@ struct CoordinatorStateMachine: Sendable {
         return [.publish(path)]
     }
 
-    private func takeover(now: MonotonicTime) -> Takeover {
-        Takeover(testimonies: self.members.map(\.testimony), settings: self.settings, last: self.decided, now: now)
+    private func decision(now: MonotonicTime) -> NetworkPath? {
+        if let last = self.decided, self.members.contains(where: \.testimony.isSilenced) {
+            let testimonies = self.members.map(\.testimony)
+            return Takeover(testimonies: testimonies, settings: self.settings, last: last, now: now).decide()
+        }
+        let opinions = self.opinions
+        let strongest = self.members.firstIndex { $0.testimony.isStrong }
+        return merge(opinions, policy: self.settings.merge, strongest: strongest) ?? self.decided?.held(by: opinions)
     }
 
     // MARK: The first publication
@@ -241,5 +251,13 @@ struct CoordinatorStateMachine: Sendable {
         guard let winner = self.firstElection?.winner else { return false }
         return self.members[winner].opinion.verdict?.isPartialNo == true
             && self.members[..<winner].contains { $0.opinion.report.health == .starting }
+    }
+}
+
+extension MonotonicTime? {
+    /// Replaces the value by an earlier one.
+    fileprivate mutating func lower(to other: MonotonicTime?) {
+        guard let other else { return }
+        self = self.map { min($0, other) } ?? other
     }
 }

@@ -14,6 +14,8 @@ struct Testimony: Sendable {
 
     /// Whether it has a verdict that counts now.
     var hasVoice: Bool { self.opinion.isHealthy && self.opinion.verdict != nil }
+    /// Whether it ever had an opinion of its own on interfaces.
+    var isStrong: Bool { self.lastWord != nil && self.opinion.seesInterfaces }
     /// Whether it gave a verdict once and cannot confirm or take it back now.
     var isSilenced: Bool { self.lastWord != nil && !self.hasVoice }
 
@@ -37,22 +39,13 @@ struct Takeover {
     let testimonies: [Testimony]
     let settings: CoordinatorSettings
     /// The last path that was decided.
-    let last: NetworkPath?
+    let last: NetworkPath
     let now: MonotonicTime
 
-    /// The position of the first backend that ever had an opinion.
-    private var strongest: Int? {
-        self.testimonies.firstIndex { $0.lastWord != nil && $0.opinion.seesInterfaces }
-    }
-
-    /// The path; nil until some backend had an opinion.
+    /// The path.
     func decide() -> NetworkPath? {
         let opinions = self.testimonies.map(\.opinion)
-        let strongest = self.strongest
-        guard let last, self.testimonies.contains(where: \.isSilenced) else {
-            let path = merge(opinions, policy: self.settings.merge, strongest: strongest)
-            return path ?? self.last?.held(by: opinions)
-        }
+        let strongest = self.testimonies.firstIndex(where: \.isStrong)
         let credible = self.credible(opinions, refuting: last)
         guard let election = Election(credible, policy: self.settings.merge, strongest: strongest) else {
             return last.held(by: opinions)

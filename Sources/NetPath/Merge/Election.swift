@@ -24,14 +24,14 @@ struct Election: Hashable {
             guard opinions[position].isHealthy, let verdict = opinions[position].verdict else { return false }
             return position <= rank || !verdict.isPartialNo
         }
-        let statuses = voters.compactMap { opinions[$0].verdict?.status }
-        guard let first = statuses.first else { return nil }
+        guard let first = voters.first.flatMap({ opinions[$0].verdict?.status }) else { return nil }
+        // Sorted only where the order matters.
+        let statuses = policy == .priority ? [first] : voters.compactMap { opinions[$0].verdict?.status }.sorted()
         let status =
             switch policy {
-            case .priority: first
-            case .unanimous: statuses.min() ?? first
-            case .any: statuses.max() ?? first
-            case .majority: statuses.sorted()[(statuses.count - 1) / 2]
+            case .priority, .unanimous: statuses.first ?? first
+            case .any: statuses.last ?? first
+            case .majority: statuses[(statuses.count - 1) / 2]
             }
         guard let winner = voters.first(where: { opinions[$0].verdict?.status == status }) else { return nil }
         self.status = status

@@ -113,7 +113,7 @@ struct CoordinatorHarness {
         guard let path, !path.isStale, self.machine.settings.damping == Damping() else { return }
         let settings = self.machine.settings
         let words = self.machine.members.map(\.testimony)
-        let strongest = words.firstIndex { $0.lastWord != nil && $0.opinion.seesInterfaces }
+        let strongest = words.firstIndex(where: \.isStrong)
         let merged = merge(
             words.map(\.opinion),
             policy: settings.merge,

@@ -41,6 +41,34 @@ import Testing
         #expect(path.backends.map(\.health) == [.healthy, .healthy, .healthy, .healthy, .unhealthy])
     }
 
+    /// Two that see the same change at different times make one change of the status, whoever sees it first.
+    @Test(arguments: MergePolicy.allCases)
+    func theSameChangeSeenTwiceIsNoFlap(policy: MergePolicy) {
+        var generator = SeededGenerator(seed: 7)
+        var harness = CoordinatorHarness(.active, .active, .active, merge: policy)
+        harness.start()
+        for backend in 0..<3 { harness.report(backend, Self.online) }
+        var truth = Self.online
+        for _ in 0..<300 {
+            let next = [Self.online, Self.moved, Self.step, Observation.noLink].filter { $0 != truth }
+            truth = next[Int.random(in: 0..<3, using: &generator)]
+            let before = harness.published.count
+            for backend in [0, 1, 2].shuffled(using: &generator) {
+                harness.advance(by: .milliseconds(Int.random(in: 0..<300, using: &generator)))
+                harness.report(backend, truth)
+                let count = harness.published.count
+                for _ in 0..<3 { harness.report(backend, truth) }
+                #expect(harness.published.count == count, "the same again is nothing new")
+            }
+            for backend in 0..<3 { harness.report(backend, truth) }
+            let statuses = harness.published[(before - 1)...].map(\.status)
+            let changes = zip(statuses, statuses.dropFirst()).count { $0 != $1 }
+            let status = harness.path?.status
+            #expect(changes <= 1, "\(policy): \(statuses)")
+            #expect(status == evaluate(truth, policy: EvaluationPolicy(), now: harness.now)?.status)
+        }
+    }
+
     /// Whatever happens to them, backends that never see an outage never cause one.
     @Test(arguments: 0..<20)
     func aBrokenBackendNeverMeansOffline(seed: UInt64) {

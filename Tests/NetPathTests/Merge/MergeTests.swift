@@ -141,7 +141,48 @@ import Testing
         #expect(Self.merged([], policy) == nil)
     }
 
+    // MARK: Partial
+
+    @Test(arguments: MergePolicy.allCases)
+    func aPartialNoCountsOnlyWhereNobodyStrongerHasAnOpinion(policy: MergePolicy) throws {
+        let partialNo = Self.no.changed { $0.isPartial = true }
+        #expect(Self.merged([partialNo], policy)?.status == .unsatisfied)
+        #expect(Self.merged([nil, partialNo], policy)?.status == .unsatisfied)
+        let outvoted = try #require(Self.merged([Self.yes, partialNo], policy))
+        #expect(outvoted.status == .satisfied)
+        #expect(outvoted.disagreements.map(\.backend) == ["b1"])
+        let broken = Self.opinion("broken", Self.yes, health: .unhealthy)
+        #expect(merge([broken, Self.opinion("b1", partialNo)], policy: policy) == nil)
+        let silent = [Self.opinion("silent", nil), Self.opinion("b1", partialNo)]
+        #expect(merge(silent, policy: policy)?.status == .unsatisfied)
+        let unsure = [Self.opinion("unsure", Self.no.unanswered(.ipv4)), Self.opinion("b1", partialNo)]
+        #expect(merge(unsure, policy: policy, strongest: 0) == nil, "it had an opinion once")
+        let partialYes = Self.yes.changed { $0.isPartial = true }
+        #expect(Self.merged([Self.no, partialYes], .any)?.status == .satisfied, "a yes is a yes")
+    }
+
     // MARK: Probes
+
+    @Test(arguments: MergePolicy.allCases)
+    func requiredProbes(policy: MergePolicy) throws {
+        func merged(_ observations: Observation...) -> NetworkPath? {
+            let opinions = observations.enumerated().map { Self.opinion("b\($0)", $1) }
+            return merge(opinions, policy: policy, probes: .required)
+        }
+        let lost = try #require(merged(Self.yes, Self.failed))
+        #expect(lost.status == .unsatisfied)
+        #expect(lost.reason.code == .probeFailed)
+        #expect(lost.interfaces.map(\.name) == ["eth0"], "where the path would lead")
+        let unfinished = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut), isComplete: false)
+        #expect(merged(Self.yes, unfinished)?.status == .satisfied, "never before the first")
+        #expect(merged(Self.yes, Self.failed, unfinished)?.status == .satisfied)
+        #expect(merged(Self.yes, Self.failed, Self.answered)?.status == .satisfied)
+        #expect(merged(Self.yes)?.status == .satisfied)
+        #expect(merged(Self.no, Self.answered)?.reason.code == .noCarrier, "they never raise")
+        #expect(merged(Self.step, Self.failed)?.status == .requiresConnection)
+        let broken = [Self.opinion("a", Self.yes), Self.opinion("b", Self.failed, health: .unhealthy)]
+        #expect(merge(broken, policy: policy, probes: .required)?.status == .satisfied)
+    }
 
     @Test(arguments: MergePolicy.allCases)
     func probesAdvise(policy: MergePolicy) throws {
