@@ -11,6 +11,8 @@ final class InterfaceReader {
     private let files = FileReader(room: 4096)
     /// What is known of each interface as long as it is the same one.
     private var natures: [String: Known] = [:]
+    /// The indices of this pass on which sysfs and the kernel agree.
+    private var agreed: [String: UInt32] = [:]
 
     private struct Known {
         var index: UInt32
@@ -32,8 +34,6 @@ final class InterfaceReader {
         self.clock = clock
     }
 
-    /// How much of an attribute is read: the kernel writes at most a page, and the longest here is a `uevent`.
-    private static let attributeLimit = 1024
     /// How long sysfs may take; what is not read by then is asked of the kernel in other ways.
     private static let budget = Duration.milliseconds(250)
     /// How often a disagreement is looked at again: it may have been a change under way.
@@ -82,6 +82,7 @@ final class InterfaceReader {
 
     /// Compares the interfaces sysfs shows with those of this namespace.
     private func trust(_ directory: Directory, names: [String]?, shown: [String]) -> Trust {
+        self.agreed.removeAll(keepingCapacity: true)
         let own = Set(names ?? shown)
         for name in own where self.disagrees(directory, name) { return .foreign }
         // bonding_masters is a plain file, and an interface that is being removed answers EINVAL.
@@ -94,7 +95,10 @@ final class InterfaceReader {
             let index = self.queries.index(of: name)
             switch self.files.read("\(name)/ifindex", in: directory, limit: 32, { text, _ in Attribute.number(text) }) {
             case .read(let shown?):
-                if shown == index { return false }
+                guard shown != index else {
+                    self.agreed[name] = index
+                    return false
+                }
             // The file can be missing by itself, and then the interface is known by its flags.
             case .missing: if index == nil || directory.contains(name) { return false }
             case .read(nil), .failed: return false
@@ -106,17 +110,17 @@ final class InterfaceReader {
     // MARK: One interface
 
     private func interface(_ name: String, _ sysfs: Directory?, trust: inout Trust) -> InterfaceReading? {
-        guard let index = self.queries.index(of: name), let flags = self.queries.flags(of: name) else { return nil }
+        let agreed = sysfs == nil ? nil : self.agreed[name]
+        let sysfs = agreed == nil ? nil : sysfs
+        guard let index = agreed ?? self.queries.index(of: name), let flags = self.queries.flags(of: name) else {
+            return nil
+        }
         guard let nature = self.nature(name, index, sysfs, trust: &trust) else { return nil }
         var reading = InterfaceReading(index: index, name: name, flags: flags, nature: nature)
-        if let sysfs, self.index(sysfs, name) == index { self.readState(sysfs, into: &reading) }
+        if let sysfs { self.readState(sysfs, into: &reading) }
         self.askWhatIsMissing(of: &reading)
         // Renamed or replaced meanwhile: what was read may be another one's.
         return self.queries.index(of: name) == index ? reading : nil
-    }
-
-    private func index(_ sysfs: Directory, _ name: String) -> UInt32? {
-        self.number(sysfs, "\(name)/ifindex")
     }
 
     private func number(_ sysfs: Directory, _ path: String) -> UInt32? {
@@ -136,7 +140,10 @@ final class InterfaceReader {
             case 1: reading.hasCarrier = true
             default: break
             }
-            reading.carrierGains = self.number(sysfs, "\(name)/carrier_up_count")
+            // A loss between two passes matters where somebody waits for an address again.
+            if reading.nature.hasDevice == true {
+                reading.carrierGains = self.number(sysfs, "\(name)/carrier_up_count")
+            }
         }
         reading.controllerIndex = self.number(sysfs, "\(name)/master/ifindex")
         if reading.nature.kind == "bond" {
@@ -219,7 +226,7 @@ final class InterfaceReader {
 
     private func readNature(_ sysfs: Directory, _ name: String, into nature: inout InterfaceNature) {
         nature.deviceType =
-            self.files.read("\(name)/uevent", in: sysfs, limit: Self.attributeLimit) { text, _ in
+            self.files.read("\(name)/uevent", in: sysfs, limit: FileReader.attributeLimit) { text, _ in
                 Attribute.deviceType(text)
             }.value ?? nil
         nature.isWireless = sysfs.contains("\(name)/phy80211")

@@ -26,9 +26,9 @@ final class NetworkReader {
     private static let listLimit = 4 << 20
     /// How much is read of the IPv4 routes: 128 of them, and the default routes come first.
     private static let ipv4RouteLimit = 16_384
-    /// How much is read of the IPv6 routes, some 400, and for how long: the default routes come last.
-    private static let ipv6RouteLimit = 65_536
-    private static let routeBudget = Duration.milliseconds(2)
+    /// How much is read of the IPv6 routes, some 6,000, and for how long: the default routes come last.
+    private static let ipv6RouteLimit = 1 << 20
+    private static let routeBudget = Duration.milliseconds(3)
     private static let resolverLimit = 65_536
 
     /// Reads everything.

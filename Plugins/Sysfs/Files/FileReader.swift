@@ -5,8 +5,8 @@ import Glibc
 
 /// Reads text files into one buffer that is used again and again.
 ///
-/// Nothing here waits, and nothing grows beyond the longest file: files are opened without blocking, only regular ones are believed, and no more than a
-/// limit is read of any. An interface can vanish before, between and after any two of these calls.
+/// Nothing here waits, and nothing grows beyond the longest file: files are opened without blocking, so that a pipe
+/// answers at once, and no more than a limit is read of any. An interface can vanish before, between and after any two of these calls.
 final class FileReader {
     /// What came of reading a file.
     enum Outcome<Result> {
@@ -21,6 +21,9 @@ final class FileReader {
             if case .read(let result) = self { result } else { nil }
         }
     }
+
+    /// What is no longer than this is read with one call.
+    static let attributeLimit = 1024
 
     private var buffer: [UInt8]
 
@@ -51,7 +54,6 @@ final class FileReader {
         let number = unsafe openat(directory?.descriptor.number ?? AT_FDCWD, path, flags)
         guard number >= 0 else { return errno == ENOENT || errno == ENOTDIR ? .missing : .failed(errno) }
         defer { _ = close(number) }
-        guard Self.isRegular(number) else { return .failed(EINVAL) }
         var count = 0
         var isComplete = false
         while count < limit {
@@ -66,14 +68,10 @@ final class FileReader {
             }
             count += result
             isComplete = result == 0
-            if isComplete || !mayGoOn() { break }
+            // The kernel writes an attribute at once; only tables come in parts.
+            if isComplete || limit <= Self.attributeLimit || !mayGoOn() { break }
         }
         let buffer = self.buffer
         return .read(body(buffer.span.extracting(first: count), isComplete))
-    }
-
-    private static func isRegular(_ number: Int32) -> Bool {
-        var status = stat()
-        return unsafe fstat(number, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
 }
