@@ -16,7 +16,7 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -Osize \
     --product netpath
 
-.PHONY: run build test bench lint format man install packages clean
+.PHONY: run build test test-long bench lint format man install packages clean
 
 # Builds the program and watches this machine's network with the embedded default configuration.
 run: build
@@ -29,6 +29,10 @@ build: packages
 # Everything that decides whether a change is good: formatting, boundaries, unit tests, kernel tests, release build.
 test: packages
 	.ci/test
+
+# The random tests at length besides (1,000 walks, 1,000 broken backends), and everything under both sanitizers.
+test-long: test
+	.ci/test-long
 
 # netpath beside its peers on this machine: writes Benchmarks/RESULTS.md and the table of README.md.
 bench: PACKAGES += libglib2.0-dev

@@ -125,6 +125,13 @@ let package = Package(
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
             ]
         ),
+        // netpath with backends that can be broken from outside.
+        .executableTarget(
+            name: "ChaosCommand",
+            dependencies: ["NetPath", "NetPathCLI"],
+            path: "Tests/ChaosCommand"
+        ),
+        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]

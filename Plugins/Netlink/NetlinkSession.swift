@@ -270,6 +270,7 @@ final class NetlinkSession {
             }
             if case .failed(let error) = addresses { throw NetlinkError("read the addresses", error.number) }
             if links == .complete, addresses == .complete { break }
+            self.context.log(.debug, "links or addresses changed while they were read; they are read again")
         }
         fresh.inherit(from: self.table)
         self.table = fresh

@@ -55,6 +55,7 @@ extension AssessedEvidence {
         .weigh(
             self.observation.representatives.lazy.filter { $0.destination.family == family },
             canCarry: self.canCarry,
+            isDead: { self.byIndex[$0.interfaceIndex]?.flags.contains(.up) == false },
             isUsableSource: self.isUsableSource
         )
     }

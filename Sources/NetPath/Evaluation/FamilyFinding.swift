@@ -27,6 +27,7 @@ enum FamilyFinding: Hashable {
     static func weigh(
         _ questions: some Sequence<RepresentativeRoute>,
         canCarry: (RouteLeg) -> Bool?,
+        isDead: (RouteLeg) -> Bool,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
         var gravest: FamilyFinding?
@@ -36,6 +37,7 @@ enum FamilyFinding: Hashable {
                 question.answer,
                 to: question.destination,
                 canCarry: canCarry,
+                isDead: isDead,
                 isUsableSource: isUsableSource
             )
             if case .routed(let more) = finding {
@@ -63,6 +65,7 @@ enum FamilyFinding: Hashable {
         _ answer: RouteAnswer,
         to destination: IPAddress,
         canCarry: (RouteLeg) -> Bool?,
+        isDead: (RouteLeg) -> Bool,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
         switch answer {
@@ -72,7 +75,9 @@ enum FamilyFinding: Hashable {
         case .route(let route):
             let verdicts = route.legs.map(canCarry)
             let possible = zip(route.legs, verdicts).filter { $0.1 != false }
-            guard let leg = possible.first?.0 ?? route.legs.first else { return .unknown }
+            // Of legs that all fail the kernel still takes one, but none through an interface that is down.
+            let taken = possible.first?.0 ?? route.legs.first { !isDead($0) } ?? route.legs.first
+            guard let leg = taken else { return .unknown }
             if possible.isEmpty { return .egressUnusable(leg.interfaceIndex) }
             switch route.source {
             case .none: return .noSource(leg.interfaceIndex)
