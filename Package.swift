@@ -45,7 +45,7 @@ let package = Package(
         ),
 
         // The same from code, for applications: without a file, and without what reads files.
-        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink"]),
+        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs"]),
         // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
         .target(name: "LinuxNetworkPath", dependencies: ["NetPath", "NetPathStandard"]),
         .target(name: "Network", dependencies: ["LinuxNetworkPath"]),
@@ -125,6 +125,13 @@ let package = Package(
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
             ]
         ),
+        // netpath with backends that can be broken from outside.
+        .executableTarget(
+            name: "ChaosCommand",
+            dependencies: ["NetPath", "NetPathCLI"],
+            path: "Tests/ChaosCommand"
+        ),
+        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]

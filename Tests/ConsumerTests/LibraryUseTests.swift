@@ -27,7 +27,6 @@ import Testing
         let source = ConfigurationSource(name: "default", text: LoadedConfiguration.defaultText)
         let configuration = try LoadedConfiguration.parse(source)
         #expect(configuration.backends.map(\.type) == ["netlink", "sysfs"])
-        #expect(configuration.backends.map(\.mode) == [.active, .standby])
         let coordinator = configuration.makeCoordinator()
         let (paths, continuation) = AsyncStream.makeStream(of: NetworkPath.self)
         let subscription = coordinator.subscribe { continuation.yield($0) }

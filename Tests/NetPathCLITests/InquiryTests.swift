@@ -57,6 +57,8 @@ import Testing
         #expect(inquiry.snapshot.path?.status == .satisfied)
         #expect(inquiry.snapshot.backends.map(\.health) == [.starting, .healthy])
         #expect(inquiry.explained.backend == "b1")
+        #expect(inquiry.snapshot.backends.first?.error == "said nothing within 300ms")
+        #expect(inquiry.snapshot.document.line.contains("said nothing within 300ms"))
     }
 
     private static func probing(_ outcomes: ProbeOutcome..., isComplete: Bool) -> Observation {
