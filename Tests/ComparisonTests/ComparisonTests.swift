@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// Every backend alone and all merged, in every scenario of the table, against a real kernel.
+@Suite(.enabled(if: NetworkNamespace.isAvailableOrRequired, "\(NetworkNamespace.unavailableReason ?? "")"))
+struct ComparisonTests {
+    private static let missing = NetworkNamespace.isAvailable
+        ? Table.rows.filter { $0.need?.isMet == false }.map { "\($0.title) (needs \($0.need?.rawValue ?? ""))" } : []
+
+    @Test(arguments: Table.rows.filter { $0.need?.isMet != false })
+    func everyColumnSaysWhatTheTableSays(_ scenario: Scenario) async {
+        let failures = await ScenarioRun.failures(of: scenario)
+        #expect(failures.isEmpty, "\(scenario.title):\n\(failures.joined(separator: "\n"))")
+    }
+
+    /// A skip that says so: what this machine could not play.
+    @Test(.enabled(if: Self.missing.isEmpty, "not played here: \(Self.missing.joined(separator: "; "))"))
+    func everyRowIsPlayed() {}
+}
+
+/// The table itself.
+@Suite struct TableTests {
+    @Test func thereAreEnoughRows() {
+        #expect(Table.rows.count >= 45)
+    }
+
+    @Test func titlesAreUnique() {
+        let titles = Table.rows.map(\.title)
+        #expect(Set(titles).count == titles.count)
+    }
+
+    @Test(arguments: Table.rows)
+    func columnsThatDifferSayWhy(_ scenario: Scenario) {
+        #expect(!scenario.differs || !scenario.why.isEmpty, "\(scenario.title)")
+    }
+}
