@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
+
 /// A column of the table: a configuration of the program.
 enum Column: String, CaseIterable, Sendable {
     /// The kernel's events and forwarding decisions, alone.
@@ -19,6 +21,12 @@ enum Column: String, CaseIterable, Sendable {
 
     static var ports: [Int] { Self.allCases.map(\.port) }
 
+    // TODO: gone when every backend is there.
+    static let tested: [Column] =
+        ProcessInfo.processInfo.environment["NETPATH_COLUMNS"].map {
+            $0.split(separator: ",").compactMap { Column(rawValue: String($0)) }
+        } ?? Column.allCases
+
     /// The types of its backends.
     var backends: [String] {
         switch self {
@@ -32,6 +40,7 @@ enum Column: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - targets: The hosts to probe, without a port.
     ///   - resolverFile: The file that names the DNS servers.
+    /// - Returns: The configuration as YAML.
     func configuration(targets: [String], resolverFile: String) -> String {
         let targets = targets.map { "\"\($0):\(self.port)\"" }.joined(separator: ", ")
         let options = [
@@ -42,9 +51,4 @@ enum Column: String, CaseIterable, Sendable {
         let entries = self.backends.map { "  - {type: \($0), \(options[$0] ?? "")}\n" }.joined()
         return "backends:\n\(entries)" + (self == .required ? "merge: {probes: required}\n" : "")
     }
-}
-
-import Foundation
-extension Column {
-    static let tested: [Column] = ProcessInfo.processInfo.environment["NETPATH_COLUMNS"].map { $0.split(separator: ",").compactMap { Column(rawValue: String($0)) } } ?? Column.allCases
 }

@@ -8,7 +8,8 @@ import Testing
 /// Every backend alone and all merged, in every scenario of the table, against a real kernel.
 @Suite(.enabled(if: NetworkNamespace.isAvailableOrRequired, "\(NetworkNamespace.unavailableReason ?? "")"))
 struct ComparisonTests {
-    private static let missing = NetworkNamespace.isAvailable
+    private static let missing =
+        NetworkNamespace.isAvailable
         ? Table.rows.filter { $0.need?.isMet == false }.map { "\($0.title) (needs \($0.need?.rawValue ?? ""))" } : []
 
     /// With NETPATH_ROWS only the rows whose titles contain its text.

@@ -54,21 +54,21 @@ struct ScenarioRun {
         var watches: [ColumnWatch] = []
         if self.scenario.approach == .both {
             watches = try self.startColumns()
-            self.settle(watches, "before the change", cell: { $0 == .tcpProbe ? .answered : .routed }, words: Self.online)
+            self.settle(watches, "before the change", wasOnline: true)
             // Nothing that follows would mean anything.
             guard self.failures.isEmpty else { return }
             for watch in watches { try watch.forget() }
             try self.stage.forgetConnections()
         }
         try self.scenario.change(self.stage)
-        self.settle(watches, "started before", cell: self.scenario.cell, words: self.scenario.words)
+        self.settle(watches, "started before")
         if !watches.isEmpty { try self.stage.awaitProbe(for: self.scenario.cell(.tcpProbe)) }
 
         let later = try self.startColumns()
-        self.settle(later, "started after", cell: self.scenario.cell, words: self.scenario.words)
+        self.settle(later, "started after")
         let mark = try self.stage.setResolverMark()
-        self.settle(watches, "started before, at the end", cell: self.scenario.cell, words: self.scenario.words, mark: mark)
-        self.settle(later, "started after, at the end", cell: self.scenario.cell, words: self.scenario.words, mark: mark)
+        self.settle(watches, "started before, at the end", mark: mark)
+        self.settle(later, "started after, at the end", mark: mark)
         self.checkHistory(watches, later)
     }
 
@@ -81,13 +81,14 @@ struct ScenarioRun {
     private mutating func settle(
         _ watches: [ColumnWatch],
         _ moment: String,
-        cell: (Column) -> Cell,
-        words: [Column: Cell],
+        wasOnline: Bool = false,
         mark: String? = nil
     ) {
+        let words = wasOnline ? Self.online : self.scenario.words
         let deadline = ContinuousClock.now + Self.patience
         for watch in watches {
-            let expected = Expectation(watch.column, cell: cell(watch.column), words: words)
+            let cell = wasOnline ? Self.online[watch.column] ?? .routed : self.scenario.cell(watch.column)
+            let expected = Expectation(watch.column, cell: cell, words: words)
             guard let problem = watch.settle(on: expected, mark: mark, until: deadline) else { continue }
             self.failures.append("\(moment): \(problem)")
         }

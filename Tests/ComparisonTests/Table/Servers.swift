@@ -126,10 +126,10 @@ extension Table {
                 probe: .unanswered,
                 why: "without an address there is nobody to connect to, whatever the routes say",
                 change: { stage in
-                    try stage.lab.run("printf 'nameserver 198.51.100.99\\noptions timeout:1 attempts:1\\n' >/etc/resolv.conf")
                     try stage.lab.runOnFarSide(
                         "echo 1 >/proc/sys/net/ipv4/ip_forward && ip route add blackhole 198.51.100.99"
                     )
+                    try stage.lab.run("sed -i 's/192.0.2.1/198.51.100.99/' /etc/resolv.conf")
                 }
             ),
         ]
