@@ -12,6 +12,8 @@ struct Expectation {
     var words: [String: Cell] = [:]
     /// What the probes say of the internet; nil where nobody probes.
     var internet: String?
+    /// A part of what sysfs says it has to do without.
+    var limitation: String?
 
     init(_ column: Column, cell: Cell, words: [Column: Cell]) {
         self.cell = cell
@@ -35,9 +37,16 @@ struct Expectation {
             guard let name = backend["name"]?.string, let expected = self.words[name] else { continue }
             let said = backend["health"] == "healthy" ? Cell(backend) : .silent
             if said != expected { return "the backend \(name) says \(said) instead of \(expected)" }
+            if name == Column.sysfs.rawValue, let limitation, !self.lists(limitation, backend) {
+                return "sysfs does not say that \(limitation)"
+            }
         }
         if let internet, line["internet"]?.string != internet { return "internet is \(line["internet"] ?? .null)" }
         return nil
+    }
+
+    private func lists(_ limitation: String, _ backend: JSONValue) -> Bool {
+        backend["limitations"]?.elements.contains { $0.string?.contains(limitation) == true } ?? false
     }
 }
 

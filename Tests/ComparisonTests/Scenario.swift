@@ -36,6 +36,8 @@ struct Scenario: Sendable {
     let required: Cell
     /// Why the columns may rightly differ.
     let why: String
+    /// A part of what sysfs says it has to do without.
+    let limitation: String?
     /// What is set up besides the world; the path works afterwards.
     let prepare: @Sendable (Stage) throws -> Void
     /// What happens.
@@ -54,6 +56,7 @@ struct Scenario: Sendable {
         merged: Cell? = nil,
         required: Cell? = nil,
         why: String = "",
+        limitation: String? = nil,
         prepare: @escaping @Sendable (Stage) throws -> Void = { _ in },
         change: @escaping @Sendable (Stage) throws -> Void
     ) {
@@ -67,6 +70,7 @@ struct Scenario: Sendable {
         self.merged = merged ?? netlink
         self.required = required ?? (netlink == .routed && probe == .unanswered ? .unanswered : self.merged)
         self.why = why
+        self.limitation = limitation
         self.prepare = prepare
         self.change = change
     }

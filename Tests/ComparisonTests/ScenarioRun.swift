@@ -88,7 +88,8 @@ struct ScenarioRun {
         let deadline = ContinuousClock.now + Self.patience
         for watch in watches {
             let cell = wasOnline ? Self.online[watch.column] ?? .routed : self.scenario.cell(watch.column)
-            let expected = Expectation(watch.column, cell: cell, words: words)
+            var expected = Expectation(watch.column, cell: cell, words: words)
+            if !wasOnline { expected.limitation = self.scenario.limitation }
             guard let problem = watch.settle(on: expected, mark: mark, until: deadline) else { continue }
             self.failures.append("\(moment): \(problem)")
         }

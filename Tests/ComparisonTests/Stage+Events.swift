@@ -16,6 +16,13 @@ extension Stage {
         }
     }
 
+    /// Waits until the uplink's operational state is as wanted.
+    func awaitOperationalState(_ isWanted: (String) -> Bool) throws {
+        try self.wait(for: "the operational state") {
+            isWanted(try self.lab.run("cat /sys/class/net/wan0/operstate").filter { $0 != "\n" })
+        }
+    }
+
     /// Waits until no address of the uplink is checked for duplicates any more.
     func awaitEndOfAddressCheck() throws {
         try self.wait(for: "the end of the address check") {

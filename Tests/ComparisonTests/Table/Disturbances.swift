@@ -8,24 +8,25 @@ import NetPathTestKit
 extension Table {
     static let views = TableSection(
         title: "What a backend is not shown",
-        note: "A backend that cannot look has no opinion, which never means \"no\".",
+        note: """
+            A backend that cannot look has no opinion, which never means "no". Without a /sys of this namespace sysfs \
+            says that it does without, and goes by procfs.
+            """,
         rows: [
             Scenario(
                 "/sys belongs to another network namespace",
                 .atStart,
                 netlink: .routed,
-                sysfs: .silent,
                 probe: .answered,
-                why: "sysfs finds interfaces that are not here, and says so instead of lying",
+                limitation: "shows another network namespace",
                 change: { try $0.lab.runOnFarSide("mount -t sysfs sysfs /sys") }
             ),
             Scenario(
                 "there is no /sys",
                 .atStart,
                 netlink: .routed,
-                sysfs: .silent,
                 probe: .answered,
-                why: "sysfs has nothing to read",
+                limitation: "there is no /sys",
                 change: { try $0.lab.run("mount -t tmpfs tmpfs /sys") }
             ),
             Scenario(

@@ -71,6 +71,8 @@ extension Table {
                 change: { stage in
                     try stage.lab.ip("link set wan0 mode dormant")
                     try stage.wan.setPeerCarrier(false)
+                    // The mode applies when the operational state becomes up the next time.
+                    try stage.awaitOperationalState { $0 != "up" }
                     try stage.wan.setPeerCarrier(true)
                 }
             ),

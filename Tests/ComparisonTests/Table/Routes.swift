@@ -154,6 +154,14 @@ extension Table {
                 change: { try $0.lab.ip("rule add prohibit priority 100") }
             ),
             Scenario(
+                "the default route says throw, and there is nowhere else to look",
+                netlink: .no(.noRoute),
+                sysfs: .no(.routeRejects),
+                probe: .unanswered,
+                why: "procfs shows a throw and a blackhole alike",
+                change: { try $0.lab.ip("route replace throw default") }
+            ),
+            Scenario(
                 "a route of another table says throw: the search goes on in the main table",
                 netlink: .routed,
                 probe: .answered,
@@ -172,9 +180,7 @@ extension Table {
             Scenario(
                 "two halves (0.0.0.0/1 and 128.0.0.0/1) replace the default route",
                 netlink: .routed,
-                sysfs: .no(.noRoute),
                 probe: .answered,
-                why: Table.defaultsOnly,
                 change: { stage in
                     try stage.lab.ip("route add 0.0.0.0/1 via 192.0.2.1")
                     try stage.lab.ip("route add 128.0.0.0/1 via 192.0.2.1")
@@ -195,9 +201,7 @@ extension Table {
                 "2000::/3 replaces the IPv6 default route",
                 in: .ipv6,
                 netlink: .routed,
-                sysfs: .no(.noRoute),
                 probe: .answered,
-                why: Table.defaultsOnly,
                 change: { stage in
                     try stage.lab.ip("-6 route add 2000::/3 via 2001:db8:1::1")
                     try stage.lab.removeDefaultRoute(family: .ipv6)
@@ -206,10 +210,32 @@ extension Table {
             Scenario(
                 "8.0.0.0/7 becomes a blackhole",
                 netlink: .no(.routeRejects),
+                probe: .answered,
+                why: "the probe's target is elsewhere",
+                change: { try $0.lab.addRejectingRoute(.blackhole, destination: "8.0.0.0/7") }
+            ),
+            Scenario(
+                "192.0.0.0/7 becomes a blackhole, behind five hundred other routes",
+                netlink: .no(.routeRejects),
                 sysfs: .routed,
                 probe: .answered,
-                why: "\(Table.defaultsOnly); the probe's target is elsewhere",
-                change: { try $0.lab.addRejectingRoute(.blackhole, destination: "8.0.0.0/7") }
+                why: "\(Table.firstRoutesOnly); the probe's target is elsewhere",
+                prepare: { try $0.lab.addUnrelatedRoutes(500, through: $0.wan) },
+                change: { try $0.lab.addRejectingRoute(.blackhole, destination: "192.0.0.0/7") }
+            ),
+            Scenario(
+                "two halves replace the default route, with five hundred other routes between them",
+                .atStart,
+                netlink: .routed,
+                sysfs: .silent,
+                probe: .answered,
+                why: Table.firstRoutesOnly,
+                change: { stage in
+                    try stage.lab.addUnrelatedRoutes(500, through: stage.wan)
+                    try stage.lab.ip("route add 0.0.0.0/1 via 192.0.2.1")
+                    try stage.lab.ip("route add 128.0.0.0/1 via 192.0.2.1")
+                    try stage.lab.removeDefaultRoute()
+                }
             ),
             Scenario(
                 "8.0.0.0/7 is routed into a tunnel",

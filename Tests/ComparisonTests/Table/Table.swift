@@ -23,9 +23,9 @@ enum Table {
         sysfs reads the main table: policy rules and other tables are out of its sight, and a route that it does not \
         find is a partial no
         """
-    static let defaultsOnly = """
-        sysfs looks for default routes; that more specific ones add up to the internet, or take a part of it away, \
-        only a lookup tells
+    static let firstRoutesOnly = """
+        sysfs reads the first hundred routes or so, among which the default routes are, so that a long table costs \
+        nothing; what may lie behind them is unknown
         """
     static let beyond = "beyond the first hop only a packet can tell; the kernel's routes are as they were"
 }

@@ -154,7 +154,7 @@ extension Table {
             Scenario(
                 "a route over both legs (multipath), the first one's cable pulled",
                 netlink: .routed,
-                sysfs: .no(.noCarrier),
+                sysfs: .no(.noRoute),
                 probe: .answered,
                 why: "procfs shows the first leg of a multipath route only",
                 prepare: { try $0.makeMultipath() },
