@@ -13,7 +13,7 @@ MODE ?= quick
 NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --product netpath
 
-.PHONY: run build test bench lint format man comparison install packages clean
+.PHONY: run build test bench lint format man scenarios install packages clean
 
 # Builds the program and watches this machine's network with the embedded default configuration.
 run: build
@@ -44,9 +44,9 @@ format:
 man:
 	NETPATH_UPDATE_MANUAL=1 $(SWIFT) test --filter theCommittedPageIsUpToDate
 
-# Writes Comparison.md of the documentation anew from the table of Tests/ComparisonTests, likewise.
-comparison:
-	NETPATH_UPDATE_COMPARISON=1 $(SWIFT) test --filter ComparisonPageTests
+# Writes Scenarios.md of the documentation anew from the table of Tests/ComparisonTests, likewise.
+scenarios:
+	NETPATH_UPDATE_SCENARIOS=1 $(SWIFT) test --filter ComparisonPageTests
 
 # The program, its manual page, its completions for bash, zsh and fish, and the default configuration to copy from.
 install: SHARE = $(DESTDIR)$(PREFIX)/share

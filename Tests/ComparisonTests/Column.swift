@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Foundation
-
 /// A column of the table: a configuration of the program.
 enum Column: String, CaseIterable, Sendable {
     /// The kernel's events and forwarding decisions, alone.
@@ -20,12 +18,6 @@ enum Column: String, CaseIterable, Sendable {
     var port: Int { 443 + (Self.allCases.firstIndex(of: self) ?? 0) }
 
     static var ports: [Int] { Self.allCases.map(\.port) }
-
-    // TODO: gone when every backend is there.
-    static let tested: [Column] =
-        ProcessInfo.processInfo.environment["NETPATH_COLUMNS"].map {
-            $0.split(separator: ",").compactMap { Column(rawValue: String($0)) }
-        } ?? Column.allCases
 
     /// The types of its backends.
     var backends: [String] {

@@ -9,10 +9,11 @@ enum ComparisonPage {
     }
 
     private static let introduction = """
-        <!-- Written by `make comparison` from Tests/ComparisonTests/Table; edit that. -->
-        # Comparison of the backends
+        # Scenarios
 
         What every backend says in \(Table.rows.count) situations, and why they may rightly differ.
+
+        <!-- Written by `make scenarios` from Tests/ComparisonTests/Table; edit that. -->
 
         ## Overview
 

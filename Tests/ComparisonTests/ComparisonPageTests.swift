@@ -4,19 +4,19 @@
 import Foundation
 import Testing
 
-/// The committed page is the table's; with NETPATH_UPDATE_COMPARISON (`make comparison`) it becomes it.
+/// The committed page is the table's; with NETPATH_UPDATE_SCENARIOS (`make scenarios`) it becomes it.
 @Suite struct ComparisonPageTests {
     private static let committed = URL(filePath: #filePath)
         .deletingLastPathComponent()
-        .appending(path: "../../Sources/NetPath/NetPath.docc/Comparison.md")
+        .appending(path: "../../Sources/NetPath/NetPath.docc/Scenarios.md")
         .standardizedFileURL
 
-    @Test func theCommittedPageIsUpToDate() throws {
-        if ProcessInfo.processInfo.environment["NETPATH_UPDATE_COMPARISON"] != nil {
+    @Test func theRenderedTableIsUpToDate() throws {
+        if ProcessInfo.processInfo.environment["NETPATH_UPDATE_SCENARIOS"] != nil {
             try ComparisonPage.text.write(to: Self.committed, atomically: true, encoding: .utf8)
         }
         let isUpToDate = try ComparisonPage.text == String(contentsOf: Self.committed, encoding: .utf8)
-        #expect(isUpToDate, "Comparison.md does not show the table as it is now; run `make comparison`")
+        #expect(isUpToDate, "Scenarios.md does not show the table as it is now; run `make scenarios`")
     }
 
     @Test func everyRowAndReasonIsThere() {

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPath
 import NetPathTestKit
 import Testing
 
@@ -22,6 +23,28 @@ struct ComparisonTests {
     func everyColumnSaysWhatTheTableSays(_ scenario: Scenario) async {
         let failures = await ScenarioRun.failures(of: scenario)
         #expect(failures.isEmpty, "\(scenario.title):\n\(failures.joined(separator: "\n"))")
+    }
+
+    /// The runner finds what is wrong: a cell in every column, a status in between.
+    @Test func aWrongRowIsFound() async {
+        let wrong = Scenario(
+            "nothing happens, and all is lost",
+            netlink: .no(.noRoute),
+            probe: .unanswered,
+            change: { _ in }
+        )
+        let failures = await ScenarioRun.failures(of: wrong, patience: .seconds(1)).joined(separator: "\n")
+        for moment in ["started before", "started after"] {
+            for column in Column.allCases { #expect(failures.contains("\(moment): \(column): expected unsatisfied")) }
+        }
+        let restless = Scenario("the route flaps", steady: true, netlink: .routed, probe: .answered) { stage in
+            for _ in 0..<20 {
+                try stage.lab.removeDefaultRoute()
+                try stage.lab.addDefaultRoute(via: "192.0.2.1", through: stage.wan)
+            }
+        }
+        let unrest = await ScenarioRun.failures(of: restless).joined(separator: "\n")
+        #expect(unrest.contains("netlink said unsatisfied(noRoute) in between"))
     }
 
     /// A skip that says so: what this machine could not play.

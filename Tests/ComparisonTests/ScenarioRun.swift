@@ -15,28 +15,31 @@ struct ScenarioRun {
     private var failures: [String] = []
 
     /// The time for every column to say what it must say.
-    private static let patience = Duration.seconds(15)
+    private let patience: Duration
     /// Most of a scenario is waiting for connections that are not answered: more of them than there are processors.
     private static let places = DispatchSemaphore(value: 8)
 
     /// Plays a scenario on a thread of its own, since all of the lab's calls block.
     ///
+    /// - Parameters:
+    ///   - scenario: The scenario.
+    ///   - patience: The time for every column to say what it must say.
     /// - Returns: What went wrong.
-    static func failures(of scenario: Scenario) async -> [String] {
+    static func failures(of scenario: Scenario, patience: Duration = .seconds(15)) async -> [String] {
         await withCheckedContinuation { continuation in
             Thread {
                 Self.places.wait()
                 defer { Self.places.signal() }
-                continuation.resume(returning: Self.play(scenario))
+                continuation.resume(returning: Self.play(scenario, patience))
             }.start()
         }
     }
 
-    private static func play(_ scenario: Scenario) -> [String] {
+    private static func play(_ scenario: Scenario, _ patience: Duration) -> [String] {
         do {
             let stage = try Stage(scenario.world)
             defer { stage.lab.close() }
-            var run = ScenarioRun(scenario: scenario, stage: stage)
+            var run = ScenarioRun(scenario: scenario, stage: stage, patience: patience)
             try run.play()
             return run.failures
         } catch {
@@ -44,9 +47,10 @@ struct ScenarioRun {
         }
     }
 
-    private init(scenario: Scenario, stage: Stage) {
+    private init(scenario: Scenario, stage: Stage, patience: Duration) {
         self.scenario = scenario
         self.stage = stage
+        self.patience = patience
     }
 
     private mutating func play() throws {
@@ -75,7 +79,7 @@ struct ScenarioRun {
     private static let online: [Column: Cell] = [.netlink: .routed, .sysfs: .routed, .tcpProbe: .answered]
 
     private func startColumns() throws -> [ColumnWatch] {
-        try Column.tested.map { ColumnWatch($0, try self.stage.start($0, by: self.scenario.launcher)) }
+        try Column.allCases.map { ColumnWatch($0, try self.stage.start($0, by: self.scenario.launcher)) }
     }
 
     private mutating func settle(
@@ -85,7 +89,7 @@ struct ScenarioRun {
         mark: String? = nil
     ) {
         let words = wasOnline ? Self.online : self.scenario.words
-        let deadline = ContinuousClock.now + Self.patience
+        let deadline = ContinuousClock.now + self.patience
         for watch in watches {
             let cell = wasOnline ? Self.online[watch.column] ?? .routed : self.scenario.cell(watch.column)
             var expected = Expectation(watch.column, cell: cell, words: words)
