@@ -132,6 +132,7 @@ let package = Package(
             path: "Tests/ChaosCommand"
         ),
         .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand"]),
+        .testTarget(name: "ComparisonTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]
