@@ -30,12 +30,21 @@ struct BadInputTests {
         let lab = try NetworkNamespace()
         try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         // socket(AF_NETLINK, …)
-        let command = try self.sandboxed(call: 41, arguments: [0: 16], program: Watched.program, "status --json")
-        let output = try lab.run("\(command) 2>&1; echo exit $?")
-        #expect(output.contains("exit 69"))
-        #expect(output.contains("\"status\":null"))
-        #expect(output.contains("netlink socket"))
-        #expect(!output.contains("unsatisfied"))
+        let netpath = { words in
+            try lab.run(
+                self.sandboxed(call: 41, arguments: [0: 16], program: Watched.program, words) + " 2>&1; echo exit $?"
+            )
+        }
+        let alone = try netpath("status --json --set backends.sysfs.mode=off")
+        #expect(alone.contains("exit 69"))
+        #expect(alone.contains("\"status\":null"))
+        #expect(alone.contains("netlink socket"))
+        #expect(!alone.contains("unsatisfied"))
+        // By default sysfs steps in, and what failed is said.
+        let standby = try netpath("status --json")
+        #expect(standby.contains("exit 0"))
+        #expect(standby.contains("\"status\":\"satisfied\""))
+        #expect(standby.contains("netlink socket"))
     }
 
     @Test func refusedGroupIsSaidAndMadeUpFor() throws {
