@@ -166,7 +166,7 @@ import Testing
 
                 Differences
                   sysfs           sysfs: unsatisfied, eth0 has an address but no route to the internet; netlink: satisfied, IPv4 through eth0
-                                  sysfs sees only the main routing table: policy rules, other tables, next-hop objects and routes that reject stay unseen
+                                  sysfs sees only the main routing table: policy rules and other tables stay unseen, and some routes that reject look like none
                                   sysfs is told nothing by the kernel and looks every so often: what happens in between shows at its next look
 
                 """

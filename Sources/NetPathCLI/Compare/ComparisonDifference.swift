@@ -88,8 +88,8 @@ extension Comparison.Column {
         }
         for column in pair where column.sight == .part {
             reasons.append(
-                "\(column.report.name) sees only the main routing table: policy rules, other tables, next-hop objects and "
-                    + "routes that reject stay unseen"
+                "\(column.report.name) sees only the main routing table: policy rules and other tables stay unseen, and "
+                    + "some routes that reject look like none"
             )
             reasons.append(
                 "\(column.report.name) is told nothing by the kernel and looks every so often: what happens in between shows "
