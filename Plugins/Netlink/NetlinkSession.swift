@@ -25,6 +25,7 @@ final class NetlinkSession {
     private var missesGroups = false
     /// When everything has to be read without being told; nil where the kernel grants all events.
     private var readAgainAt: MonotonicTime?
+    private var watchesHosts = false
     private var resynchronizations = 0
     private var timeAsleep = SystemCalls.timeAsleep()
     private var lastReport: Observation?
@@ -133,7 +134,10 @@ final class NetlinkSession {
             if ready[0] {
                 let requests = self.mailbox.take()
                 if requests.stop { return }
-                if let watched = requests.watched { self.attachFilter(watching: watched) }
+                if let watched = requests.watched {
+                    self.attachFilter(watching: watched)
+                    self.watchesHosts = !watched.isEmpty
+                }
                 isAsked = requests.refresh
             }
             if ready[1] { try self.drainEvents() }
@@ -330,7 +334,11 @@ final class NetlinkSession {
         observation.dnsServers = self.dnsServers
         observation.limitations = self.limitations
         observation.resynchronizations = self.resynchronizations
-        guard isUnchanged || observation != self.lastReport else { return }
+        guard isUnchanged || observation != self.lastReport else {
+            // What woke us may still be about a host that somebody asks about.
+            if self.watchesHosts { self.context.routesChanged() }
+            return
+        }
         self.lastReport = observation
         self.context.report(observation)
     }

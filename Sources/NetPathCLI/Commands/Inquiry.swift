@@ -54,7 +54,8 @@ struct Inquiry: Sendable {
         return Inquiry(opinions: opinions, snapshot: snapshot)
     }
 
-    private static func isSettled(_ opinions: [BackendOpinion]) -> Bool {
+    /// Whether every backend has spoken.
+    static func isSettled(_ opinions: [BackendOpinion]) -> Bool {
         !opinions.contains(where: \.report.isSilent)
     }
 
