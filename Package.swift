@@ -49,7 +49,7 @@ let package = Package(
         ),
 
         // The same from code, for applications: without a file, and without what reads files.
-        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink"]),
+        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs"]),
         // Whether a host can be reached, for applications and the command line.
         .target(name: "Reachability", dependencies: ["NetPath", "NetPathStandard", "NetPathSystem"]),
         // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
@@ -144,6 +144,13 @@ let package = Package(
                 "ExampleBulletproofRequest",
             ]
         ),
+        // netpath with backends that can be broken from outside.
+        .executableTarget(
+            name: "ChaosCommand",
+            dependencies: ["NetPath", "NetPathCLI"],
+            path: "Tests/ChaosCommand"
+        ),
+        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit", "Reachability"]

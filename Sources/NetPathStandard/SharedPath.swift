@@ -55,7 +55,8 @@ package final class SharedPath: Sendable {
     private let state = Mutex(State())
 
     /// Makes a source of paths, with a function that makes its coordinators.
-    package init(clock executor: BackgroundExecutor, make: @escaping @Sendable (BackgroundExecutor) -> PathCoordinator) {
+    package init(clock executor: BackgroundExecutor, make: @escaping @Sendable (BackgroundExecutor) -> PathCoordinator)
+    {
         self.executor = executor
         self.make = make
     }

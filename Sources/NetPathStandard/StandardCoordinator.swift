@@ -3,6 +3,7 @@
 
 package import NetPath
 import NetPathNetlink
+import NetPathSysfs
 
 extension PathCoordinator {
     /// Makes the monitor that applications get: what the embedded default configuration describes, from code.
@@ -10,7 +11,10 @@ extension PathCoordinator {
     /// Reads no file, and links no reader for one. Nothing runs before it is started.
     package static func standard(on executor: BackgroundExecutor) -> PathCoordinator {
         PathCoordinator(
-            backends: [Backend("netlink", monitor: NetlinkMonitor())],
+            backends: [
+                Backend("netlink", monitor: NetlinkMonitor()),
+                Backend("sysfs", mode: .standby, monitor: SysfsMonitor()),
+            ],
             clock: executor,
             executor: executor
         )

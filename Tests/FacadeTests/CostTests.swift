@@ -4,7 +4,9 @@
 import NetPathTestKit
 import Testing
 
-/// What monitors cost. The figures of the shipped library are better: these programs are built for debugging.
+/// What monitors cost.
+///
+/// The figures of the shipped library are better: these programs are built for debugging.
 @Suite(.needsNamespaces, .serialized)
 struct CostTests {
     @Test func aThousandMonitorsShareEverything() throws {

@@ -52,6 +52,8 @@ import Testing
         #expect(inquiry.snapshot.path?.status == .satisfied)
         #expect(inquiry.snapshot.backends.map(\.health) == [.starting, .healthy])
         #expect(inquiry.explained.backend == "b1")
+        #expect(inquiry.snapshot.backends.first?.error == "said nothing within 300ms")
+        #expect(inquiry.snapshot.document.line.contains("said nothing within 300ms"))
     }
 
     /// Evidence that allows no verdict publishes no path, and is a first word all the same.

@@ -15,7 +15,8 @@ import Testing
     private var resolution = HostResolution()
 
     @Test mutating func aSuccessIsNotAskedAgain() {
-        #expect(self.resolution.networkChanged(now: self.start))
+        let isDue1 = self.resolution.networkChanged(now: self.start)
+        #expect(isDue1)
         #expect(self.resolution.nextDeadline == self.start + HostResolution.patience)
         self.resolution.ended(.addresses([self.one, self.two]), now: self.start)
         #expect(self.resolution.addresses == [self.one, self.two])
@@ -35,15 +36,18 @@ import Testing
         _ = self.resolution.networkChanged(now: self.start)
         self.resolution.ended(.addresses([self.one]), now: self.start)
         var now = self.start + .seconds(10)
-        #expect(self.resolution.networkChanged(now: now))
+        let isDue2 = self.resolution.networkChanged(now: now)
+        #expect(isDue2)
         for pause in [1, 2, 4, 8, 16, 32, 60, 60] {
             self.resolution.ended(lookup, now: now)
             #expect(self.resolution.failure != nil)
             #expect(self.resolution.addresses == [self.one], "a dead name server says nothing about the host")
             #expect(self.resolution.nextDeadline == now + .seconds(pause))
-            #expect(!self.resolution.wake(now: now + .seconds(pause) - .milliseconds(1)))
+            let isDue3 = self.resolution.wake(now: now + .seconds(pause) + .milliseconds(-1))
+            #expect(!isDue3)
             now = now + .seconds(pause)
-            #expect(self.resolution.wake(now: now))
+            let isDue4 = self.resolution.wake(now: now)
+            #expect(isDue4)
         }
         self.resolution.ended(.addresses([self.two]), now: now)
         #expect(self.resolution.failure == nil)
@@ -52,9 +56,11 @@ import Testing
 
     @Test mutating func aChangeDuringALookupRepeatsIt() {
         _ = self.resolution.networkChanged(now: self.start)
-        #expect(!self.resolution.networkChanged(now: self.start + .seconds(1)), "one at a time")
+        let isDue5 = self.resolution.networkChanged(now: self.start + .seconds(1))
+        #expect(!isDue5, "one at a time")
         self.resolution.ended(.addresses([self.one]), now: self.start + .seconds(2))
-        #expect(self.resolution.wake(now: self.start + .seconds(2)))
+        let isDue6 = self.resolution.wake(now: self.start + .seconds(2))
+        #expect(isDue6)
     }
 
     @Test mutating func aStormOfChangesIsNoStormOfLookups() {
@@ -71,9 +77,11 @@ import Testing
 
     @Test mutating func silenceIsToldAndTheLateAnswerTaken() {
         _ = self.resolution.networkChanged(now: self.start)
-        #expect(!self.resolution.wake(now: self.start + .seconds(4)))
+        let isDue7 = self.resolution.wake(now: self.start + .seconds(4))
+        #expect(!isDue7)
         #expect(self.resolution.failure == nil)
-        #expect(!self.resolution.wake(now: self.start + .seconds(5)), "the lookup is still under way")
+        let isDue8 = self.resolution.wake(now: self.start + .seconds(5))
+        #expect(!isDue8, "the lookup is still under way")
         #expect(self.resolution.failure == "the name servers did not answer within 5s")
         #expect(self.resolution.nextDeadline == nil)
         self.resolution.ended(.addresses([self.one]), now: self.start + .seconds(30))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+// swift-format-ignore-file
+
 import Foundation
 import Network
 

@@ -45,10 +45,9 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     }
 }
 
+// swift-format-ignore: TypeNamesShouldBeCapitalized
 /// An endpoint of Apple's C interface: there is none on Linux, but code that switches over endpoints names it.
 public final class nw_endpoint_t: Hashable, Sendable {
-    init() {}
-
     /// Whether both are the same object.
     public static func == (lhs: nw_endpoint_t, rhs: nw_endpoint_t) -> Bool { lhs === rhs }
 
@@ -57,6 +56,4 @@ public final class nw_endpoint_t: Hashable, Sendable {
 }
 
 /// What a Bonjour service says of itself: never found on Linux, but ``NWEndpoint/txtRecord`` names it.
-public struct NWTXTRecord: Hashable, Sendable {
-    init() {}
-}
+public struct NWTXTRecord: Hashable, Sendable {}

@@ -50,7 +50,8 @@ struct MonitorState: Sendable {
 
     /// Takes a path; returns the queue to make calls on, if any, and who else has to be told.
     mutating func receive(_ path: NWPath, number: UInt64) -> (DispatchQueue?, [PathInbox]) {
-        guard self.isActive, self.latest.map({ $0.number < number && $0.path != path }) ?? true else { return (nil, []) }
+        let isNews = self.latest.map { $0.number < number && $0.path != path } ?? true
+        guard self.isActive, isNews else { return (nil, []) }
         self.latest = (path, number)
         let inboxes = self.inboxes.isEmpty ? [] : Array(self.inboxes.values)
         guard self.queue != nil else { return (nil, inboxes) }
