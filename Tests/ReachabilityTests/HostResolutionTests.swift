@@ -15,8 +15,8 @@ import Testing
     private var resolution = HostResolution()
 
     @Test mutating func aSuccessIsNotAskedAgain() {
-        let isDue1 = self.resolution.networkChanged(now: self.start)
-        #expect(isDue1)
+        let asks = self.resolution.networkChanged(now: self.start)
+        #expect(asks)
         #expect(self.resolution.nextDeadline == self.start + HostResolution.patience)
         self.resolution.ended(.addresses([self.one, self.two]), now: self.start)
         #expect(self.resolution.addresses == [self.one, self.two])
@@ -36,18 +36,18 @@ import Testing
         _ = self.resolution.networkChanged(now: self.start)
         self.resolution.ended(.addresses([self.one]), now: self.start)
         var now = self.start + .seconds(10)
-        let isDue2 = self.resolution.networkChanged(now: now)
-        #expect(isDue2)
+        let asks = self.resolution.networkChanged(now: now)
+        #expect(asks)
         for pause in [1, 2, 4, 8, 16, 32, 60, 60] {
             self.resolution.ended(lookup, now: now)
             #expect(self.resolution.failure != nil)
             #expect(self.resolution.addresses == [self.one], "a dead name server says nothing about the host")
             #expect(self.resolution.nextDeadline == now + .seconds(pause))
-            let isDue3 = self.resolution.wake(now: now + .seconds(pause) + .milliseconds(-1))
-            #expect(!isDue3)
+            let asksEarly = self.resolution.wake(now: now + .seconds(pause) + .milliseconds(-1))
+            #expect(!asksEarly)
             now = now + .seconds(pause)
-            let isDue4 = self.resolution.wake(now: now)
-            #expect(isDue4)
+            let asksInTime = self.resolution.wake(now: now)
+            #expect(asksInTime)
         }
         self.resolution.ended(.addresses([self.two]), now: now)
         #expect(self.resolution.failure == nil)
@@ -56,11 +56,11 @@ import Testing
 
     @Test mutating func aChangeDuringALookupRepeatsIt() {
         _ = self.resolution.networkChanged(now: self.start)
-        let isDue5 = self.resolution.networkChanged(now: self.start + .seconds(1))
-        #expect(!isDue5, "one at a time")
+        let asksAtOnce = self.resolution.networkChanged(now: self.start + .seconds(1))
+        #expect(!asksAtOnce, "one at a time")
         self.resolution.ended(.addresses([self.one]), now: self.start + .seconds(2))
-        let isDue6 = self.resolution.wake(now: self.start + .seconds(2))
-        #expect(isDue6)
+        let asksAfterwards = self.resolution.wake(now: self.start + .seconds(2))
+        #expect(asksAfterwards)
     }
 
     @Test mutating func aStormOfChangesIsNoStormOfLookups() {
@@ -77,11 +77,11 @@ import Testing
 
     @Test mutating func silenceIsToldAndTheLateAnswerTaken() {
         _ = self.resolution.networkChanged(now: self.start)
-        let isDue7 = self.resolution.wake(now: self.start + .seconds(4))
-        #expect(!isDue7)
+        let asksEarly = self.resolution.wake(now: self.start + .seconds(4))
+        #expect(!asksEarly)
         #expect(self.resolution.failure == nil)
-        let isDue8 = self.resolution.wake(now: self.start + .seconds(5))
-        #expect(!isDue8, "the lookup is still under way")
+        let asksAgain = self.resolution.wake(now: self.start + .seconds(5))
+        #expect(!asksAgain, "the lookup is still under way")
         #expect(self.resolution.failure == "the name servers did not answer within 5s")
         #expect(self.resolution.nextDeadline == nil)
         self.resolution.ended(.addresses([self.one]), now: self.start + .seconds(30))

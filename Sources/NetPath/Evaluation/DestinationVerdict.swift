@@ -40,12 +40,12 @@ public func evaluate(
     let evidence = AssessedEvidence(observation.about(answer), policy: policy, now: now)
     let isOnLink = answer.legs.contains { $0.gateway == nil }
     let finding = FamilyFinding.weigh(
-        [answer],
-        destinations: [destination],
+        CollectionOfOne(RepresentativeRoute(to: destination, answer)),
         canCarry: { leg in
             if leg.isDown || evidence.isIgnored(leg.interfaceIndex) { return false }
             return evidence.assessments[leg.interfaceIndex]?.isUsable ?? true
         },
+        isDead: { evidence.byIndex[$0.interfaceIndex]?.flags.contains(.up) == false },
         isUsableSource: { source in
             evidence.isUsableSource(source) || source.isLoopback
                 || (isOnLink && source.isLinkLocal && evidence.isConfigured(source))
