@@ -41,7 +41,7 @@ final class SocketClient: Sendable {
     func exchange(_ request: String, with address: IPAddress, port: UInt16) -> Result<String, Loss> {
         guard self.connect(to: address, port: port) == 0 else { return .failure(Loss("connect")) }
         let octets = Array(request.utf8)
-        guard unsafe send(self.descriptor, octets, octets.count, Int32(MSG_NOSIGNAL.rawValue)) == octets.count else {
+        guard unsafe send(self.descriptor, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count else {
             return .failure(Loss("send"))
         }
         var answer: [UInt8] = []

@@ -62,13 +62,12 @@ package struct HostTarget: Hashable, Sendable {
             guard host.contains(":") else { throw NetworkHost.Fault("has no IPv6 address between the brackets") }
             return (host, rest.isEmpty ? nil : rest.dropFirst())
         }
+        if text.contains("//") { throw NetworkHost.Fault("is a URL") }
         let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         switch parts.count {
         case 1: return (parts[0], nil)
         case 2: return (parts[0], parts[1])
-        default:
-            if text.contains("//") { throw NetworkHost.Fault("is a URL") }
-            return (text[...], nil)
+        default: return (text[...], nil)
         }
     }
 }

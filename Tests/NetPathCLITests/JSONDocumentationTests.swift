@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathConfiguration
+import Reachability
 import Testing
 
 @testable import NetPath
