@@ -74,7 +74,7 @@ struct ReachTests {
     @Test func aHostBehindATunnel() throws {
         let host = try self.watch("198.51.100.9")
         try host.next { $0["route"]?["interface"]?.string == "wan0" }
-        try self.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])
+        _ = try self.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])
         try self.lab.ip("route add 198.51.100.0/24 dev tunnel0")
         let line = try host.next { $0["route"]?["interface"]?.string == "tunnel0" }
         #expect(line["route"]?["tunnel"]?.bool == true)
