@@ -127,6 +127,12 @@ let package = Package(
             dependencies: ["NetPath", "NetPathStandard", "Network"],
             path: "Tests/PathMonitorScenarios"
         ),
+        // What the tests of host reachability run in a process of its own, to count what it uses.
+        .executableTarget(
+            name: "ReachabilityScenarios",
+            dependencies: ["NetPath", "Reachability"],
+            path: "Tests/ReachabilityScenarios"
+        ),
         .testTarget(
             name: "ReachabilityTests",
             dependencies: ["NetPath", "NetPathSystem", "NetPathTestKit", "Reachability"]
@@ -141,7 +147,7 @@ let package = Package(
             dependencies: [
                 "NetPath", "NetPathTestKit", "NetPathCommand",
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
-                "ExampleBulletproofRequest",
+                "ExampleBulletproofRequest", "ReachabilityScenarios",
             ]
         ),
         // netpath with backends that can be broken from outside.

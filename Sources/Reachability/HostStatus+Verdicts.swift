@@ -32,8 +32,10 @@ extension HostRoute {
         let interface = verdict.interface
         self.address = address
         self.interfaceIndex = verdict.interfaceIndex ?? 0
+        // Loopback need not be among what backends report.
+        let isThisMachine = address.isLoopback || verdict.source == address
         self.interface = interface?.name
-        self.interfaceType = interface?.type
+        self.interfaceType = interface?.type ?? (isThisMachine ? .loopback : nil)
         self.gateway = verdict.gateway
         self.source = verdict.source
         self.isTunnel = interface?.isTunnel ?? false
@@ -44,7 +46,7 @@ extension HostRoute {
                 interface.type == .loopback || interface.addresses.contains { $0.prefix.contains(address) }
                     || !(interface.isTunnel || interface.flags.contains(.pointToPoint))
             } ?? false
-        self.isLocalOnly = verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
+        self.isLocalOnly = isThisMachine || verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
         self.carriedBy = carrier?.name
     }
 

@@ -71,6 +71,7 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
 
     /// One line for people.
     public var description: String {
+        if self.interfaceType == .loopback { return "\(self.address) is this machine" }
         var text = "\(self.address) through \(self.interface ?? "interface \(self.interfaceIndex)")"
         if let gateway { text += " via \(gateway)" }
         if self.isLocalOnly { text += ", local only" }

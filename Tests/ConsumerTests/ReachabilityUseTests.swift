@@ -62,40 +62,4 @@ import Testing
         host.refresh()
         #expect(calls.load(ordering: .relaxed) == 1)
     }
-
-    @Test func aThousandHostsCostNoDescriptors() throws {
-        let first = try HostReachability(host: "127.0.0.1")
-        #expect(first.reach().isReachable)
-        let descriptors = try Self.descriptors()
-        let hosts = (1...1000).map { HostReachability(address: IPAddress(ipv4: 0x7F00_0000 + $0)) }
-        #expect(hosts.allSatisfy { $0.reach().isReachable })
-        #expect(try Self.descriptors() == descriptors)
-    }
-
-    @Test func comingAndGoingLeavesNothingBehind() throws {
-        let first = try HostReachability(host: "127.0.0.1")
-        func cycle() throws {
-            for _ in 0..<1000 {
-                let host = try HostReachability(host: "127.0.0.1")
-                host.reach { _ in }
-                #expect(host.reach().isReachable)
-            }
-        }
-        try cycle()
-        let (descriptors, memory) = (try Self.descriptors(), try Self.residentKilobytes())
-        for _ in 0..<4 { try cycle() }
-        #expect(try Self.descriptors() <= descriptors)
-        #expect(try Self.residentKilobytes() - memory < 8 * 1024, "4,000 hosts")
-        #expect(first.reach().isReachable)
-    }
-
-    private static func descriptors() throws -> Int {
-        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
-    }
-
-    private static func residentKilobytes() throws -> Int {
-        let text = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-        return try #require(Int(line.split(separator: " ")[1]))
-    }
 }

@@ -137,4 +137,11 @@ struct ReachTests {
             #expect(output.hasSuffix("\n64\n"), "\(output)")
         }
     }
+
+    // MARK: Costs
+
+    @Test func hostsCostNeitherDescriptorsNorThreadsAndLeaveNothingBehind() throws {
+        let output = try self.lab.run(try MonitorProcess.builtProduct("ReachabilityScenarios"), timeout: .seconds(120))
+        #expect(output == "a thousand hosts: same\nten thousand cycles: same\nthe end: idle\n")
+    }
 }
