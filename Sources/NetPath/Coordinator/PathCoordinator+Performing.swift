@@ -33,7 +33,7 @@ extension PathCoordinator {
                 case .publish(let path): state.delivery.publish(path)
                 case .run(let id, let generation):
                     state.links[id] = state.backends[id].map { backend in
-                        self.link(backend, id, generation: generation, watched: state.allWatched)
+                        self.link(backend, id, generation: generation, watched: state.watched.all)
                     }
                 case .cancel(let id):
                     if let resolver = state.links[id]?.resolver.take() { deferred.resolvers.append(resolver) }

@@ -53,13 +53,9 @@ extension PathCoordinator {
 
     fileprivate func watch(_ addresses: Set<IPAddress>?, for id: UInt64) {
         self.state.withLock { state in
-            guard !state.isStopped else { return }
-            let former = state.allWatched
-            state.watched[id] = addresses
-            let all = state.allWatched
-            guard all != former else { return }
+            guard !state.isStopped, state.watched.change(id, to: addresses) else { return }
             // Under the lock, so that of two calls the later one is heard last.
-            for link in state.links.values { link.watched.yield(all) }
+            for link in state.links.values { link.watched.yield(state.watched.all) }
         }
     }
 
@@ -72,11 +68,6 @@ extension PathCoordinator {
         self.state.withLock { $0.routeDelivery.publish(()) }
         self.deliver()
     }
-}
-
-extension PathCoordinator.State {
-    /// The hosts that anybody wants to hear of.
-    var allWatched: Set<IPAddress> { self.watched.values.reduce(into: []) { $0.formUnion($1) } }
 }
 
 /// Hosts whose routes somebody wants to hear of.

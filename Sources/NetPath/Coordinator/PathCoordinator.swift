@@ -17,8 +17,8 @@ public final class PathCoordinator: Sendable {
         /// The backends and their runs by the numbers that the machine gives them.
         var backends: [Int: Backend] = [:]
         var links: [Int: BackendLink] = [:]
-        /// The hosts that each of those who ask about hosts wants to hear of, and who has to be told.
-        var watched: [UInt64: Set<IPAddress>] = [:]
+        var watched = WatchedHosts()
+        /// Who has to be told that routes to hosts may have changed.
         var routeDelivery = Delivery<Void>()
         var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
         var isStopped = false
@@ -81,7 +81,7 @@ public final class PathCoordinator: Sendable {
             defer {
                 state.links = [:]
                 state.timer = nil
-                state.watched = [:]
+                state.watched = WatchedHosts()
             }
             return (
                 state.links, state.timer, state.delivery.removeAll(), state.opinionDelivery.removeAll(),
