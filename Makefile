@@ -16,7 +16,7 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -Osize \
     --product netpath
 
-.PHONY: run build test test-long bench lint format man install packages clean
+.PHONY: run build test test-long bench lint format man scenarios install packages clean
 
 # Builds the program and watches this machine's network with the embedded default configuration.
 run: build
@@ -50,6 +50,10 @@ format:
 # Writes Documentation/netpath.1 anew from the definitions of the commands; `make test` fails when it is out of date.
 man:
 	NETPATH_UPDATE_MANUAL=1 $(SWIFT) test --filter theCommittedPageIsUpToDate
+
+# Writes Scenarios.md of the documentation anew from the table of Tests/ComparisonTests, likewise.
+scenarios:
+	NETPATH_UPDATE_SCENARIOS=1 $(SWIFT) test --filter ComparisonPageTests
 
 # The program, its manual page, its completions for bash, zsh and fish, and the default configuration to copy from.
 install: SHARE = $(DESTDIR)$(PREFIX)/share

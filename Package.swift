@@ -124,7 +124,7 @@ let package = Package(
         // What the tests of the facade run inside namespaces.
         .executableTarget(
             name: "PathMonitorScenarios",
-            dependencies: ["NetPath", "NetPathStandard", "Network"],
+            dependencies: ["NetPathStandard", "Network"],
             path: "Tests/PathMonitorScenarios"
         ),
         // What the tests of host reachability run in a process of its own, to count what it uses.
@@ -157,6 +157,7 @@ let package = Package(
             path: "Tests/ChaosCommand"
         ),
         .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand"]),
+        .testTarget(name: "ComparisonTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit", "Reachability"]

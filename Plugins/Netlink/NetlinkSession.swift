@@ -29,6 +29,7 @@ final class NetlinkSession {
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     private var confirmAt: MonotonicTime?
     private var resynchronizations = 0
+    private var suspensions = 0
     private var timeAsleep = SystemCalls.timeAsleep()
     private var lastReport: Observation?
     private var stale = Staleness.all
@@ -144,7 +145,10 @@ final class NetlinkSession {
             }
             if ready[1] { try self.drainEvents() }
             if ready[2], self.resolverFile.drain() { self.dnsServers = self.resolverFile.servers() }
-            if ready[3], self.hasSlept() { isAsked = true }
+            if ready[3], self.hasSlept() {
+                self.suspensions += 1
+                isAsked = true
+            }
             if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
                 self.stale.decision = true
@@ -359,6 +363,7 @@ final class NetlinkSession {
         observation.dnsServers = self.dnsServers
         observation.limitations = self.limitations
         observation.resynchronizations = self.resynchronizations
+        observation.suspensions = self.suspensions
         guard isUnchanged || observation != self.lastReport else {
             // What woke us may still be about a host that somebody asks about.
             if self.watchesHosts { self.context.routesChanged() }

@@ -84,7 +84,10 @@ struct ReachCommand: ToolCommand {
         let subscription = host.subscribe { _ in loop.wakeUp.wake(.output) }
         defer { if let subscription { host.unsubscribe(subscription) } }
         let deadline = loop.now() + self.timeout.timeout.duration
-        while loop.now() < deadline, !Inquiry.isSettled(coordinator.opinions) || host.ask().reason.code == .resolving {
+        func isSettled() -> Bool {
+            !coordinator.opinions.contains(where: \.report.isSilent) && host.ask().reason.code != .resolving
+        }
+        while loop.now() < deadline, !isSettled() {
             if loop.turn(limit: deadline - loop.now()).reasons.contains(.stop) { return true }
         }
         return false
@@ -102,22 +105,12 @@ struct ReachCommand: ToolCommand {
     }
 
     /// Connects once, by what the TCP probe does in a round.
-    private static func connect(to target: HostTarget, port: UInt16, limit: Duration) throws -> ProbeOutcome? {
+    private static func connect(to target: HostTarget, port: UInt16, limit: Duration) throws -> ProbeOutcome {
         let host = target.text.contains(":") ? "[\(target.text)]" : target.text
         let text = "backends: [{type: tcpProbe, targets: [\"\(host):\(port)\"]}]"
         let source = ConfigurationSource(name: "--connect", text: text)
-        let loop = try EventLoop()
-        let coordinator = try LoadedConfiguration.parse(source).makeCoordinator(clock: loop, executor: loop)
-        coordinator.subscribeOpinions { _ in loop.wakeUp.wake(.output) }
-        coordinator.start()
-        defer { coordinator.stop() }
-        let deadline = loop.now() + limit
-        while loop.now() < deadline {
-            if let round = coordinator.opinions.first?.observation?.probes, round.answered || round.isComplete {
-                return round.outcomes.first
-            }
-            _ = loop.turn(limit: deadline - loop.now())
-        }
-        return ProbeOutcome(target: "\(host):\(port)", result: .timedOut)
+        let inquiry = try Inquiry.ask(LoadedConfiguration.parse(source), limit: limit)
+        let outcome = inquiry.opinions.first?.observation?.probes?.outcomes.first
+        return outcome ?? ProbeOutcome(target: "\(host):\(port)", result: .timedOut)
     }
 }
