@@ -6,7 +6,7 @@ PREFIX ?= /usr/local
 PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
 # What CI has besides, so that no test is skipped there.
 PACKAGES += $(EXTRA_PACKAGES)
-SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift Benchmarks/FirstPath \
+SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift Benchmarks/FirstPath Benchmarks/HostReach \
     Benchmarks/MemoryFloor
 # How long `make bench` measures: quick or full.
 MODE ?= quick

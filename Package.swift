@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "NetPathSysfs", targets: ["NetPathSysfs"]),
         .library(name: "NetPathTCPProbe", targets: ["NetPathTCPProbe"]),
         .library(name: "NetPathConfiguration", targets: ["NetPathConfiguration"]),
+        .library(name: "Reachability", targets: ["Reachability"]),
         .library(name: "LinuxNetworkPath", targets: ["LinuxNetworkPath"]),
         .library(name: "Network", targets: ["Network"]),
         .library(name: "NetPathNetwork", targets: ["NetPathNetwork"]),
@@ -32,10 +33,13 @@ let package = Package(
         // The core: no C, no Foundation, no backend.
         .target(name: "NetPath"),
 
+        // What several modules need of the system: names and threads.
+        .target(name: "NetPathSystem", dependencies: ["NetPath"]),
+
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
         .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
         .target(name: "NetPathSysfs", dependencies: ["NetPath"], path: "Plugins/Sysfs"),
-        .target(name: "NetPathTCPProbe", dependencies: ["NetPath"], path: "Plugins/TCPProbe"),
+        .target(name: "NetPathTCPProbe", dependencies: ["NetPath", "NetPathSystem"], path: "Plugins/TCPProbe"),
 
         // The composition root: the only module that names the built-in backends.
         .target(
@@ -46,6 +50,8 @@ let package = Package(
 
         // The same from code, for applications: without a file, and without what reads files.
         .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs"]),
+        // Whether a host can be reached, for applications and the command line.
+        .target(name: "Reachability", dependencies: ["NetPath", "NetPathStandard", "NetPathSystem"]),
         // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
         .target(name: "LinuxNetworkPath", dependencies: ["NetPath", "NetPathStandard"]),
         .target(name: "Network", dependencies: ["LinuxNetworkPath"]),
@@ -60,7 +66,7 @@ let package = Package(
         .target(
             name: "NetPathCLI",
             dependencies: [
-                "CBuildFacts", "NetPath", "NetPathConfiguration",
+                "CBuildFacts", "NetPath", "NetPathConfiguration", "Reachability",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -90,6 +96,11 @@ let package = Package(
             dependencies: ["NetPath", "NetPathCLI"],
             path: "Examples/OwnBackend"
         ),
+        .executableTarget(
+            name: "ExampleBulletproofRequest",
+            dependencies: ["NetPath", "Reachability"],
+            path: "Examples/BulletproofRequest"
+        ),
 
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
         .testTarget(
@@ -100,18 +111,31 @@ let package = Package(
         .testTarget(name: "NetPathSysfsTests", dependencies: ["NetPath", "NetPathSysfs", "NetPathTestKit"]),
         .testTarget(
             name: "NetPathTCPProbeTests",
-            dependencies: ["NetPath", "NetPathTCPProbe", "NetPathTestKit"]
+            dependencies: ["NetPath", "NetPathSystem", "NetPathTCPProbe", "NetPathTestKit"]
         ),
         .testTarget(
             name: "NetPathConfigurationTests",
             dependencies: ["NetPath", "NetPathConfiguration", "NetPathTestKit"]
         ),
-        .testTarget(name: "NetPathCLITests", dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit"]),
+        .testTarget(
+            name: "NetPathCLITests",
+            dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit", "Reachability"]
+        ),
         // What the tests of the facade run inside namespaces.
         .executableTarget(
             name: "PathMonitorScenarios",
             dependencies: ["NetPathStandard", "Network"],
             path: "Tests/PathMonitorScenarios"
+        ),
+        // What the tests of host reachability run in a process of its own, to count what it uses.
+        .executableTarget(
+            name: "ReachabilityScenarios",
+            dependencies: ["NetPath", "Reachability"],
+            path: "Tests/ReachabilityScenarios"
+        ),
+        .testTarget(
+            name: "ReachabilityTests",
+            dependencies: ["NetPath", "NetPathSystem", "NetPathTestKit", "Reachability"]
         ),
         .testTarget(
             name: "LinuxNetworkPathTests",
@@ -123,6 +147,7 @@ let package = Package(
             dependencies: [
                 "NetPath", "NetPathTestKit", "NetPathCommand",
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
+                "ExampleBulletproofRequest", "ReachabilityScenarios",
             ]
         ),
         // netpath with backends that can be broken from outside.
@@ -135,7 +160,7 @@ let package = Package(
         .testTarget(name: "ComparisonTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
         .testTarget(
             name: "ConsumerTests",
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit", "Reachability"]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -17,6 +17,11 @@ let package = Package(
             path: "FirstPath"
         ),
         .executableTarget(
+            name: "host-reach",
+            dependencies: [.product(name: "Reachability", package: "netpath")],
+            path: "HostReach"
+        ),
+        .executableTarget(
             name: "memory-floor",
             dependencies: [.product(name: "ArgumentParser", package: "swift-argument-parser")],
             path: "MemoryFloor",

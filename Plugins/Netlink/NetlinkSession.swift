@@ -25,6 +25,7 @@ final class NetlinkSession {
     private var missesGroups = false
     /// When everything has to be read without being told; nil where the kernel grants all events.
     private var readAgainAt: MonotonicTime?
+    private var watchesHosts = false
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     private var confirmAt: MonotonicTime?
     private var resynchronizations = 0
@@ -136,7 +137,10 @@ final class NetlinkSession {
             if ready[0] {
                 let requests = self.mailbox.take()
                 if requests.stop { return }
-                if let watched = requests.watched { self.attachFilter(watching: watched) }
+                if let watched = requests.watched {
+                    self.attachFilter(watching: watched)
+                    self.watchesHosts = !watched.isEmpty
+                }
                 isAsked = requests.refresh
             }
             if ready[1] { try self.drainEvents() }
@@ -360,7 +364,11 @@ final class NetlinkSession {
         observation.limitations = self.limitations
         observation.resynchronizations = self.resynchronizations
         observation.suspensions = self.suspensions
-        guard isUnchanged || observation != self.lastReport else { return }
+        guard isUnchanged || observation != self.lastReport else {
+            // What woke us may still be about a host that somebody asks about.
+            if self.watchesHosts { self.context.routesChanged() }
+            return
+        }
         self.lastReport = observation
         self.context.report(observation)
     }

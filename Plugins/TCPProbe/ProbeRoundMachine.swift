@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// One round over all targets, without input and output: what happens in, what to do out (RFC 8305, "happy eyeballs").
 ///

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// When rounds run and what of them is reported, without input and output: what happens in, what to do out.
 ///

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// One run of the monitor, confined to its thread: performs what the schedule says, and tells it what came of it.
 ///

@@ -6,12 +6,7 @@ public import NetPath
 /// A host and a port that a probe connects to.
 public struct ProbeTarget: Hashable, Sendable {
     /// What stands before the port.
-    public enum Host: Hashable, Sendable {
-        /// An address; a link-local one with the name of its interface (RFC 4007).
-        case address(IPAddress, zone: String?)
-        /// A name to be resolved.
-        case name(String)
-    }
+    public typealias Host = NetworkHost
 
     /// The target as it was written, which is what it is called in reports.
     public let text: String
@@ -33,7 +28,7 @@ public struct ProbeTarget: Hashable, Sendable {
             let rest = text[text.index(after: end)...]
             guard rest.hasPrefix(":") else { throw ProbeTargetError("has no port") }
             port = rest.dropFirst()
-            self.host = try Self.bracketed(host)
+            self.host = try Self.host { () throws(NetworkHost.Fault) in try Host(bracketed: host) }
         } else {
             guard let colon = text.lastIndex(of: ":") else { throw ProbeTargetError("has no port") }
             host = text[..<colon]
@@ -43,7 +38,7 @@ public struct ProbeTarget: Hashable, Sendable {
                     host.contains("//") ? "is a URL" : "has several colons, and IPv6 addresses need brackets"
                 )
             }
-            self.host = try Self.bare(host)
+            self.host = try Self.host { () throws(NetworkHost.Fault) in try Host(bare: host) }
         }
         guard !port.isEmpty else { throw ProbeTargetError("has no port") }
         guard port.allSatisfy({ "0"..."9" ~= $0 && $0.isASCII }), !port.hasPrefix("0"), let number = UInt16(port) else {
@@ -53,39 +48,8 @@ public struct ProbeTarget: Hashable, Sendable {
         self.text = text
     }
 
-    private static func bracketed(_ host: Substring) throws(ProbeTargetError) -> Host {
-        let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, let address = IPAddress(first), address.family == .ipv6 else {
-            throw ProbeTargetError("has no IPv6 address between the brackets")
-        }
-        guard parts.count == 2 else { return .address(address, zone: nil) }
-        // The kernel's rules for names of interfaces (IFNAMSIZ).
-        guard (1...15).contains(parts[1].utf8.count), !parts[1].contains(where: { $0 == "/" || $0.isWhitespace }) else {
-            throw ProbeTargetError("has a zone that cannot be the name of an interface")
-        }
-        return .address(address, zone: String(parts[1]))
-    }
-
-    private static func bare(_ host: Substring) throws(ProbeTargetError) -> Host {
-        guard !host.isEmpty else { throw ProbeTargetError("has no host") }
-        if let address = IPAddress(host) { return .address(address, zone: nil) }
-        let name = host.hasSuffix(".") ? host.dropLast() : host
-        guard name.utf8.count <= 253 else { throw ProbeTargetError("has a name longer than 253 characters") }
-        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
-        for label in labels {
-            guard (1...63).contains(label.utf8.count) else {
-                throw ProbeTargetError("has a name with a part that is empty or longer than 63 characters")
-            }
-            let isPlain = label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
-            guard isPlain, !label.hasPrefix("-"), !label.hasSuffix("-") else {
-                throw ProbeTargetError("has a name with other characters than letters, digits and hyphens")
-            }
-        }
-        // No top-level domain is a number (RFC 3696), and the resolver would take 192.0.2 for an address.
-        guard let last = labels.last, last.contains(where: \.isLetter) else {
-            throw ProbeTargetError("has an IPv4 address that is none")
-        }
-        return .name(String(host))
+    private static func host(_ read: () throws(NetworkHost.Fault) -> Host) throws(ProbeTargetError) -> Host {
+        do throws(NetworkHost.Fault) { return try read() } catch { throw ProbeTargetError(error.description) }
     }
 }
 

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 public import NetPath
+import NetPathSystem
 
 /// Asks hosts of the internet whether they can be reached, by connecting to them over TCP and closing at once.
 ///
@@ -77,7 +78,7 @@ public struct TCPProbeMonitor: PathMonitor {
 
     private func probe(_ mailbox: Mailbox, context: MonitorContext) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let started = SystemCalls.startThread {
+            let started = BackgroundThread.start {
                 continuation.resume(
                     with: Result {
                         try ProbeSession(options: self.options, mailbox: mailbox, names: self.names, context: context)

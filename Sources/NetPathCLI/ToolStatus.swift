@@ -41,12 +41,12 @@ enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     /// What the status tells.
     var meaning: String {
         switch self {
-        case .satisfied: "yes: satisfied, there is a path; the backends agree; or the command did what it should"
-        case .unsatisfied: "no: unsatisfied, there is no path; or the backends do not agree"
+        case .satisfied: "yes: satisfied, there is a path; the host can be reached; the backends agree; all went well"
+        case .unsatisfied: "no: unsatisfied, there is no path; the host cannot be reached; or the backends do not agree"
         case .requiresConnection: "requiresConnection: a step is pending, or can be started"
         case .timedOut: "timed out: 'watch --timeout' ended before --count paths had come"
         case .usage: "wrong usage"
-        case .noOpinion: "no backend has an opinion"
+        case .noOpinion: "no backend has an opinion, or the name of the host is not found"
         case .failure: "any other error"
         case .badConfiguration: "bad configuration"
         }

@@ -64,6 +64,9 @@ package final class SharedPath: Sendable {
     /// The current path; nil when nobody listens, or nothing is known yet.
     package var latest: PathSnapshot? { self.state.withLock { $0.latest } }
 
+    /// The coordinator, for those who ask it more than paths; the same for as long as somebody wants paths.
+    package var coordinator: PathCoordinator? { self.state.withLock { $0.coordinator } }
+
     /// Asks somebody whether it wants paths, and acts on the answer; call it after every change of the answer.
     ///
     /// Of calls on several threads the one that asks last decides, so that nobody is left behind.

@@ -61,4 +61,26 @@ struct ExampleTests {
         #expect(output.contains("unknown key 'pth' in 'backends[0]' (did you mean 'path'?)"))
         #expect(output.hasSuffix("78\n"))
     }
+
+    @Test func bulletproofRequestSucceedsInTheEnd() throws {
+        let wan = try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
+        try self.lab.addFarAddress("192.0.2.1/24", behind: wan)
+        try self.lab.runOnFarSide("ip addr add 203.0.113.9/32 dev lo")
+        try self.lab.serve("hello", on: 8080, closingFirst: 1)
+        let program = try self.start("ExampleBulletproofRequest", "203.0.113.9", "8080")
+        try self.expect("waiting: unreachable", from: program)
+        try self.lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        try self.expect("requesting: 203.0.113.9 through wan0", from: program)
+        try self.expect("lost: receive", from: program)
+        try self.expect("done: hello", from: program)
+        #expect(try program.waitForEnd() == 0)
+    }
+
+    @Test func bulletproofRequestCanBeCancelled() throws {
+        let program = try self.start("ExampleBulletproofRequest", "203.0.113.9", "8080")
+        try self.expect("waiting: unreachable", from: program)
+        program.sendSignal(.interrupt)
+        try self.expect("failed: cancelled", from: program)
+        #expect(try program.waitForEnd() == 0)
+    }
 }

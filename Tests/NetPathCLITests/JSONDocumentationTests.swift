@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathConfiguration
+import Reachability
 import Testing
 
 @testable import NetPath
@@ -73,6 +74,8 @@ import Testing
             "Difference": .difference(difference),
             "Comparison summary": summary.document,
             "Backend tally": .tally(try #require(summary.entries.first)),
+            "Host": try Fixtures.host().document,
+            "Host route": .hostRoute(try #require(Fixtures.host().status.route)),
             "Version": BuildFacts.document,
         ]
         let documented = try Self.documented()

@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPath
+import NetPathSystem
 import NetPathTestKit
 import Synchronization
 import Testing

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 import NetPathTestKit
 import Testing
 

@@ -3,6 +3,7 @@
 
 import Glibc
 import NetPath
+import NetPathSystem
 import NetPathTestKit
 
 @testable import NetPathTCPProbe

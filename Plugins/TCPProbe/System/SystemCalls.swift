@@ -82,33 +82,4 @@ enum SystemCalls {
         _ = unsafe Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
         return entries.map { $0.revents != 0 }
     }
-
-    /// Runs a function on a thread of its own; the thread ends with the function.
-    ///
-    /// - Returns: Whether the system granted a thread.
-    static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-        final class Box: Sendable {
-            let body: @Sendable () -> Void
-            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
-        let box = unsafe Unmanaged.passRetained(Box(body))
-        var thread = pthread_t()
-        let result = unsafe pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                let box = unsafe Unmanaged<Box>.fromOpaque(argument).takeRetainedValue()
-                box.body()
-                return nil
-            },
-            box.toOpaque()
-        )
-        guard result == 0 else {
-            unsafe box.release()
-            return false
-        }
-        _ = pthread_detach(thread)
-        return true
-    }
 }

@@ -9,10 +9,15 @@ typealias PathDelivery = Delivery<NetworkPath>
 /// Values are put in under the coordinator's lock, in the order they were made, and taken out one call at a time by
 /// whichever thread delivers: every subscriber sees every value once, in order, one call after the other, and no lock
 /// is held while its code runs.
-struct Delivery<Value: Sendable>: Sendable {
-    struct Subscriber: Sendable {
-        let handler: @Sendable (Value) -> Void
-        let onStop: (@Sendable () -> Void)?
+package struct Delivery<Value: Sendable>: Sendable {
+    package struct Subscriber: Sendable {
+        package let handler: @Sendable (Value) -> Void
+        package let onStop: (@Sendable () -> Void)?
+
+        package init(handler: @escaping @Sendable (Value) -> Void, onStop: (@Sendable () -> Void)? = nil) {
+            self.handler = handler
+            self.onStop = onStop
+        }
     }
 
     private var subscribers: [(id: UInt64, subscriber: Subscriber)] = []
@@ -21,11 +26,14 @@ struct Delivery<Value: Sendable>: Sendable {
     private var lastID: UInt64 = 0
     private var isDelivering = false
 
+    /// Nobody subscribes at first.
+    package init() {}
+
     /// Whether nobody subscribes.
-    var isEmpty: Bool { self.subscribers.isEmpty }
+    package var isEmpty: Bool { self.subscribers.isEmpty }
 
     /// Adds a subscriber, who gets the current value first.
-    mutating func add(_ subscriber: Subscriber, current: Value?) -> UInt64 {
+    package mutating func add(_ subscriber: Subscriber, current: Value?) -> UInt64 {
         self.lastID += 1
         self.subscribers.append((self.lastID, subscriber))
         if let current { self.pending.append((self.lastID, current)) }
@@ -33,30 +41,30 @@ struct Delivery<Value: Sendable>: Sendable {
     }
 
     /// Removes a subscriber and returns it, so that what its closures capture is not released under the lock.
-    mutating func remove(_ id: UInt64) -> Subscriber? {
+    package mutating func remove(_ id: UInt64) -> Subscriber? {
         guard let position = self.subscribers.firstIndex(where: { $0.id == id }) else { return nil }
         return self.subscribers.remove(at: position).subscriber
     }
 
     /// Removes everybody and returns who has to be told that it is over.
-    mutating func removeAll() -> [Subscriber] {
+    package mutating func removeAll() -> [Subscriber] {
         defer { self.subscribers = [] }
         return self.subscribers.map(\.subscriber)
     }
 
-    mutating func publish(_ value: Value) {
+    package mutating func publish(_ value: Value) {
         self.pending += self.subscribers.map { ($0.id, value) }
     }
 
     /// Claims the right to deliver; false when another call, perhaps further up this very stack, has it.
-    mutating func claim() -> Bool {
+    package mutating func claim() -> Bool {
         guard !self.isDelivering, !self.pending.isEmpty else { return false }
         self.isDelivering = true
         return true
     }
 
     /// Takes the next call to make; nil, and the right to deliver is given back, when there is none.
-    mutating func next() -> (handler: @Sendable (Value) -> Void, value: Value)? {
+    package mutating func next() -> (handler: @Sendable (Value) -> Void, value: Value)? {
         while self.taken < self.pending.count {
             let (id, value) = self.pending[self.taken]
             self.taken += 1

@@ -33,7 +33,7 @@ extension PathCoordinator {
                 case .publish(let path): state.delivery.publish(path)
                 case .run(let id, let generation):
                     state.links[id] = state.backends[id].map { backend in
-                        self.link(backend, id, generation: generation, watched: state.watched)
+                        self.link(backend, id, generation: generation, watched: state.watched.all)
                     }
                 case .cancel(let id):
                     if let resolver = state.links[id]?.resolver.take() { deferred.resolvers.append(resolver) }
@@ -44,8 +44,9 @@ extension PathCoordinator {
                     if let name = state.backends[id]?.name { deferred.warnings.append("\(name): \(message)") }
                 }
             }
-            if version != state.machine.opinionsVersion, !state.opinionDelivery.isEmpty {
-                state.opinionDelivery.publish(state.machine.opinions)
+            if version != state.machine.opinionsVersion {
+                if !state.opinionDelivery.isEmpty { state.opinionDelivery.publish(state.machine.opinions) }
+                state.routeDelivery.publish(())
             }
             self.armTimer(&state)
             return deferred
@@ -56,12 +57,17 @@ extension PathCoordinator {
     }
 
     func deliver() {
-        let (hasPaths, hasOpinions) = self.state.withLock { ($0.delivery.claim(), $0.opinionDelivery.claim()) }
+        let (hasPaths, hasOpinions, hasRoutes) = self.state.withLock { state in
+            (state.delivery.claim(), state.opinionDelivery.claim(), state.routeDelivery.claim())
+        }
         if hasPaths {
             while let call = self.state.withLock({ $0.delivery.next() }) { call.handler(call.value) }
         }
         if hasOpinions {
             while let call = self.state.withLock({ $0.opinionDelivery.next() }) { call.handler(call.value) }
+        }
+        if hasRoutes {
+            while let call = self.state.withLock({ $0.routeDelivery.next() }) { call.handler(()) }
         }
     }
 
@@ -105,6 +111,7 @@ extension PathCoordinator {
                 }
             },
             offer: { [weak self] resolver in self?.offered(resolver, by: id, generation: generation) },
+            routesChanged: { [weak self] in self?.routesChanged() },
             log: { [log = self.log] level, message in log(level, "\(backend.name): \(message)") }
         )
         let task = Task(executorPreference: self.executor) { [weak self] in
@@ -122,6 +129,7 @@ extension PathCoordinator {
             defer { state.links[id]?.resolver = resolver }
             return link.resolver
         }
+        self.routesChanged()
     }
 
     private func ended(_ id: Int, generation: Int, failure: String?) {

@@ -17,14 +17,18 @@ public final class PathCoordinator: Sendable {
         /// The backends and their runs by the numbers that the machine gives them.
         var backends: [Int: Backend] = [:]
         var links: [Int: BackendLink] = [:]
-        var watched: Set<IPAddress> = []
+        var watched = WatchedHosts()
+        /// Who has to be told that routes to hosts may have changed.
+        var routeDelivery = Delivery<Void>()
         var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
         var isStopped = false
         var hasStarted = false
     }
 
-    let clock: any MonotonicClock
-    let executor: (any TaskExecutor)?
+    /// The source of time.
+    package let clock: any MonotonicClock
+    /// Where tasks run; nil for the global pool.
+    package let executor: (any TaskExecutor)?
     let log: @Sendable (LogLevel, String) -> Void
     let state: Mutex<State>
 
@@ -72,18 +76,23 @@ public final class PathCoordinator: Sendable {
 
     /// Ends the backends and all sequences; final.
     public func stop() {
-        let (links, timer, subscribers, others) = self.state.withLock { state in
+        let (links, timer, subscribers, others, askers) = self.state.withLock { state in
             state.isStopped = true
             defer {
                 state.links = [:]
                 state.timer = nil
+                state.watched = WatchedHosts()
             }
-            return (state.links, state.timer, state.delivery.removeAll(), state.opinionDelivery.removeAll())
+            return (
+                state.links, state.timer, state.delivery.removeAll(), state.opinionDelivery.removeAll(),
+                state.routeDelivery.removeAll()
+            )
         }
         timer?.task.cancel()
         for link in links.values { link.task.cancel() }
         for subscriber in subscribers { subscriber.onStop?() }
         for subscriber in others { subscriber.onStop?() }
+        for subscriber in askers { subscriber.onStop?() }
     }
 
     /// Asks every backend to read everything again.
@@ -175,27 +184,5 @@ public final class PathCoordinator: Sendable {
         }
         self.deliver()
         return PathSubscription { [weak self] in _ = self?.state.withLock { $0.delivery.remove(id) } }
-    }
-
-    // MARK: Routes
-
-    /// Asks what the kernel would do with a packet to an address; `unknown` when no backend can tell.
-    public func route(to destination: IPAddress) -> RouteAnswer {
-        let resolvers = self.state.withLock { state in state.machine.members.compactMap { state.links[$0.id]?.resolver }
-        }
-        for resolver in resolvers {
-            let answer = resolver.route(to: destination)
-            if answer != .unknown { return answer }
-        }
-        return .unknown
-    }
-
-    /// Replaces the set of hosts whose routes backends have to notice changes of.
-    public func watchRoutes(to addresses: Set<IPAddress>) {
-        self.state.withLock { state in
-            state.watched = addresses
-            // Under the lock, so that of two calls the later one is heard last.
-            for link in state.links.values { link.watched.yield(addresses) }
-        }
     }
 }

@@ -66,10 +66,7 @@ extension AssessedEvidence {
         return PathReason(.routed, "\(names) through \(hops.joined(separator: " and "))")
     }
 
-    /// Bluetooth and gadgets are `other` too, but stand for hardware.
-    private func isTunnel(_ index: UInt32) -> Bool {
-        self.byIndex[index].map { $0.type == .other && $0.isHardware != true } ?? false
-    }
+    private func isTunnel(_ index: UInt32) -> Bool { self.byIndex[index]?.isTunnel ?? false }
 
     /// The physical interface the packets of a tunnel leave through: the one it is bound to, or the one the kernel
     /// prefers once the tunnel's own routes are out of the way.

@@ -19,6 +19,7 @@ public struct MonitorContext: Sendable {
 
     private let reporter: @Sendable (Observation) -> Void
     private let acceptor: @Sendable (any RouteResolver) -> Void
+    private let routeNotice: @Sendable () -> Void
     private let logger: @Sendable (LogLevel, String) -> Void
 
     /// Creates a context from its parts; coordinators and test kits do, backends do not.
@@ -28,6 +29,7 @@ public struct MonitorContext: Sendable {
         watchedAddresses: AsyncStream<Set<IPAddress>>,
         report: @escaping @Sendable (Observation) -> Void,
         offer: @escaping @Sendable (any RouteResolver) -> Void,
+        routesChanged: @escaping @Sendable () -> Void = {},
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.clock = clock
@@ -35,6 +37,7 @@ public struct MonitorContext: Sendable {
         self.watchedAddresses = watchedAddresses
         self.reporter = report
         self.acceptor = offer
+        self.routeNotice = routesChanged
         self.logger = log
     }
 
@@ -48,6 +51,13 @@ public struct MonitorContext: Sendable {
     /// Offers to answer what the kernel would do with a packet to any address, for as long as the backend runs.
     public func offer(_ resolver: any RouteResolver) {
         self.acceptor(resolver)
+    }
+
+    /// Says that routes to ``watchedAddresses`` may have changed though there is nothing new to report.
+    ///
+    /// Whoever asks about such a host asks again; no path is made. Callable from any thread.
+    public func routesChanged() {
+        self.routeNotice()
     }
 
     /// Says something to the operator; callable from any thread.

@@ -23,8 +23,8 @@ struct RootCommand: ParsableCommand {
             """,
         version: BuildFacts.text,
         subcommands: [
-            StatusCommand.self, WatchCommand.self, ExplainCommand.self, BackendsCommand.self, CompareCommand.self,
-            ConfigurationCommand.self, CompletionCommand.self,
+            StatusCommand.self, WatchCommand.self, ReachCommand.self, ExplainCommand.self, BackendsCommand.self,
+            CompareCommand.self, ConfigurationCommand.self, CompletionCommand.self,
         ],
         defaultSubcommand: StatusCommand.self
     )

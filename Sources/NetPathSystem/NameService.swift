@@ -2,11 +2,11 @@
 // Copyright the netpath authors
 
 import Glibc
-import NetPath
+package import NetPath
 import Synchronization
 
 /// What became of a lookup.
-enum NameLookup: Hashable, Sendable {
+package enum NameLookup: Hashable, Sendable {
     /// The addresses, the one to try first in front.
     case addresses([IPAddress])
     /// Why there are none.
@@ -18,14 +18,15 @@ enum NameLookup: Hashable, Sendable {
 /// The system's resolver blocks, for as long as its configuration says, and cannot be interrupted. So each name is
 /// looked up on a thread that nobody waits for, at most one at a time for the same name: however often a dead name
 /// server is asked for, threads do not pile up.
-final class NameService: Sendable {
-    /// The one that all monitors of the process share, so that starting them anew does not add threads either.
-    static let shared = NameService { System.addresses(of: $0) }
+package final class NameService: Sendable {
+    /// The one that all of the process share, so that starting monitors anew does not add threads either.
+    package static let shared = NameService { System.addresses(of: $0) }
 
     private let lookUp: @Sendable (String) -> NameLookup
     private let waiting = Mutex<[String: [@Sendable (NameLookup) -> Void]]>([:])
 
-    init(lookUp: @escaping @Sendable (String) -> NameLookup) {
+    /// Makes a service, with a function that looks a name up and may block.
+    package init(lookUp: @escaping @Sendable (String) -> NameLookup) {
         self.lookUp = lookUp
     }
 
@@ -34,13 +35,13 @@ final class NameService: Sendable {
     /// - Parameters:
     ///   - name: The name.
     ///   - receive: Called on some thread with what came of it.
-    func find(_ name: String, receive: @escaping @Sendable (NameLookup) -> Void) {
+    package func find(_ name: String, receive: @escaping @Sendable (NameLookup) -> Void) {
         let isFirst = self.waiting.withLock { waiting in
             waiting[name, default: []].append(receive)
             return waiting[name]?.count == 1
         }
         guard isFirst else { return }
-        let started = SystemCalls.startThread { self.answer(name, self.lookUp(name)) }
+        let started = BackgroundThread.start { self.answer(name, self.lookUp(name)) }
         if !started { self.answer(name, .failed("the system grants no thread")) }
     }
 

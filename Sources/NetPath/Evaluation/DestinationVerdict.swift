@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What becomes of packets to one destination.
+public struct DestinationVerdict: Hashable, Sendable {
+    /// Whether they would be sent.
+    public var isRouted: Bool
+    /// Why; the codes are those of paths.
+    public var reason: PathReason
+    /// The index of the interface they would leave through, or that keeps them; nil without one.
+    public var interfaceIndex: UInt32?
+    /// That interface as the rules see it; nil when no backend has reported it.
+    public var interface: NetworkInterface?
+    /// The next hop; nil when the destination is on the link, or the link has no gateways.
+    public var gateway: IPAddress?
+    /// The source address they would carry; nil when unknown.
+    public var source: IPAddress?
+}
+
+/// Turns the kernel's answer about one destination into a verdict, by the same rules as those about the internet.
+///
+/// Other than there, loopback carries packets, because the destination may be this host; an address of the link will do
+/// as source for a destination on the link; and an interface that no backend reported counts as usable, because a host
+/// can lie behind one of thousands.
+///
+/// - Parameters:
+///   - answer: The kernel's answer.
+///   - destination: The address that was asked about.
+///   - observation: The evidence about interfaces.
+///   - policy: What the verdict depends on besides the evidence.
+///   - now: The present moment.
+/// - Returns: The verdict; nil when the answer does not allow one.
+public func evaluate(
+    _ answer: RouteAnswer,
+    to destination: IPAddress,
+    _ observation: Observation,
+    policy: EvaluationPolicy,
+    now: MonotonicTime
+) -> DestinationVerdict? {
+    let evidence = AssessedEvidence(observation.about(answer), policy: policy, now: now)
+    let isOnLink = answer.legs.contains { $0.gateway == nil }
+    let finding = FamilyFinding.weigh(
+        CollectionOfOne(RepresentativeRoute(to: destination, answer)),
+        canCarry: { leg in
+            if leg.isDown || evidence.isIgnored(leg.interfaceIndex) { return false }
+            return evidence.assessments[leg.interfaceIndex]?.isUsable ?? true
+        },
+        isDead: { evidence.byIndex[$0.interfaceIndex]?.flags.contains(.up) == false },
+        isUsableSource: { source in
+            evidence.isUsableSource(source) || source.isLoopback
+                || (isOnLink && source.isLinkLocal && evidence.isConfigured(source))
+        }
+    )
+    func verdict(_ reason: PathReason, isRouted: Bool = false, leg: RouteLeg? = nil) -> DestinationVerdict {
+        var verdict = DestinationVerdict(isRouted: isRouted, reason: reason)
+        verdict.interfaceIndex = leg?.interfaceIndex
+        verdict.interface = leg.flatMap { evidence.byIndex[$0.interfaceIndex] }
+        verdict.gateway = leg?.gateway
+        if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
+        return verdict
+    }
+    switch finding {
+    case .unknown: return nil
+    case .routed(let hops):
+        let name = hops.first.map { evidence.name($0.leg.interfaceIndex) } ?? ""
+        return verdict(
+            PathReason(.routed, "\(destination) through \(name)"),
+            isRouted: true,
+            leg: hops.first?.leg
+        )
+    case .rejected(let rejection, _):
+        return verdict(PathReason(.routeRejects, "a route refuses packets to \(destination) (\(rejection.rawValue))"))
+    case .noRoute: return verdict(PathReason(.noRoute, "there is no route to \(destination)"))
+    case .noSource(let index):
+        let reason = PathReason(.noAddress, "there is no usable address to send from through \(evidence.name(index))")
+        return verdict(reason, leg: answer.leg(through: index))
+    case .egressUnusable(let index):
+        let name = evidence.name(index)
+        let assessment = evidence.assessments[index]
+        let reason =
+            evidence.isIgnored(index)
+            ? PathReason(.ignoredInterface, "packets would leave through \(name), which a rule says to ignore")
+            : assessment.flatMap { $0.isUsable ? nil : $0.reason }
+                ?? PathReason(.noCarrier, "\(name) has no carrier")
+        return verdict(reason, leg: answer.leg(through: index))
+    }
+}
+
+extension RouteAnswer {
+    fileprivate var legs: [RouteLeg] { if case .route(let route) = self { route.legs } else { [] } }
+
+    fileprivate func leg(through index: UInt32) -> RouteLeg? { self.legs.first { $0.interfaceIndex == index } }
+}
+
+extension AssessedEvidence {
+    fileprivate func isConfigured(_ address: IPAddress) -> Bool {
+        let holders = self.interfaces.flatMap(\.addresses).filter { $0.prefix.address == address }
+        return holders.isEmpty || holders.contains(where: \.isUsable)
+    }
+}
+
+extension Observation {
+    /// The part that matters to one answer: there may be thousands of interfaces, and somebody waits.
+    fileprivate func about(_ answer: RouteAnswer) -> Observation {
+        guard case .route(let route) = answer, let interfaces = self.interfaces else { return self }
+        var indices = Set(route.legs.map(\.interfaceIndex))
+        for interface in interfaces where indices.contains(interface.index) {
+            if let parent = interface.parentIndex { indices.insert(parent) }
+        }
+        var part = self
+        part.interfaces = interfaces.filter { interface in
+            if indices.contains(interface.index) { return true }
+            guard case .address(let source) = route.source else { return false }
+            return interface.addresses.contains { $0.prefix.address == source }
+        }
+        return part
+    }
+}

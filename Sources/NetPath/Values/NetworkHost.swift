@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// A host as people name it.
+public enum NetworkHost: Hashable, Sendable {
+    /// An address; a link-local one with the name of its interface (RFC 4007).
+    case address(IPAddress, zone: String?)
+    /// A name to be resolved.
+    case name(String)
+
+    /// What is wrong with a text, to be read after it.
+    package struct Fault: Error, Hashable, Sendable {
+        package let description: String
+
+        package init(_ description: String) {
+            self.description = description
+        }
+    }
+
+    /// Reads an IPv6 address, with or without a zone, as it stands between brackets.
+    package init(bracketed text: some StringProtocol) throws(Fault) {
+        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let address = IPAddress(first), address.family == .ipv6 else {
+            throw Fault("has no IPv6 address between the brackets")
+        }
+        guard parts.count == 2 else {
+            self = .address(address, zone: nil)
+            return
+        }
+        // The kernel's rules for names of interfaces (IFNAMSIZ).
+        guard (1...15).contains(parts[1].utf8.count), !parts[1].contains(where: { $0 == "/" || $0.isWhitespace }) else {
+            throw Fault("has a zone that cannot be the name of an interface")
+        }
+        self = .address(address, zone: String(parts[1]))
+    }
+
+    /// Reads a name or an address without a zone.
+    package init(bare text: some StringProtocol) throws(Fault) {
+        guard !text.isEmpty else { throw Fault("has no host") }
+        if let address = IPAddress(text) {
+            self = .address(address, zone: nil)
+            return
+        }
+        let name = text.hasSuffix(".") ? text.dropLast() : text[...]
+        guard name.utf8.count <= 253 else { throw Fault("has a name longer than 253 characters") }
+        let labels = name.split(separator: ".", omittingEmptySubsequences: false)
+        for label in labels {
+            guard (1...63).contains(label.utf8.count) else {
+                throw Fault("has a name with a part that is empty or longer than 63 characters")
+            }
+            let isPlain = label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+            guard isPlain, !label.hasPrefix("-"), !label.hasSuffix("-") else {
+                throw Fault("has a name with other characters than letters, digits and hyphens")
+            }
+        }
+        // No top-level domain is a number (RFC 3696), and the resolver would take 192.0.2 for an address.
+        guard let last = labels.last, last.contains(where: \.isLetter) else {
+            throw Fault("has an IPv4 address that is none")
+        }
+        self = .name(String(text))
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import Reachability
+
+/// What `reach` tells.
+struct HostSnapshot: Hashable, Sendable {
+    /// The host and port that were asked about.
+    var target: HostTarget
+    /// Whether packets would be sent.
+    var status: HostStatus
+    /// What came of connecting; nil when nobody asked for it.
+    var connection: ProbeOutcome?
+    /// When it was so.
+    @EqualityIgnored var takenAt: ClockReading
+
+    init(_ target: HostTarget, _ status: HostStatus, at time: ClockReading) {
+        self.target = target
+        self.status = status
+        self.takenAt = time
+    }
+
+    /// The document of `reach`.
+    var document: JSONValue {
+        [
+            "schema": schemaVersion,
+            "host": .string(self.target.text),
+            "port": .optional(self.target.port),
+            "status": .string(self.status.name),
+            "reason": .reason(self.status.reason),
+            "route": self.status.route.map(JSONValue.hostRoute) ?? .null,
+            "connection": self.connection.map(JSONValue.probe) ?? .null,
+            "time": .string(self.takenAt.wall.rfc3339),
+        ]
+    }
+
+    /// The text of `reach`.
+    func screen(_ style: TextStyle) -> String {
+        var screen = TextScreen(style)
+        screen.title(self.status.name.uppercased(), self.status.emphasis, self.sentence)
+        if let connection { screen.row("TCP connection", [connection.sentence]) }
+        return screen.text
+    }
+
+    /// The line of `reach --watch`.
+    func line(local: (WallTime) -> CivilTime) -> String {
+        let time = local(self.takenAt.wall)
+        return "\(time.date) \(time.time) \(self.status.name): \(self.sentence)\n".withSafeBody
+    }
+
+    /// The name of a host says more than its address.
+    private var sentence: String {
+        let message = self.status.reason.message
+        guard case .name(let name) = self.target.host, self.status.isReachable else { return message }
+        return "\(name): \(message)"
+    }
+}
+
+extension HostStatus {
+    fileprivate var emphasis: TextStyle.Emphasis {
+        switch self {
+        case .reachable, .cellular: .good
+        case .unknown: .caution
+        case .unreachable: .bad
+        }
+    }
+}
+
+extension ProbeOutcome {
+    fileprivate var sentence: String {
+        let time = self.roundTrip.map { " after \($0.inNanoseconds / 1_000_000)ms" } ?? ""
+        return switch self.result {
+        case .connected: "made\(time)"
+        case .refused: "refused\(time): the host answers, and nobody listens on the port"
+        case .unreachable: "the network answers that it cannot deliver"
+        case .timedOut: "nothing came back in time"
+        case .notResolved: "the name has no address"
+        case .portal: "somebody else answered"
+        }
+    }
+}
+
+extension String {
+    fileprivate var withSafeBody: String { String(self.dropLast()).safe + "\n" }
+}
+
+extension JSONValue {
+    static func hostRoute(_ route: HostRoute) -> JSONValue {
+        [
+            "address": .string(route.address.description),
+            "family": .string(route.family.rawValue),
+            "interface": .optional(route.interface),
+            "interfaceIndex": .integer(route.interfaceIndex),
+            "interfaceType": .optional(route.interfaceType?.rawValue),
+            "gateway": .optional(route.gateway?.description),
+            "source": .optional(route.source?.description),
+            "localOnly": .bool(route.isLocalOnly),
+            "tunnel": .bool(route.isTunnel),
+            "vpn": .bool(route.isVPN),
+            "carriedBy": .optional(route.carriedBy),
+        ]
+    }
+}
+
+extension ToolStatus {
+    /// The answer to "can the host be reached?", or "was the connection made?" if that was asked.
+    init(_ snapshot: HostSnapshot) {
+        switch (snapshot.connection?.result, snapshot.status) {
+        case (.connected, _): self = .satisfied
+        case (.notResolved, _): self = .noOpinion
+        case (.some, _): self = .unsatisfied
+        case (nil, .reachable), (nil, .cellular): self = .satisfied
+        case (nil, .unreachable): self = .unsatisfied
+        case (nil, .unknown): self = .noOpinion
+        }
+    }
+}

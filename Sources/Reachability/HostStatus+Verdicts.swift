@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+extension HostStatus {
+    /// The status of a host from the verdicts on its addresses: one that is reached suffices.
+    ///
+    /// - Parameters:
+    ///   - verdicts: A verdict for each address, in the order in which they would be tried; at least one.
+    ///   - path: The path to the internet, which tells what carries a tunnel.
+    init(_ verdicts: [(IPAddress, DestinationVerdict?)], path: NetworkPath?) {
+        for case (let address, let verdict?) in verdicts where verdict.isRouted {
+            let carrier = verdict.interface.flatMap { $0.isTunnel ? path?.carrier(of: $0) : nil }
+            let route = HostRoute(to: address, verdict, carrier: carrier)
+            let type = carrier?.type ?? verdict.interface?.type
+            self = type == .cellular ? .cellular(route) : .reachable(route)
+            return
+        }
+        // "No" needs evidence about every address.
+        let reasons = verdicts.compactMap { $0.1?.reason }
+        if let reason = reasons.first, reasons.count == verdicts.count {
+            self = .unreachable(reason)
+        } else {
+            self = .unknown(PathReason(.notAnswered, "no backend can tell where packets to the host would go"))
+        }
+    }
+}
+
+extension HostRoute {
+    fileprivate init(to address: IPAddress, _ verdict: DestinationVerdict, carrier: PathInterface?) {
+        let interface = verdict.interface
+        self.address = address
+        self.interfaceIndex = verdict.interfaceIndex ?? 0
+        // Loopback need not be among what backends report.
+        let isThisMachine = address.isLoopback || verdict.source == address
+        self.interface = interface?.name
+        self.interfaceType = interface?.type ?? (isThisMachine ? .loopback : nil)
+        self.gateway = verdict.gateway
+        self.source = verdict.source
+        self.isTunnel = interface?.isTunnel ?? false
+        self.isVPN = self.isTunnel && interface?.kind.map(Self.privateKinds.contains) ?? false
+        // Beyond a point-to-point link is the other end's network; on a shared one a host without gateway is a neighbour.
+        let isNeighbour =
+            interface.map { interface in
+                interface.type == .loopback || interface.addresses.contains { $0.prefix.contains(address) }
+                    || !(interface.isTunnel || interface.flags.contains(.pointToPoint))
+            } ?? false
+        self.isLocalOnly = isThisMachine || verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
+        self.carriedBy = carrier?.name
+    }
+
+    /// The kernel's kinds of interfaces that virtual private networks use; the rest are plain encapsulations.
+    private static let privateKinds: Set<String> = ["tun", "wireguard", "xfrm", "vti", "vti6", "ovpn", "ppp", "ipsec"]
+}
+
+extension NetworkPath {
+    /// The physical interface under a tunnel: the one it is bound to, else the one under the path's own tunnel, else
+    /// the one that carries the path.
+    fileprivate func carrier(of tunnel: NetworkInterface) -> PathInterface? {
+        let candidates = [tunnel.parentIndex, self.carriedBy].compactMap { $0 } + self.interfaces.map(\.index)
+        let physical = self.interfaces.filter { $0.index != tunnel.index && $0.type != .other }
+        return candidates.lazy.compactMap { index in physical.first { $0.index == index } }.first
+    }
+}
+
+extension AddressPrefix {
+    /// Whether an address lies within the prefix.
+    func contains(_ other: IPAddress) -> Bool {
+        guard other.family == self.address.family else { return false }
+        let shift = self.address.bitWidth - self.length
+        return self.address.bits >> shift == other.bits >> shift
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import NetPath
+
+/// Whether a host can be reached, as far as this machine can tell without asking it.
+public enum HostStatus: Hashable, Sendable {
+    /// Packets to the host would be sent.
+    case reachable(HostRoute)
+    /// Packets to the host would be sent over a cellular link, or through a tunnel that one carries.
+    case cellular(HostRoute)
+    /// Nobody can tell: the name is not resolved (yet), or no backend answers.
+    case unknown(PathReason)
+    /// Packets to the host would not be sent: there is no route, a route refuses them, or its link is down.
+    case unreachable(PathReason)
+
+    /// Whether packets would be sent.
+    public var isReachable: Bool { self.route != nil }
+
+    /// The way they would take; nil when none would be sent.
+    public var route: HostRoute? {
+        switch self {
+        case .reachable(let route), .cellular(let route): route
+        case .unknown, .unreachable: nil
+        }
+    }
+
+    /// Why, with a sentence for people.
+    public var reason: PathReason {
+        switch self {
+        case .reachable(let route), .cellular(let route): PathReason(.routed, route.description)
+        case .unknown(let reason), .unreachable(let reason): reason
+        }
+    }
+
+    /// The name used in output: `reachable`, `cellular`, `unknown` or `unreachable`.
+    public var name: String {
+        switch self {
+        case .reachable: "reachable"
+        case .cellular: "cellular"
+        case .unknown: "unknown"
+        case .unreachable: "unreachable"
+        }
+    }
+}
+
+/// The way packets to a host would take.
+public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
+    /// The address of the host they would be sent to.
+    public var address: IPAddress
+    /// The family of that address.
+    public var family: AddressFamily { self.address.family }
+    /// The index of the interface they would leave through.
+    public var interfaceIndex: UInt32
+    /// The name of that interface; nil when no backend has reported it.
+    public var interface: String?
+    /// What that interface is; nil when no backend has reported it.
+    public var interfaceType: InterfaceType?
+    /// The next hop; nil when there is none.
+    public var gateway: IPAddress?
+    /// The address of this machine that they would carry; nil when unknown.
+    public var source: IPAddress?
+    /// Whether they would not leave the link, or not even this machine: no router is involved.
+    public var isLocalOnly: Bool
+    /// Whether they would go through a tunnel.
+    public var isTunnel: Bool
+    /// Whether that tunnel is of a kind that virtual private networks use.
+    public var isVPN: Bool
+    /// The name of the physical interface under the tunnel; nil when unknown, or without a tunnel.
+    public var carriedBy: String?
+
+    /// One line for people.
+    public var description: String {
+        if self.interfaceType == .loopback { return "\(self.address) is this machine" }
+        var text = "\(self.address) through \(self.interface ?? "interface \(self.interfaceIndex)")"
+        if let gateway { text += " via \(gateway)" }
+        if self.isLocalOnly { text += ", local only" }
+        if self.isTunnel {
+            text += self.isVPN ? ", VPN" : ", tunnel"
+            if let carriedBy { text += " over \(carriedBy)" }
+        }
+        return text
+    }
+}
+
+extension PathReason.Code {
+    /// The name of a host is being looked up for the first time.
+    public static let resolving = Self(rawValue: "resolving")
+    /// The name of a host could not be looked up.
+    public static let notResolved = Self(rawValue: "notResolved")
+    /// No backend can tell what the kernel would do with packets to a host.
+    public static let notAnswered = Self(rawValue: "notAnswered")
+}

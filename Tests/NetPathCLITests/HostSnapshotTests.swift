@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import NetPath
+@testable import NetPathCLI
+@testable import Reachability
+
+extension Fixtures {
+    /// A host that is reached through a gateway.
+    static func host(_ text: String = "example.net:443") throws -> HostSnapshot {
+        let verdict = DestinationVerdict(
+            isRouted: true,
+            reason: PathReason(.routed, ""),
+            interfaceIndex: 2,
+            interface: .wired("wan0", 2).with("192.0.2.2/24"),
+            gateway: .fixture("192.0.2.1"),
+            source: .fixture("192.0.2.2")
+        )
+        let status = HostStatus([(.fixture("203.0.113.9"), verdict)], path: nil)
+        return HostSnapshot(try HostTarget(text), status, at: Self.clock)
+    }
+}
+
+@Suite struct HostSnapshotTests {
+    private let plain = TextStyle(isColored: false, width: nil)
+
+    @Test func text() throws {
+        var snapshot = try Fixtures.host()
+        #expect(snapshot.screen(self.plain) == "REACHABLE  example.net: 203.0.113.9 through wan0 via 192.0.2.1\n")
+        snapshot.connection = ProbeOutcome(target: "", result: .connected, roundTrip: .milliseconds(12))
+        #expect(snapshot.screen(self.plain).hasSuffix("\n  TCP connection  made after 12ms\n"))
+        snapshot.status = .unknown(PathReason(.notResolved, "no \u{1B}[2J such name"))
+        #expect(snapshot.screen(self.plain).hasPrefix("UNKNOWN  no "))
+        #expect(!snapshot.screen(self.plain).contains("\u{1B}"))
+        let line = snapshot.line { CivilTime($0, offsetSeconds: 0) }
+        #expect(line.hasSuffix("such name\n") && line.contains(" unknown: no "))
+    }
+
+    @Test func exitStatus() throws {
+        var snapshot = try Fixtures.host()
+        #expect(ToolStatus(snapshot) == .satisfied)
+        for (result, status) in [
+            (.connected, .satisfied), (.refused, .unsatisfied), (.timedOut, .unsatisfied), (.notResolved, .noOpinion),
+        ] as [(ProbeOutcome.Result, ToolStatus)] {
+            snapshot.connection = ProbeOutcome(target: "", result: result)
+            #expect(ToolStatus(snapshot) == status)
+        }
+        snapshot.connection = nil
+        snapshot.status = .unreachable(PathReason(.noRoute, ""))
+        #expect(ToolStatus(snapshot) == .unsatisfied)
+        snapshot.status = .unknown(PathReason(.resolving, ""))
+        #expect(ToolStatus(snapshot) == .noOpinion)
+    }
+}

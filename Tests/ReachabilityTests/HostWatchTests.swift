@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathSystem
+import NetPathTestKit
+import Synchronization
+import Testing
+
+@testable import Reachability
+
+/// A kernel on paper.
+private final class Routes: RouteResolver {
+    private let answers = Mutex<[IPAddress: RouteAnswer]>([:])
+
+    func route(to destination: IPAddress) -> RouteAnswer { self.answers.withLock { $0[destination] ?? .noRoute } }
+    func set(_ destination: String, _ answer: RouteAnswer) {
+        self.answers.withLock { $0[.fixture(destination)] = answer }
+    }
+}
+
+/// Name servers on paper.
+private final class Names: Sendable {
+    private let table = Mutex<[String: NameLookup]>([:])
+    private let count = Atomic(0)
+
+    var lookups: Int { self.count.load(ordering: .relaxed) }
+    var service: NameService {
+        NameService { [self] name in
+            self.count.add(1, ordering: .relaxed)
+            return self.table.withLock { $0[name] ?? .failed("no such name") }
+        }
+    }
+    func set(_ name: String, _ addresses: String...) {
+        self.table.withLock { $0[name] = .addresses(addresses.map(IPAddress.fixture)) }
+    }
+}
+
+/// What a watch told.
+private final class Told: Sendable {
+    private let statuses = Mutex<[HostStatus]>([])
+
+    var all: [HostStatus] { self.statuses.withLock { $0 } }
+    var names: [String] { self.all.map(\.name) }
+    func record(_ status: HostStatus) { self.statuses.withLock { $0.append(status) } }
+    func wait(for name: String) async throws {
+        while self.all.last?.name != name {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct HostWatchTests {
+    private let monitor: ScriptedMonitor
+    private let coordinator: PathCoordinator
+    private let routes = Routes()
+    private let names = Names()
+    private let clock = ManualClock()
+    private let told = Told()
+    private let wan = NetworkInterface.wired("wan0", 2).with("192.0.2.2/24")
+
+    init() async throws {
+        self.monitor = ScriptedMonitor(.online(self.wan, gateway: "192.0.2.1"))
+        self.coordinator = PathCoordinator(
+            backends: [Backend("scripted", monitor: self.monitor)],
+            clock: self.clock
+        )
+        self.coordinator.start()
+        try await self.monitor.waitForRun()
+        self.monitor.context?.offer(self.routes)
+    }
+
+    private func watch(_ host: String) throws -> HostWatch {
+        let watch = HostWatch(try HostTarget(host).host, on: self.coordinator, names: self.names.service)
+        watch.start()
+        _ = watch.subscribe(self.told.record)
+        return watch
+    }
+
+    @Test func aRouteThatOnlyTheHostUsesIsNoticed() async throws {
+        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        let watch = try self.watch("203.0.113.9")
+        try await self.monitor.waitForWatchedAddresses([.fixture("203.0.113.9")])
+        let sequence = self.coordinator.path?.sequence
+        self.routes.set("203.0.113.9", .rejected(.blackhole))
+        #expect(watch.ask().reason.code == .routeRejects, "asked, the kernel answers at once")
+        self.monitor.context?.routesChanged()
+        self.routes.set("203.0.113.9", .noRoute)
+        self.monitor.context?.routesChanged()
+        self.monitor.context?.routesChanged()
+        #expect(self.told.names == ["reachable", "unreachable", "unreachable"])
+        #expect(self.told.all.map(\.reason.code) == [.routed, .routeRejects, .noRoute])
+        #expect(self.coordinator.path?.sequence == sequence, "no path is published for it")
+        watch.end()
+        try await self.monitor.waitForWatchedAddresses([])
+    }
+
+    @Test func detail() throws {
+        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.set("192.0.2.7", .through(self.wan, source: .from("192.0.2.2")))
+        let far = try #require(try self.watch("203.0.113.9").ask().route)
+        #expect(far.description == "203.0.113.9 through wan0 via 192.0.2.1")
+        #expect(far.source == .fixture("192.0.2.2"))
+        #expect(far.interfaceType == .wired)
+        #expect(!far.isLocalOnly && !far.isTunnel && !far.isVPN)
+        let near = try #require(try self.watch("192.0.2.7").ask().route)
+        #expect(near.description == "192.0.2.7 through wan0, local only")
+    }
+
+    @Test func tunnelsAndWhatCarriesThem() throws {
+        let tunnel = NetworkInterface.tunnel("wg0", 7).with("10.8.0.2/24")
+        self.monitor.report(
+            .online(self.wan, gateway: "192.0.2.1").changed { $0.interfaces?.append(tunnel) }
+        )
+        self.routes.set("198.51.100.9", .through(tunnel, source: .from("10.8.0.2")))
+        let route = try #require(try self.watch("198.51.100.9").ask().route)
+        #expect(route.description == "198.51.100.9 through wg0, VPN over wan0")
+        #expect(!route.isLocalOnly)
+    }
+
+    @Test func cellularIsTold() throws {
+        let cellular = NetworkInterface.cellular("wwan0", 3).with("198.51.100.2/24")
+        self.monitor.report(.online(cellular, gateway: "198.51.100.1"))
+        self.routes.set("203.0.113.9", .through(cellular, gateway: "198.51.100.1", source: .from("198.51.100.2")))
+        let status = try self.watch("203.0.113.9").ask()
+        #expect(status.name == "cellular")
+        #expect(status.isReachable)
+        #expect(status.route?.interface == "wwan0")
+    }
+
+    @Test func aLinkWithoutCarrierCarriesNothing() throws {
+        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        let watch = try self.watch("203.0.113.9")
+        self.monitor.report(.seeing(.loopback(), self.wan.withoutCarrier()))
+        #expect(self.told.names == ["reachable", "unreachable"])
+        #expect(self.told.all.last?.reason.code == .noCarrier)
+        watch.end()
+    }
+
+    @Test func namesAreLookedUpAgainWhenTheNetworkChanges() async throws {
+        self.names.set("example.net", "203.0.113.9", "2001:db8::9")
+        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        let watch = try self.watch("example.net")
+        try await self.told.wait(for: "reachable")
+        #expect(self.told.all.first?.reason.code == .resolving)
+        try await self.monitor.waitForWatchedAddresses([.fixture("203.0.113.9"), .fixture("2001:db8::9")])
+        self.monitor.context?.routesChanged()
+        #expect(self.names.lookups == 1, "another route is no other network")
+
+        self.names.set("example.net", "203.0.113.10")
+        self.clock.advance(by: .seconds(10))
+        self.monitor.report(
+            .online(self.wan, gateway: "192.0.2.1").changed { $0.dnsServers = [DNSServer(.fixture("192.0.2.53"))] }
+        )
+        try await self.told.wait(for: "unreachable")
+        #expect(self.names.lookups == 2)
+        #expect(self.told.all.last?.reason.message == "there is no route to 203.0.113.10")
+        watch.end()
+    }
+
+    @Test func aDeadNameServerIsUnknownAndAskedAgain() async throws {
+        let watch = try self.watch("example.net")
+        while self.told.all.last?.reason.code != .notResolved { await Task.yield() }
+        #expect(self.told.names.allSatisfy { $0 == "unknown" })
+        self.names.set("example.net", "203.0.113.9")
+        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        try await self.clock.waitForSleeper()
+        self.clock.advance(by: .seconds(1))
+        try await self.told.wait(for: "reachable")
+        watch.end()
+    }
+
+    @Test func oneAddressThatIsReachedSuffices() async throws {
+        self.names.set("example.net", "2001:db8::9", "203.0.113.9")
+        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        let watch = try self.watch("example.net")
+        try await self.told.wait(for: "reachable")
+        #expect(watch.ask().route?.address == .fixture("203.0.113.9"))
+        #expect(watch.ask().route?.family == .ipv4)
+    }
+
+    @Test func withoutAResolverNobodyKnows() async throws {
+        let coordinator = PathCoordinator(backends: [])
+        let watch = HostWatch(.address(.fixture("203.0.113.9"), zone: nil), on: coordinator)
+        watch.start()
+        #expect(watch.ask().reason.code == .notAnswered)
+        #expect(watch.subscribe(self.told.record) != nil)
+        watch.end()
+        #expect(watch.subscribe(self.told.record) == nil)
+        #expect(self.told.names == ["unknown"])
+    }
+
+    @Test func endedWatchesAreReleased() throws {
+        weak var released: HostWatch?
+        do {
+            let watch = try self.watch("203.0.113.9")
+            released = watch
+            #expect(released != nil)
+        }
+        #expect(released == nil, "nothing else keeps a watch alive")
+    }
+}
