@@ -64,6 +64,11 @@ package final class SharedPath: Sendable {
     /// The current path; nil when nobody listens, or nothing is known yet.
     package var latest: PathSnapshot? { self.state.withLock { $0.latest } }
 
+    /// Has everything read again, if anybody listens.
+    package func refresh() {
+        self.state.withLock { $0.coordinator }?.refresh()
+    }
+
     /// Asks somebody whether it wants paths, and acts on the answer; call it after every change of the answer.
     ///
     /// Of calls on several threads the one that asks last decides, so that nobody is left behind.
