@@ -143,7 +143,7 @@ let package = Package(
         // What the tests of the facade run inside namespaces.
         .executableTarget(
             name: "PathMonitorScenarios",
-            dependencies: ["NetPath", "NetPathStandard", "Network"],
+            dependencies: ["NetPathStandard", "Network"],
             path: "Tests/PathMonitorScenarios"
         ),
         .testTarget(

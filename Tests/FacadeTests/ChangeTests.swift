@@ -37,7 +37,7 @@ struct ChangeTests {
             try change()
             let line = try scenario.next("path")
             #expect(line["differs"]?.bool == true)
-            #expect(line.description == first.description)
+            #expect(line.pathText == first.pathText)
             #expect(line.strings("available") == first.strings("available"))
         }
         try expectHiddenChange { try wan.addAddress("192.0.2.77/24") }
@@ -53,7 +53,7 @@ struct ChangeTests {
         try lab.addDefaultRoute(via: "fe80::1", through: wan)
         let (_, line) = try scenario.lines(until: "path") { $0["ipv6"]?.bool == true }
         #expect(line.strings("gateways") == ["192.0.2.1:0", "fe80::1%wan0.0"])
-        #expect(line.description == "satisfied (Path is satisfied), interface: wan0, ipv4, ipv6, dns")
+        #expect(line.pathText == "satisfied (Path is satisfied), interface: wan0, ipv4, ipv6, dns")
     }
 
     @Test func interfacesComeInOrderOfPreference() throws {
@@ -115,6 +115,6 @@ struct InterfaceTypeTests {
         #expect(line.strings("available").isEmpty)
         #expect(line["reason"]?.string == "notAvailable")
         let text = "unsatisfied (Interface type wifi is required by parameters), interface: wan0, scoped, ipv4, dns"
-        #expect(line.description == text)
+        #expect(line.pathText == text)
     }
 }

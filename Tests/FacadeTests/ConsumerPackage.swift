@@ -9,18 +9,21 @@ struct ConsumerPackage {
         let description: String
     }
 
+    /// The folder of this repository.
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private let products: URL
 
     /// Builds a package of this repository.
     ///
     /// Packages share a folder for what is built, so that each module of netpath is compiled once.
     init(_ folder: String, scratch: String = "packages") throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let build = root.appendingPathComponent(".build/\(scratch)")
+        let build = Self.root.appendingPathComponent(".build/\(scratch)")
         let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
         _ = try Self.execute([
-            swift, "build", "--package-path", root.appendingPathComponent(folder).path, "--scratch-path", build.path,
+            swift, "build", "--package-path", Self.root.appendingPathComponent(folder).path, "--scratch-path",
+            build.path,
         ])
         self.products = build.appendingPathComponent("debug")
     }

@@ -48,8 +48,8 @@ struct CostTests {
         }
         let median = times.sorted()[times.count / 2]
         print("pathUpdateHandler after the coordinator's callback: median \(median) µs, most \(times.max() ?? 0) µs")
-        // A quiet machine and a release build stay below 30 µs; this is to notice a lost thread or a timer.
-        #expect(median < 500)
+        // A busy machine needs long to wake a thread; this is to notice a timer or a lock on the way.
+        #expect(median < 5_000)
     }
 
     @Test(arguments: ["main", "serial"])

@@ -56,7 +56,7 @@ struct HandlerTests {
         let scenario = try Scenario("replace", in: lab)
         var events: [String] = []
         func settle(_ text: String, _ event: String) throws {
-            let (before, last) = try scenario.lines(until: "witness") { $0.description.hasPrefix(text) }
+            let (before, last) = try scenario.lines(until: "witness") { $0.pathText.hasPrefix(text) }
             events += (before + [last]).compactMap { $0["event"]?.string }
             // The two monitors call on different queues.
             if !event.isEmpty, !events.contains(event) {

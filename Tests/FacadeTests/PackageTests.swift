@@ -39,6 +39,14 @@ struct PackageTests {
         #expect(package.modules.contains("Network"))
     }
 
+    @Test func bothFacadesAreTheSame() throws {
+        let texts = try ["Network", "NetPathNetwork"].map { module in
+            let file = ConsumerPackage.root.appendingPathComponent("Sources/\(module)/Network.swift")
+            return try String(contentsOf: file, encoding: .utf8)
+        }
+        #expect(texts[0] == texts[1])
+    }
+
     @Test(.needsNamespaces) func exampleSingleton() throws {
         let package = try ConsumerPackage("Examples")
         let (lab, wan) = try NetworkNamespace.online()

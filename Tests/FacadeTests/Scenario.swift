@@ -57,7 +57,7 @@ struct Scenario {
 extension JSONLine {
     var status: String { self["status"]?.string ?? "none" }
     /// One line as `debugDescription` gives it.
-    var description: String { self["text"]?.string ?? "none" }
+    var pathText: String { self["text"]?.string ?? "none" }
 
     func strings(_ name: String) -> [String] { self[name]?.elements.compactMap(\.string) ?? [] }
 }

@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import Foundation
-import NetPath
 import NetPathStandard
 import Network
 import Synchronization
@@ -54,21 +53,28 @@ func cycle(_ count: Int) {
 
 /// The time between the coordinator's callback and the handler, for every change.
 func measureLatency() {
+    final class First: Sendable {
+        let number = Atomic<UInt64>(0)
+        let time = Atomic<UInt64>(0)
+    }
     final class Stamp: PathSharer {
-        let published = Atomic<UInt64>(0)
+        private let first: First
+        init(_ first: First) { self.first = first }
         var wantsPaths: Bool { true }
         func receive(_ snapshot: PathSnapshot) {
-            // The moment before the coordinator calls back, on the same scale as DispatchTime.
-            self.published.store(UInt64(snapshot.path?.publishedAt.nanoseconds ?? 0), ordering: .sequentiallyConsistent)
+            let now = DispatchTime.now().uptimeNanoseconds
+            guard self.first.number.exchange(snapshot.number, ordering: .relaxed) != snapshot.number else { return }
+            self.first.time.store(now, ordering: .sequentiallyConsistent)
         }
     }
-    let stamp = Stamp()
-    SharedPath.process.update(stamp)
+    let first = First()
+    // Sharers are called in no particular order: one of many is called before the monitor.
+    for _ in 0..<20 { SharedPath.process.update(Stamp(first)) }
     let monitor = NWPathMonitor()
     monitor.pathUpdateHandler = { path in
         let now = DispatchTime.now().uptimeNanoseconds
-        let published = stamp.published.load(ordering: .sequentiallyConsistent)
-        say("path", path, ["microseconds": Double(Int64(now) - Int64(published)) / 1_000])
+        let heard = first.time.load(ordering: .sequentiallyConsistent)
+        say("path", path, ["microseconds": Double(Int64(now) - Int64(heard)) / 1_000])
     }
     monitor.start(queue: DispatchQueue(label: "latency"))
     blockTheMainThread()

@@ -34,7 +34,9 @@ extension NWEndpoint {
 
         /// Creates a port from a number, or from the name of a service in `/etc/services`; nil for other texts.
         public init?(_ service: String) {
-            guard let number = UInt16(service) ?? NameService.port(of: service) else { return nil }
+            // The C library would take a number that is too large modulo 65536.
+            let isNumber = service.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            guard let number = isNumber ? UInt16(service) : NameService.port(of: service) else { return nil }
             self.number = number
         }
 

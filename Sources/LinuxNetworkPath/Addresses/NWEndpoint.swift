@@ -45,8 +45,8 @@ public enum NWEndpoint: Hashable, CustomDebugStringConvertible, Sendable {
     }
 }
 
-/// An endpoint of Apple's C interface: there is none on Linux, but code that switches over endpoints names it.
 // swift-format-ignore: TypeNamesShouldBeCapitalized
+/// An endpoint of Apple's C interface: there is none on Linux, but code that switches over endpoints names it.
 public final class nw_endpoint_t: Hashable, Sendable {
     /// Whether both are the same object.
     public static func == (lhs: nw_endpoint_t, rhs: nw_endpoint_t) -> Bool { lhs === rhs }
