@@ -2,7 +2,6 @@
 
 import PackageDescription
 
-let combine = TargetDependencyCondition.when(traits: ["OpenCombine"])
 let package = Package(
     name: "netpath",
     products: [
@@ -64,8 +63,7 @@ let package = Package(
             name: "Connectivity",
             dependencies: [
                 "NetPath", "NetPathStandard",
-                .product(name: "OpenCombine", package: "OpenCombine", condition: combine),
-                .product(name: "OpenCombineDispatch", package: "OpenCombine", condition: combine),
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
             ]
         ),
 

@@ -29,7 +29,7 @@ let overlay = Overlay()
 
 // What is known at once needs no overlay that comes and goes.
 say(NetworkMonitor.shared.isConnected ? "online" : "offline")
-NotificationCenter.default.addObserver(
+let token = NotificationCenter.default.addObserver(
     forName: NetworkMonitor.connectivityChangedNotification,
     object: NetworkMonitor.shared,
     queue: nil
@@ -38,4 +38,4 @@ NotificationCenter.default.addObserver(
     // Posted on the main queue, where NetworkMonitor.shared makes its calls.
     MainActor.assumeIsolated { overlay.show(isConnected) }
 }
-dispatchMain()
+withExtendedLifetime(token) { dispatchMain() }

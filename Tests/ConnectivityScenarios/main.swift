@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import Connectivity
-import Dispatch
 import Foundation
 
 // Runs one scenario against the real kernel and writes what happens as lines; the tests run it in namespaces.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Dispatch
+import Foundation
 import NetPathTestKit
 import Testing
 

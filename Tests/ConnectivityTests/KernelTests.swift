@@ -38,17 +38,25 @@ struct KernelTests {
         return (program, { line in try self.lab.run("echo '\(line)' >\(pipe)") })
     }
 
+    /// Reads until all of some lines have come, and returns everything up to then.
+    private func lines(of program: MonitorProcess, until awaited: Set<String>) throws -> [String] {
+        var lines: [String] = []
+        while !awaited.isSubset(of: lines) { try lines.append(program.nextText()) }
+        return lines
+    }
+
     @Test func sharedMonitorFollowsTheKernel() throws {
         let program = try self.start("ConnectivityScenarios", "watch")
-        #expect(try Set([program.nextText(), program.nextText()]) == ["connected true", "connected via Ethernet"])
+        var lines = try self.lines(of: program, until: ["connected true", "connected via Ethernet"])
         try self.goOffline()
-        let lines = try Set([program.nextText(), program.nextText()])
-        #expect(lines == ["connected false", "disconnected not connected"])
+        lines += try self.lines(of: program, until: ["connected false", "disconnected not connected"])
         // Up, and without a route: another status, and the same connectedness.
         try self.wan.setUp()
-        #expect(try program.nextText() == "unsatisfied not connected")
+        lines += try self.lines(of: program, until: ["unsatisfied not connected"])
         try self.lab.addDefaultRoute(via: "192.0.2.1", through: self.wan)
-        #expect(try Set([program.nextText(), program.nextText()]) == ["connected true", "connected via Ethernet"])
+        lines += try self.lines(of: program, until: ["connected true", "connected via Ethernet"])
+        let calls = lines.filter { ["connected true", "connected false"].contains($0) }
+        #expect(calls == ["connected true", "connected false", "connected true"])
     }
 
     @Test func firstReadIsTrueAtOnce() throws {
@@ -64,7 +72,8 @@ struct KernelTests {
         // A quiet machine and a release build stay below 5 ms; this is to notice a wait for a timer.
         #expect(median < 50_000)
         try self.goOffline()
-        #expect(try self.start("ConnectivityScenarios", "snapshot").nextText().hasPrefix("disconnected "))
+        // The other interfaces are up, so there is something to connect with.
+        #expect(try self.start("ConnectivityScenarios", "snapshot").nextText().hasPrefix("unsatisfied "))
     }
 
     @Test func tenThousandStartsLeaveNothingBehind() throws {
@@ -120,7 +129,10 @@ struct KernelTests {
         #expect(try program.nextText() == "in the background")
         try self.goOffline()
         try write("foreground")
-        #expect(try program.nextText() == "first: ∆ No Network")
+        var line = try program.nextText()
+        // The command may be quicker than the kernel.
+        if line == "first: hidden" { line = try program.nextText() }
+        #expect(line == "first: ∆ No Network")
     }
 
     @Test func exampleOverlay() throws {

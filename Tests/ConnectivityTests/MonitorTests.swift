@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import Connectivity
-import Dispatch
 import Foundation
 import NetPath
 import NetPathTestKit
@@ -169,18 +168,7 @@ struct MonitorTests {
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
                 group.addTask {
-                    for round in 0..<100 {
-                        switch (number + round) % 8 {
-                        case 0: monitor.start()
-                        case 1: monitor.stop()
-                        case 2: monitor.handler = round.isMultiple(of: 2) ? nil : { _ in monitor.refresh() }
-                        case 3: monitor.observe { _ in }.cancel()
-                        case 4: scripted.script.report(round.isMultiple(of: 2) ? .noLink : .wifi)
-                        case 5: monitor.observeUpdates { _ in }.cancel()
-                        case 6: _ = monitor.updates.makeAsyncIterator()
-                        default: _ = monitor.handler
-                        }
-                    }
+                    for round in 0..<100 { Self.use(scripted, (number + round) % 8, round) }
                 }
             }
         }
@@ -192,5 +180,19 @@ struct MonitorTests {
         monitor.observe(calls.add)
         #expect(try await calls.next())
         monitor.stop()
+    }
+
+    private static func use(_ scripted: Scripted, _ choice: Int, _ round: Int) {
+        let monitor = scripted.monitor
+        switch choice {
+        case 0: monitor.start()
+        case 1: monitor.stop()
+        case 2: monitor.handler = { [weak monitor] _ in monitor?.refresh() }
+        case 3: monitor.observe { _ in }.cancel()
+        case 4: scripted.script.report(round.isMultiple(of: 2) ? .noLink : .wifi)
+        case 5: monitor.observeUpdates { _ in }.cancel()
+        case 6: _ = monitor.updates.makeAsyncIterator()
+        default: monitor.handler = nil
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import NetPath
 import NetPathTestKit
 import Observation
 import Testing

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 import Connectivity
-import Dispatch
+import Foundation
 import NetPath
 import NetPathTestKit
 import Testing

@@ -38,6 +38,7 @@ struct MonitorState: Sendable {
     private(set) var relay: PathRelay?
     /// The newest there is; the last there was, when the monitor was stopped.
     private(set) var latest: ConnectivityUpdate?
+    /// The number of the newest path of this run.
     private var number: UInt64 = 0
     /// Counts what is worth telling.
     private var version: UInt64 = 0
@@ -62,6 +63,8 @@ struct MonitorState: Sendable {
         self.relay = relay
         // What was known at the last stop may not be true any more: whoever reads now has to wait for the first path.
         self.latest = nil
+        // The path that others share may be the one that was known then.
+        self.number = 0
         return true
     }
 
