@@ -8,52 +8,64 @@ import Testing
 
 /// What a monitor owes to whom, without threads.
 @Suite struct StateTests {
+    /// A state that can be changed within an expectation.
+    private final class Machine {
+        private var state = MonitorState()
+
+        var latest: ConnectivityUpdate? { self.state.latest }
+
+        func start(_ relay: PathRelay) -> Bool { self.state.start(relay) }
+        func stop() -> PathRelay? { self.state.stop() }
+        func setHandler() { _ = self.state.replaceHandler { _ in } }
+        func receive(_ update: ConnectivityUpdate, _ number: UInt64, from relay: PathRelay) -> Bool {
+            self.state.receive(update, number: number, from: relay)
+        }
+
+        /// Makes the calls that are due, and returns what the handler was told.
+        func drain() -> [Bool] {
+            var told: [Bool] = []
+            while let call = self.state.nextCall() {
+                if case .handler(_, let isConnected) = call { told.append(isConnected) }
+            }
+            return told
+        }
+    }
+
+    private let machine = Machine()
     private let monitor = NetworkMonitor(monitor: ScriptedMonitor())
     private let offline = ConnectivityUpdate(nil)
     private let online = ConnectivityUpdate(NetworkMonitor(monitor: PreviewMonitor.online).path)
 
-    /// Makes the calls that are due, and returns what handlers were told.
-    private func drain(_ state: inout MonitorState) -> [Bool] {
-        var told: [Bool] = []
-        while let call = state.nextCall() {
-            if case .handler(_, let isConnected) = call { told.append(isConnected) }
-        }
-        return told
-    }
-
     @Test func sharedPathIsNewsAfterARestart() {
-        var state = MonitorState()
-        let first = PathRelay(self.monitor)
-        #expect(state.start(first))
-        #expect(!state.start(PathRelay(self.monitor)))
-        #expect(state.receive(self.online, number: 5, from: first))
-        #expect(self.drain(&state).isEmpty)
-        #expect(state.stop() === first)
-        let second = PathRelay(self.monitor)
-        #expect(state.start(second))
-        #expect(state.latest == nil)
-        _ = state.add { _ in }
+        let (first, second) = (PathRelay(self.monitor), PathRelay(self.monitor))
+        #expect(self.machine.start(first))
+        #expect(!self.machine.start(second))
+        #expect(self.machine.receive(self.online, 5, from: first))
+        #expect(self.machine.drain().isEmpty)
+        #expect(self.machine.stop() === first)
+        #expect(self.machine.start(second))
+        #expect(self.machine.latest == nil)
+        self.machine.setHandler()
         // Of the run before, and too late.
-        #expect(!state.receive(self.offline, number: 6, from: first))
+        #expect(!self.machine.receive(self.offline, 6, from: first))
         // Others kept the source running: the path is the same.
-        #expect(state.receive(self.online, number: 5, from: second))
-        #expect(!state.receive(self.offline, number: 4, from: second))
-        #expect(self.drain(&state) == [true])
+        #expect(self.machine.receive(self.online, 5, from: second))
+        #expect(!self.machine.receive(self.offline, 4, from: second))
+        #expect(self.machine.drain() == [true])
     }
 
     @Test func onlyOneDeliveryIsAskedFor() {
-        var state = MonitorState()
         let relay = PathRelay(self.monitor)
-        _ = state.start(relay)
-        _ = state.replaceHandler { _ in }
-        #expect(state.receive(self.online, number: 1, from: relay))
-        #expect(!state.receive(self.offline, number: 2, from: relay))
-        #expect(!state.receive(self.online, number: 3, from: relay))
-        #expect(!state.receive(self.offline, number: 4, from: relay))
-        #expect(self.drain(&state) == [true, false])
-        #expect(state.receive(self.online, number: 5, from: relay))
-        #expect(state.stop() === relay)
-        #expect(self.drain(&state).isEmpty)
-        #expect(state.stop() == nil)
+        #expect(self.machine.start(relay))
+        self.machine.setHandler()
+        #expect(self.machine.receive(self.online, 1, from: relay))
+        #expect(!self.machine.receive(self.offline, 2, from: relay))
+        #expect(!self.machine.receive(self.online, 3, from: relay))
+        #expect(!self.machine.receive(self.offline, 4, from: relay))
+        #expect(self.machine.drain() == [true, false])
+        #expect(self.machine.receive(self.online, 5, from: relay))
+        #expect(self.machine.stop() === relay)
+        #expect(self.machine.drain().isEmpty)
+        #expect(self.machine.stop() == nil)
     }
 }
