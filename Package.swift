@@ -169,6 +169,14 @@ let package = Package(
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
             ]
         ),
+        // netpath with backends that can be broken from outside.
+        .executableTarget(
+            name: "ChaosCommand",
+            dependencies: ["NetPath", "NetPathCLI"],
+            path: "Tests/ChaosCommand"
+        ),
+        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand"]),
+        .testTarget(name: "ComparisonTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
         .testTarget(
             name: "ConsumerTests",
             dependencies: ["Connectivity", "NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit"]

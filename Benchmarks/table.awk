@@ -19,22 +19,24 @@ function number(value, digits) { return value == "" ? "–" : value < 0 ? "no li
 function ratio(value, base) { return value == "" || base <= 0 || value < 0 ? "–" : sprintf("%.2f×", value / base) }
 function row(title, what, digits, own, base) {
     own = median[what, "netpath"]; base = median[what, "bare C"]
-    printf "| %s | %s | %s | %s | %s | %s |\n", title, number(own, digits), number(base, digits),
-        number(median[what, "GLib"], digits), number(median[what, "ip monitor"], digits), ratio(own, base)
+    printf "| %s | %s | %s | %s | %s | %s | %s |\n", title, number(own, digits), number(base, digits),
+        number(median[what, "asking C"], digits), number(median[what, "GLib"], digits),
+        number(median[what, "ip monitor"], digits), ratio(own, base)
 }
 function tail(title, what) {
-    printf "| %s | %s | %s | %s | %s | %s |\n", title, number(percentile[what, "netpath"], 0),
-        number(percentile[what, "bare C"], 0), number(percentile[what, "GLib"], 0),
-        number(percentile[what, "ip monitor"], 0), ratio(percentile[what, "netpath"], percentile[what, "bare C"])
+    printf "| %s | %s | %s | %s | %s | %s | %s |\n", title, number(percentile[what, "netpath"], 0),
+        number(percentile[what, "bare C"], 0), number(percentile[what, "asking C"], 0),
+        number(percentile[what, "GLib"], 0), number(percentile[what, "ip monitor"], 0), ratio(percentile[what, "netpath"], percentile[what, "bare C"])
 }
 function pair(title, what, first, second, digits) {
     printf "| %s | %s | %s | %s |\n", title, number(median[what, first], digits), number(median[what, second], digits),
-        ratio(median[what, second], median[what, first])
+        (what ", ratio", second) in median ? sprintf("%.2f×", median[what ", ratio", second]) \
+            : ratio(median[what, second], median[what, first])
 }
 END {
     finish()
-    print "| median | `netpath watch --json` | bare C listener | GLib | `ip monitor` | netpath / bare |"
-    print "|---|---|---|---|---|---|"
+    print "| median | `netpath watch --json` | bare C listener | … that asks | GLib | `ip monitor` | netpath / bare |"
+    print "|---|---|---|---|---|---|---|"
     row("default route removed → line, µs", "latency route removed", 0)
     tail("… 99th percentile", "latency route removed")
     row("default route restored → line, µs", "latency route restored", 0)
@@ -50,6 +52,9 @@ END {
     row("… hears the next change (1 = yes)", "storm hears afterwards", 0)
     row("idle: context switches", "idle context switches", 0)
     row("peak memory, kB", "peak memory kB", 0)
+    printf "| … of an empty command linked with the same libraries | %s | | | | | %s |\n",
+        number(median["run peak memory kB", "memory floor"], 0),
+        ratio(median["peak memory kB", "netpath"], median["run peak memory kB", "memory floor"])
     row("allocations per event", "allocations per event", 0)
     print ""
     print "| netpath, median | few | many | ratio |"

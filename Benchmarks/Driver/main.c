@@ -6,6 +6,7 @@
 // may be fewer processors than listeners.
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@
 #include "listener.h"
 
 /// How long silence lasts before a listener is taken to have said all it had to say.
-enum { quiet = 3, patience = 250 };
+enum { quiet = 10, patience = 250 };
 
 static void record(const char *measurement, const char *name, double value) {
     printf("%s\t%s\t%.3f\n", measurement, name, value);
@@ -150,14 +151,45 @@ static void allocations(const char *name, const char *command, int events) {
     listener_stop(&listener);
 }
 
-/// Wall time and peak memory of commands that end by themselves.
+struct run {
+    double microseconds, peak_kilobytes;
+};
+
+/// Wall time and peak memory of a command that ends by itself.
+static struct run run_once(const char *name, const char *command) {
+    struct listener listener = listener_start(command);
+    double peak = (double)listener_wait(&listener);
+    struct run run = {(double)(now() - listener.started) / 1000, peak};
+    record("run us", name, run.microseconds);
+    record("run peak memory kB", name, run.peak_kilobytes);
+    return run;
+}
+
 static void runs(const char *name, const char *command, int count) {
-    for (int i = 0; i < count; i++) {
-        struct listener listener = listener_start(command);
-        long peak = listener_wait(&listener);
-        record("run us", name, (double)(now() - listener.started) / 1000);
-        record("run peak memory kB", name, (double)peak);
+    for (int i = 0; i < count; i++) run_once(name, command);
+}
+
+static void enter(int namespace) {
+    if (setns(namespace, CLONE_NEWNET) != 0) abort();
+}
+
+/// Two commands in turns, the second one in another network namespace: what comes and goes on the machine meets both
+/// alike, so that the ratios of neighbours tell more than the ratio of medians.
+static void pairs(int count, char *first, char *second, const char *namespace) {
+    const char *commands[2] = {command_of(first), command_of(second)}, *names[2] = {first, second};
+    int namespaces[2] = {open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), open(namespace, O_RDONLY | O_CLOEXEC)};
+    for (int i = -2; i < count; i++) {
+        struct run results[2];
+        for (int j = 0; j < 2; j++) {
+            int which = (i + 2 + j) % 2;
+            enter(namespaces[which]);
+            results[which] = run_once(names[which], commands[which]);
+        }
+        if (i < 0) continue;
+        record("run us, ratio", second, results[1].microseconds / results[0].microseconds);
+        record("run peak memory kB, ratio", second, results[1].peak_kilobytes / results[0].peak_kilobytes);
     }
+    enter(namespaces[0]);
 }
 
 int main(int count, char **arguments) {
@@ -172,6 +204,10 @@ int main(int count, char **arguments) {
         return 0;
     }
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (count == 6 && strcmp(arguments[1], "pairs") == 0) {
+        pairs(atoi(arguments[2]), arguments[3], arguments[4], arguments[5]);
+        return 0;
+    }
     for (size_t i = 0; count >= 5 && i < sizeof measurements / sizeof *measurements; i++) {
         if (strcmp(arguments[1], measurements[i].name) != 0) continue;
         int rounds = atoi(arguments[2]), amount = atoi(arguments[3]), listeners = count - 4;
@@ -185,6 +221,7 @@ int main(int count, char **arguments) {
         }
         return 0;
     }
-    fprintf(stderr, "usage: driver MEASUREMENT ROUNDS AMOUNT NAME=COMMAND...\n       driver routes add|del COUNT\n");
+    fprintf(stderr, "usage: driver MEASUREMENT ROUNDS AMOUNT NAME=COMMAND...\n       driver routes add|del COUNT\n"
+                    "       driver pairs COUNT NAME=COMMAND NAME=COMMAND NAMESPACE\n");
     return 64;
 }

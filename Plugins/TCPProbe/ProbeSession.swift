@@ -58,6 +58,8 @@ final class ProbeSession {
             for (attempt, isReady) in zip(attempts, ready.dropFirst()) where isReady {
                 try self.ended(attempt.id, attempt.socket.pendingError)
             }
+            // Of a resumption others may tell too, and one round is enough.
+            var isChanged = self.hasSlept()
             if ready[0] {
                 let requests = self.mailbox.take()
                 if requests.stop { return }
@@ -67,9 +69,9 @@ final class ProbeSession {
                     }
                     try self.perform(self.schedule.resolved(name, lookup, now: self.context.clock.now()))
                 }
-                if requests.refresh { try self.perform(self.schedule.refresh(now: self.context.clock.now())) }
+                if requests.refresh { isChanged = true }
             }
-            if self.hasSlept() { try self.perform(self.schedule.refresh(now: self.context.clock.now())) }
+            if isChanged { try self.perform(self.schedule.refresh(now: self.context.clock.now())) }
             try self.perform(self.schedule.proceed(now: self.context.clock.now()))
         }
     }

@@ -26,7 +26,7 @@ import Testing
     @Test func coordinatorFromTheEmbeddedDefault() async throws {
         let source = ConfigurationSource(name: "default", text: LoadedConfiguration.defaultText)
         let configuration = try LoadedConfiguration.parse(source)
-        #expect(configuration.backends.map(\.type) == ["netlink"])
+        #expect(configuration.backends.map(\.type) == ["netlink", "sysfs"])
         let coordinator = configuration.makeCoordinator()
         let (paths, continuation) = AsyncStream.makeStream(of: NetworkPath.self)
         let subscription = coordinator.subscribe { continuation.yield($0) }

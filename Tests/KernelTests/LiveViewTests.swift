@@ -22,9 +22,10 @@ struct LiveViewTests {
             s=$?; while [ $s -gt 140 ] && [ $s -lt 150 ]; do echo "stopped $(stty -g)."; fg >/dev/null; s=$?; done
             echo "ended $s"; echo "after $(stty -g)."
             """
+        try self.lab.run("mkfifo \(self.lab.directory)/keys")
         self.terminal = try self.lab.start(
-            "script",
-            ["-qfec", commands, "/dev/null"],
+            "sh",
+            ["-c", "exec script -qfec \"$0\" /dev/null 0<>\"$1\"", commands, "\(self.lab.directory)/keys"],
             environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh"]
         )
     }
@@ -48,7 +49,7 @@ struct LiveViewTests {
         try self.lab.run("kill -\(name) $(cat \(self.lab.directory)/pid)")
     }
 
-    @Test(arguments: [("INT", 0), ("TERM", 0), ("HUP", 0), ("SEGV", 139), ("ABRT", 134), ("QUIT", 131)])
+    @Test(arguments: [("INT", 0), ("TERM", 0), ("SEGV", 139), ("ABRT", 134), ("QUIT", 131)])
     func everyEndRestoresTheTerminal(_ name: String, _ status: Int) throws {
         let before = try self.settings(after: "before")
         #expect(try self.text(until: "no network interface besides loopback").contains(Self.entering))
@@ -59,6 +60,71 @@ struct LiveViewTests {
         #expect(!end.contains(Self.entering))
         #expect(try self.settings(after: "after") == before)
         try self.terminal.waitForEnd()
+    }
+
+    /// Presses a key: what `script` reads is the terminal's keyboard.
+    private func press(_ key: String) throws {
+        try self.lab.run("printf '\(key)' >\(self.lab.directory)/keys")
+    }
+
+    @Test func keysQuitAndDrawAnew() throws {
+        let before = try self.settings(after: "before")
+        try self.text(until: "no network interface besides loopback")
+        try self.press("\\f")
+        try self.text(until: Self.entering)
+        try self.press("q")
+        let end = try self.text(until: "ended")
+        #expect(end.contains("ended 0"))
+        #expect(end.contains(Self.leaving))
+        #expect(try self.settings(after: "after") == before)
+    }
+
+    @Test func anotherSizeIsAnotherPicture() throws {
+        try self.text(until: "no network interface besides loopback")
+        // So small that the status is a word, and no banner; the kernel sends SIGWINCH.
+        try self.lab.run("stty -F /proc/$(cat \(self.lab.directory)/pid)/fd/1 cols 30 rows 10")
+        try self.text(until: "UNSATISFIED")
+        try self.press("q")
+        try self.text(until: "ended 0")
+    }
+
+    @Test func hangUpOfALivingTerminalReadsTheConfigurationAgain() throws {
+        try self.text(until: "no network interface besides loopback")
+        try self.signal("HUP")
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        try self.text(until: "carries the path")
+        try self.signal("TERM")
+        try self.text(until: "ended 0")
+    }
+
+    @Test func theEndOfTheTerminalEndsTheView() throws {
+        try self.text(until: "no network interface besides loopback")
+        let pid = try self.lab.run("cat \(self.lab.directory)/pid").filter(\.isNumber)
+        self.terminal.sendSignal(.kill)
+        let isThere = "[ -d /proc/\(pid) ]"
+        let end = "for i in $(seq 100); do \(isThere) || break; sleep 0.1; done; \(isThere) && echo left; :"
+        #expect(try self.lab.run(end) == "")
+    }
+
+    @Test func backendThatFailsIsShownAndTheTerminalRestored() throws {
+        let folder = "/nowhere"
+        let path = try Watched.write(
+            "backends: [{type: netlink}, {type: sysfs, sysfs: \(folder), procfs: \(folder)}]\n",
+            in: self.lab
+        )
+        let start = "echo $$ >\(self.lab.directory)/other; exec \(try Watched.program) watch --config \(path)"
+        let view = try self.lab.start(
+            "script",
+            ["-qfec", "sh -c '\(start)'; echo \"ended $?\"", "/dev/null"],
+            environment: ["TERM": "xterm", "LC_ALL": "C.UTF-8", "SHELL": "/bin/sh"]
+        )
+        var output = ""
+        while !output.contains("unhealthy: neither \(folder)") { output += try view.nextText() + "\n" }
+        #expect(!output.contains(Self.leaving))
+        try self.lab.run("kill -TERM $(cat \(self.lab.directory)/other)")
+        while !output.contains("ended") { output += try view.nextText() + "\n" }
+        #expect(output.contains("ended 0"))
+        #expect(output.contains(Self.leaving))
     }
 
     @Test func suspensionGivesTheTerminalBackAndContinuationTakesIt() throws {

@@ -50,12 +50,15 @@ import Testing
         let additions = JSONValue.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
         let difference = Comparison.Difference(backend: "", against: "", facts: [], summary: "", explanations: [])
         let summary = ComparisonSummary(recorder.tally, since: Fixtures.now, at: Fixtures.clock)
+        let interface = try #require(path.interfaces.first)
+        let gateway = try #require(path.gateways.first)
+        let probe = ProbeOutcome(target: "", result: .timedOut)
         let written: [String: JSONValue] = [
             "Path": Fixtures.snapshot(Fixtures.routed).document,
             "Reason": .reason(reason),
-            "Interface": .interface(try #require(path.interfaces.first)),
-            "Gateway": .gateway(try #require(path.gateways.first)),
-            "Probe": .probe(ProbeOutcome(target: "", result: .timedOut)),
+            "Interface": .interface(interface),
+            "Gateway": .gateway(gateway),
+            "Probe": .probe(probe),
             "Backend": .backend(Fixtures.report(health: .healthy), at: Fixtures.clock),
             "Disagreement": .disagreement(Disagreement(backend: "", status: .satisfied, reason: reason)),
             "Explanation": explained.document,

@@ -64,6 +64,17 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        (ProbeOutcome(target: "a:1", result: .connected, roundTrip: .microseconds(3_999)), "a:1: connected after 3 ms"),
+        (ProbeOutcome(target: "a:1", result: .refused, roundTrip: .microseconds(380)), "a:1: refused after 380 µs"),
+        (ProbeOutcome(target: "a:1", result: .unreachable(errno: 113)), "a:1: unreachable (No route to host)"),
+        (ProbeOutcome(target: "a:1", result: .timedOut), "a:1: timed out"),
+        (ProbeOutcome(target: "a:1", result: .notResolved), "a:1: name not resolved"),
+    ])
+    func probesInWords(outcome: ProbeOutcome, text: String) {
+        #expect(outcome.text == text)
+    }
+
     @Test func nobodyKnows() {
         #expect(
             Fixtures.unknown.statusScreen(self.plain) == """

@@ -171,7 +171,8 @@ final class NetlinkSocket {
     /// One system call instead of one for each, and another one to learn that there are no more.
     func receiveBatch(_ body: (NetlinkMessage) -> Void) -> Reception {
         var datagrams = [netpath_datagram](repeating: netpath_datagram(), count: Self.batchSize)
-        let slot = unsafe self.buffer.count / Self.batchSize
+        // Messages are aligned to four octets.
+        let slot = unsafe (self.buffer.count / Self.batchSize) & ~3
         let count = Int(unsafe netpath_receive(self.fileDescriptor, self.buffer.baseAddress, slot, &datagrams))
         if count < 0 { return Self.reception(of: errno) }
         for position in 0..<count where datagrams[position].port == 0 && datagrams[position].length <= slot {
@@ -180,7 +181,7 @@ final class NetlinkSocket {
             unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(rebasing: octets), body)
         }
         guard let longest = datagrams.lazy.map(\.length).max(), longest > slot else { return .messages(count) }
-        self.grow(to: Int(longest) * Self.batchSize)
+        self.grow(to: ((Int(longest) + 3) & ~3) * Self.batchSize)
         return .overrun
     }
 

@@ -75,13 +75,13 @@ struct CoordinatorStateMachine: Sendable {
         else { return [] }
         self.inputs += 1
         self.opinionsVersion += 1
-        let isChanged = self.members[index].opinion.observation != observation
+        let concernsOthers = observation.concernsOthers(after: self.members[index].opinion.observation)
         self.members[index].take(observation, policy: self.settings.evaluation, input: self.inputs, now: now)
 
         var actions = self.supervise(now: now) + self.settle(now: now)
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
         // a refresh that says the same again must not be answered with another refresh.
-        if isChanged { actions += self.refreshOthers(than: index, now: now) }
+        if concernsOthers { actions += self.refreshOthers(than: index, now: now) }
         return actions
     }
 
@@ -251,6 +251,18 @@ struct CoordinatorStateMachine: Sendable {
         guard let winner = self.firstElection?.winner else { return false }
         return self.members[winner].opinion.verdict?.isPartialNo == true
             && self.members[..<winner].contains { $0.opinion.report.health == .starting }
+    }
+}
+
+extension Observation {
+    /// Whether everybody should look again: the network is another one, or the machine slept.
+    ///
+    /// What a probe found out says nothing about what others saw, and several probes must not keep one another busy.
+    fileprivate func concernsOthers(after former: Observation?) -> Bool {
+        self.suspensions > former?.suspensions ?? 0
+            || self.interfaces != former?.interfaces
+            || self.representatives != former?.representatives ?? []
+            || self.dnsServers != former?.dnsServers
     }
 }
 

@@ -6,32 +6,46 @@ struct AssessedEvidence {
     let observation: Observation
     /// The interfaces as the rules see them, sorted by index.
     let interfaces: [NetworkInterface]
-    let byIndex: [UInt32: NetworkInterface]
-    let assessments: [UInt32: InterfaceAssessment]
-    /// The rule that applies to each interface that has one.
-    let rules: [UInt32: InterfaceRule]
+    let byIndex: InterfaceMap<NetworkInterface>
+    let assessments: InterfaceMap<InterfaceAssessment>
+    /// The rule that applies to each interface, where one does.
+    private let ruleByIndex: InterfaceMap<InterfaceRule?>
 
     init(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) {
+        var interfaces = observation.interfaces ?? []
         // Reports promise this order; a verdict must not depend on whether a backend keeps the promise.
-        var interfaces = (observation.interfaces ?? []).sorted { $0.index < $1.index }
-        var rules: [UInt32: InterfaceRule] = [:]
+        if interfaces.indices.dropFirst().contains(where: { interfaces[$0].index < interfaces[$0 - 1].index }) {
+            interfaces.sort { $0.index < $1.index }
+        }
+        var rules: [InterfaceRule?] = []
         if !policy.interfaceRules.isEmpty {
             for position in interfaces.indices {
                 let rule = policy.interfaceRules.first { $0.match.fits(interfaces[position]) }
-                rules[interfaces[position].index] = rule
+                rules.append(rule)
                 interfaces[position].type = rule?.type ?? interfaces[position].type
             }
         }
-        let byIndex = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
+        let indices = interfaces.map(\.index)
+        let byIndex = InterfaceMap(indices, interfaces)
         self.observation = observation
         self.interfaces = interfaces
         self.byIndex = byIndex
-        self.rules = rules
-        self.assessments = byIndex.mapValues { interface in
-            let parent = interface.parentIndex.flatMap { byIndex[$0] }
-            let assessment = InterfaceAssessment.assess(interface, parent: parent, policy: policy, now: now)
-            return rules[interface.index]?.dialsOnDemand == true ? assessment.dialing(interface) : assessment
-        }
+        self.ruleByIndex = InterfaceMap(rules.isEmpty ? [] : indices, rules)
+        self.assessments = InterfaceMap(
+            indices,
+            interfaces.indices.map { position in
+                let interface = interfaces[position]
+                let parent = interface.parentIndex.flatMap { byIndex[$0] }
+                let assessment = InterfaceAssessment.assess(interface, parent: parent, policy: policy, now: now)
+                let dials = position < rules.count && rules[position]?.dialsOnDemand == true
+                return dials ? assessment.dialing(interface) : assessment
+            }
+        )
+    }
+
+    /// The rule that applies to an interface, if there is one.
+    func rule(_ index: UInt32) -> InterfaceRule? {
+        self.ruleByIndex[index] ?? nil
     }
 
     /// Interfaces that could ever carry a path: members of a bridge or bond are represented by it.
@@ -43,7 +57,7 @@ struct AssessedEvidence {
 
     /// Whether a rule hides an interface.
     func isIgnored(_ index: UInt32) -> Bool {
-        self.rules[index]?.isIgnored == true
+        self.rule(index)?.isIgnored == true
     }
 
     /// The name of an interface, for people.
@@ -67,7 +81,13 @@ struct AssessedEvidence {
         // Without any other address the kernel offers ::1.
         if source.isLoopback { return false }
         // Several interfaces may hold the same address, as long as one of them may use it.
-        let holders = self.interfaces.flatMap(\.addresses).filter { $0.prefix.address == source }
-        return holders.isEmpty || holders.contains(where: \.isUsable)
+        var isHeld = false
+        for interface in self.interfaces {
+            for address in interface.addresses where address.prefix.address == source {
+                if address.isUsable { return true }
+                isHeld = true
+            }
+        }
+        return !isHeld
     }
 }

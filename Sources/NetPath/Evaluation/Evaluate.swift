@@ -52,11 +52,10 @@ extension AssessedEvidence {
     }
 
     private func finding(for family: AddressFamily) -> FamilyFinding {
-        let questions = self.observation.representatives.filter { $0.destination.family == family }
-        return .weigh(
-            questions.map(\.answer),
-            destinations: questions.map(\.destination),
+        .weigh(
+            self.observation.representatives.lazy.filter { $0.destination.family == family },
             canCarry: self.canCarry,
+            isDead: { self.byIndex[$0.interfaceIndex]?.flags.contains(.up) == false },
             isUsableSource: self.isUsableSource
         )
     }

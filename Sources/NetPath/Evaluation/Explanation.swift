@@ -29,17 +29,19 @@ public struct Explanation: Hashable, Sendable {
 ///   - verdict: What ``evaluate(_:policy:now:)`` made of it.
 ///   - policy: What the verdict depends on besides the evidence.
 ///   - now: The present moment.
+///   - describingErrors: The words for an error number of the system, such as those of `strerror(3)`.
 /// - Returns: The rule, the evidence and the remedies.
 public func explain(
     _ observation: Observation,
     verdict: Verdict?,
     policy: EvaluationPolicy = EvaluationPolicy(),
-    now: MonotonicTime
+    now: MonotonicTime,
+    describingErrors: (Int32) -> String = { "errno \($0)" }
 ) -> Explanation {
     let evidence = AssessedEvidence(observation, policy: policy, now: now)
     return Explanation(
         rule: evidence.rule(for: verdict),
-        evidence: evidence.facts(),
+        evidence: evidence.facts(describingErrors: describingErrors),
         remedies: verdict.map(evidence.remedies) ?? evidence.remediesWithoutVerdict
     )
 }

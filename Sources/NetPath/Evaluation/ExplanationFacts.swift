@@ -6,7 +6,7 @@ extension AssessedEvidence {
     private static let interfaceLimit = 20
 
     /// The evidence as sentences.
-    func facts() -> [String] {
+    func facts(describingErrors message: (Int32) -> String) -> [String] {
         var facts = self.observation.representatives.map(self.fact)
         if self.observation.interfaces != nil, facts.isEmpty {
             facts.append("The kernel was not asked for routes")
@@ -19,7 +19,7 @@ extension AssessedEvidence {
                     : "Name servers: \(servers.map(\.description).joined(separator: ", "))"
             )
         }
-        facts += self.observation.probes?.outcomes.map(Self.fact) ?? []
+        facts += self.observation.probes?.outcomes.map { $0.fact(describingErrors: message) } ?? []
         if self.observation.isPartial {
             facts.append("The backend sees only part of the routing policy: a route it did not find may exist")
         }
@@ -107,19 +107,20 @@ extension AssessedEvidence {
         if address.state.contains(.tentative) { return "\(address.prefix) (being checked for duplicates)" }
         return address.state.contains(.deprecated) ? "\(address.prefix) (deprecated)" : address.prefix.description
     }
+}
 
-    // MARK: Probes
-
-    private static func fact(_ outcome: ProbeOutcome) -> String {
+extension ProbeOutcome {
+    /// The outcome as a sentence.
+    package func fact(describingErrors message: (Int32) -> String) -> String {
         let result =
-            switch outcome.result {
+            switch self.result {
             case .connected: "connected"
             case .refused: "refused the connection, so the network works"
-            case .unreachable(let errno): "not reachable (errno \(errno))"
+            case .unreachable(let errno): "not reachable (\(message(errno)))"
             case .timedOut: "no answer in time"
             case .notResolved: "its name has no address"
             case .portal: "a captive portal answered"
             }
-        return "Probe of \(outcome.target): \(result)"
+        return "Probe of \(self.target): \(result)"
     }
 }

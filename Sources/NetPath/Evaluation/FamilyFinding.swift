@@ -25,21 +25,28 @@ enum FamilyFinding: Hashable {
 
     /// Weighs the answers for all representatives of a family: every one of them has to be routed.
     static func weigh(
-        _ answers: [RouteAnswer],
-        destinations: [IPAddress],
+        _ questions: some Sequence<RepresentativeRoute>,
         canCarry: (RouteLeg) -> Bool?,
+        isDead: (RouteLeg) -> Bool,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
-        let findings = zip(answers, destinations).map { answer, destination in
-            Self.weigh(answer, to: destination, canCarry: canCarry, isUsableSource: isUsableSource)
-        }
-        guard let gravest = findings.max(by: { $0.gravity < $1.gravity }) else { return .unknown }
-        guard case .routed = gravest else { return gravest }
+        var gravest: FamilyFinding?
         var hops: [RoutedHop] = []
-        for case .routed(let more) in findings {
-            hops += more.filter { hop in !hops.contains { $0.leg == hop.leg } }
+        for question in questions {
+            let finding = Self.weigh(
+                question.answer,
+                to: question.destination,
+                canCarry: canCarry,
+                isDead: isDead,
+                isUsableSource: isUsableSource
+            )
+            if case .routed(let more) = finding {
+                for hop in more where !hops.contains(where: { $0.leg == hop.leg }) { hops.append(hop) }
+            }
+            if gravest.map({ finding.gravity > $0.gravity }) ?? true { gravest = finding }
         }
-        return .routed(hops)
+        if case .routed = gravest { return .routed(hops) }
+        return gravest ?? .unknown
     }
 
     /// Which finding speaks for the family, whichever half of the address space it comes from.
@@ -58,6 +65,7 @@ enum FamilyFinding: Hashable {
         _ answer: RouteAnswer,
         to destination: IPAddress,
         canCarry: (RouteLeg) -> Bool?,
+        isDead: (RouteLeg) -> Bool,
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
         switch answer {
@@ -67,7 +75,9 @@ enum FamilyFinding: Hashable {
         case .route(let route):
             let verdicts = route.legs.map(canCarry)
             let possible = zip(route.legs, verdicts).filter { $0.1 != false }
-            guard let leg = possible.first?.0 ?? route.legs.first else { return .unknown }
+            // Of legs that all fail the kernel still takes one, but none through an interface that is down.
+            let taken = possible.first?.0 ?? route.legs.first { !isDead($0) } ?? route.legs.first
+            guard let leg = taken else { return .unknown }
             if possible.isEmpty { return .egressUnusable(leg.interfaceIndex) }
             switch route.source {
             case .none: return .noSource(leg.interfaceIndex)

@@ -51,8 +51,8 @@ extension AssessedEvidence {
         // A rule about the tunnel itself is a word about what it is carried by, too.
         let payers = [egress.first, verdict.carriedBy].compactMap { $0 }
         let isCellular = payers.last.flatMap { self.byIndex[$0] }?.type == .cellular
-        verdict.isExpensive = payers.lazy.compactMap { self.rules[$0]?.isExpensive }.first ?? isCellular
-        verdict.isConstrained = payers.lazy.compactMap { self.rules[$0]?.isConstrained }.first ?? false
+        verdict.isExpensive = payers.lazy.compactMap { self.rule($0)?.isExpensive }.first ?? isCellular
+        verdict.isConstrained = payers.lazy.compactMap { self.rule($0)?.isConstrained }.first ?? false
         return verdict
     }
 

@@ -25,6 +25,11 @@ public struct Observation: Hashable, Sendable {
     @EqualityIgnored public var observedAt: MonotonicTime
     /// How often the backend lost events and read everything again.
     @EqualityIgnored public var resynchronizations: Int
+    /// How often the machine was suspended while the backend ran, as far as it noticed.
+    ///
+    /// A higher number than before makes the coordinator ask all other backends to look again, even when the evidence
+    /// is the same: what they saw is of before the pause.
+    @EqualityIgnored public var suspensions: Int
 
     /// Creates an observation without evidence; everything is set afterwards.
     public init(at time: MonotonicTime) {
@@ -34,6 +39,7 @@ public struct Observation: Hashable, Sendable {
         self.limitations = []
         self.observedAt = time
         self.resynchronizations = 0
+        self.suspensions = 0
     }
 
     /// Finds an interface by index.

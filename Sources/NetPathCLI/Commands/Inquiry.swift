@@ -26,7 +26,7 @@ struct Inquiry: Sendable {
 
     /// Starts the backends, waits for the first word of each, and stops them.
     ///
-    /// A backend that failed has spoken too.
+    /// A backend that failed has spoken too; one that probes has when its first round has ended.
     ///
     /// - Parameters:
     ///   - coordinator: Runs the backends; not yet started.
@@ -47,7 +47,12 @@ struct Inquiry: Sendable {
 
         let opinions = coordinator.opinions.map { opinion in
             var opinion = opinion
-            if opinion.report.isSilent { opinion.report.error = "said nothing within \(DurationText.format(limit))" }
+            let limit = DurationText.format(limit)
+            if opinion.report.isSilent {
+                opinion.report.error = "said nothing within \(limit)"
+            } else if opinion.isStillProbing {
+                opinion.report.limitations.append("an answer to its probes, which did not end within \(limit)")
+            }
             return opinion
         }
         let snapshot = PathSnapshot(path: coordinator.path, backends: opinions.map(\.report), takenAt: .now())
@@ -55,13 +60,18 @@ struct Inquiry: Sendable {
     }
 
     private static func isSettled(_ opinions: [BackendOpinion]) -> Bool {
-        !opinions.contains(where: \.report.isSilent)
+        !opinions.contains { $0.report.isSilent || $0.isStillProbing }
     }
 
     /// Says on standard error which backends had the time to speak and did not.
     func noteSilence() {
-        for report in self.snapshot.backends where report.isSilent {
-            ToolContext.current.note("netpath: \(report.name.safe) \(report.error?.safe ?? "is silent")")
+        for opinion in self.opinions {
+            let report = opinion.report
+            if report.isSilent {
+                ToolContext.current.note("netpath: \(report.name.safe) \(report.error?.safe ?? "is silent")")
+            } else if opinion.isStillProbing, let limitation = report.limitations.last {
+                ToolContext.current.note("netpath: \(report.name.safe) is done without \(limitation)")
+            }
         }
     }
 
@@ -76,13 +86,22 @@ struct Inquiry: Sendable {
     /// Why the path is what it is.
     var explained: ExplainedPath {
         let opinion = self.decisive
-        let explanation = opinion?.observation.map { observation in
+        var explanation = opinion?.observation.map { observation in
             explain(
                 observation,
                 verdict: opinion?.verdict,
                 policy: self.evaluation,
-                now: self.snapshot.takenAt.monotonic
+                now: self.snapshot.takenAt.monotonic,
+                describingErrors: SystemError.message(of:)
             )
+        }
+        // Probes that decide nothing tell what the others cannot see.
+        explanation?.evidence += self.opinions.filter {
+            $0.report.health == .healthy && $0.report.name != opinion?.report.name
+        }.flatMap { advisor in
+            (advisor.observation?.probes?.outcomes ?? []).map {
+                "\($0.fact(describingErrors: SystemError.message(of:))) (\(advisor.report.name))"
+            }
         }
         return ExplainedPath(snapshot: self.snapshot, backend: opinion?.report.name, explanation: explanation)
     }
@@ -98,5 +117,15 @@ struct Inquiry: Sendable {
             },
             takenAt: self.snapshot.takenAt
         )
+    }
+}
+
+extension BackendOpinion {
+    /// Whether it has spoken only to say that it knows nothing yet: no target has answered, and some may still do.
+    fileprivate var isStillProbing: Bool {
+        guard self.report.health == .healthy, let observation = self.observation, observation.interfaces == nil,
+            let probes = observation.probes
+        else { return false }
+        return !probes.isComplete && !probes.answered
     }
 }

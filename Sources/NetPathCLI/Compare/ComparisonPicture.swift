@@ -16,6 +16,8 @@ struct ComparisonPicture: LivePicture {
 
     /// With less than this everything is said as briefly as possible.
     private static let roomy = TerminalSize(columns: 36, rows: 16)
+    /// The rows that differences and changes need to say anything.
+    private static let leastRest = 6
     private var isRoomy: Bool { self.size.rows >= Self.roomy.rows && self.size.columns >= Self.roomy.columns }
 
     init(characters: LiveCharacters, hint: String, end: WallTime?) {
@@ -43,7 +45,12 @@ struct ComparisonPicture: LivePicture {
             (self.snapshot.map { [self.backends($0, local: local), self.differences($0)] } ?? [])
             + [self.history.section(self.size, self.characters, local: local)]
         let room = max(0, rows - title.count - footer.count)
-        let shares = LiveSection.shares(of: room, wanted: sections.map { $0.wantedRows(isRoomy: self.isRoomy) })
+        var wanted = sections.map { $0.wantedRows(isRoomy: self.isRoomy) }
+        // The table is what it is all about: it comes first if it leaves some room for the rest.
+        let reserved = wanted[0] + Self.leastRest <= room ? wanted[0] : 0
+        wanted[0] -= reserved
+        var shares = LiveSection.shares(of: room - reserved, wanted: wanted)
+        shares[0] += reserved
         var lines = title
         for (section, share) in zip(sections, shares) { lines += section.lines(rows: share, isRoomy: self.isRoomy) }
         lines += Array(repeating: LiveLine(), count: max(0, rows - lines.count - footer.count)) + footer

@@ -110,7 +110,8 @@ struct ComparisonTable: Hashable, Sendable {
             line.append(self.names[index])
             line.advance(to: nameWidth + 4)
             line.append(self.cells[0][index].text, self.cells[0][index].emphasis)
-            let rest = [self.cells[1][index].text, self.cells[7][index].text].filter { $0 != "-" }
+            // Who was first matters more than why, when the end is cut off.
+            let rest = [self.cells[7][index].text, self.cells[1][index].text].filter { $0 != "-" }
             line.append(rest.map { "  \($0)" }.joined())
             return line
         }
@@ -126,7 +127,7 @@ extension Comparison.Column {
     /// How long after the first to notice.
     var behindText: String {
         guard self.opinion != nil else { return "-" }
-        guard let delay = self.delay else { return "not yet" }
+        guard let delay = self.delay else { return "not noticed" }
         return delay == .zero ? "first" : "+\(delay.brief)"
     }
 }

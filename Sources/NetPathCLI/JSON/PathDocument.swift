@@ -70,7 +70,7 @@ extension JSONSink {
         }
     }
 
-    fileprivate mutating func interface(_ interface: PathInterface) {
+    mutating func interface(_ interface: PathInterface) {
         self.object { sink in
             sink.member("name", interface.name)
             sink.member("index", interface.index)
@@ -86,14 +86,14 @@ extension JSONSink {
         }
     }
 
-    fileprivate mutating func gateway(_ gateway: Gateway) {
+    mutating func gateway(_ gateway: Gateway) {
         self.object { sink in
             sink.member("address", gateway.address.description)
             sink.member("interface", gateway.interfaceIndex)
         }
     }
 
-    fileprivate mutating func probe(_ outcome: ProbeOutcome) {
+    mutating func probe(_ outcome: ProbeOutcome) {
         var errno: Int32?
         if case .unreachable(let number) = outcome.result { errno = number }
         self.object { sink in

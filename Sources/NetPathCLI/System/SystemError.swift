@@ -19,7 +19,11 @@ struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     var isReaderGone: Bool { [EPIPE, ECONNRESET, ENXIO, EIO, EBADF].contains(self.errno) }
 
     var description: String {
-        let reason = unsafe strerror(self.errno).map { unsafe String(cString: $0) } ?? "error"
-        return "\(self.action): \(reason) (errno \(self.errno))"
+        "\(self.action): \(Self.message(of: self.errno)) (errno \(self.errno))"
+    }
+
+    /// The system's words for an error number.
+    static func message(of errno: Int32) -> String {
+        unsafe strerror(errno).map { unsafe String(cString: $0) } ?? "error \(errno)"
     }
 }

@@ -104,10 +104,24 @@ extension NetworkPath {
 extension ProbeOutcome {
     /// The outcome of a probe.
     var text: String {
-        var text = "\(self.target): \(self.result.name)"
-        if case .unreachable(let errno) = self.result { text += " (errno \(errno))" }
-        if let roundTrip = self.roundTrip { text += ", \(roundTrip.inNanoseconds / 1_000_000) ms" }
-        return text
+        let result =
+            switch self.result {
+            case .connected: "connected"
+            case .refused: "refused"
+            case .unreachable(let errno): "unreachable (\(SystemError.message(of: errno)))"
+            case .timedOut: "timed out"
+            case .notResolved: "name not resolved"
+            case .portal: "a captive portal answered"
+            }
+        return "\(self.target): \(result)" + (self.roundTrip.map { " after \($0.roundTripText)" } ?? "")
+    }
+}
+
+extension Duration {
+    /// A round trip in whole milliseconds, or microseconds where there is none of those.
+    var roundTripText: String {
+        self < .milliseconds(1)
+            ? "\(self.inNanoseconds / 1_000) µs" : "\(self.inNanoseconds / 1_000_000) ms"
     }
 }
 

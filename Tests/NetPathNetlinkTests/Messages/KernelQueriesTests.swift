@@ -43,6 +43,11 @@ struct KernelQueriesTests {
         #expect(indices.contains(1))
     }
 
+    @Test func anAnswerThatDoesNotFitIsAskedForAgain() throws {
+        let answer = try KernelQueries(bufferSize: 256).ask(.link(1), LinkUpdate.init)
+        #expect((try? answer.get())?.index == 1)
+    }
+
     @Test func noQuestionHasNoAnswer() throws {
         #expect(try KernelQueries().ask([], LinkUpdate.init).isEmpty)
     }

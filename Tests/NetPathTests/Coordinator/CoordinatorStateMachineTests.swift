@@ -164,6 +164,46 @@ import Testing
         #expect(harness.machine.nextDeadline == nil)
     }
 
+    @Test func whatAProbeFoundAsksNobody() {
+        let answered = Observation.probing(ProbeOutcome(target: "a:1", result: .connected))
+        let failed = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut))
+        var harness = CoordinatorHarness(.active, .active, .active)
+        harness.start()
+        for backend in [1, 2, 1, 2] {
+            harness.report(backend, answered)
+            harness.report(backend, failed)
+        }
+        #expect(harness.refreshed.isEmpty)
+        // One that sees interfaces too asks because of them, not because of its probes.
+        harness.report(0, self.online)
+        #expect(harness.refreshed == [1, 2])
+        harness.report(0, self.online.changed { $0.probes = answered.probes })
+        #expect(harness.refreshed == [1, 2])
+        harness.report(0, self.online.changed { $0.dnsServers = [DNSServer(IPAddress(ipv4: 0xC000_0235))] })
+        #expect(harness.refreshed == [1, 2, 1, 2])
+    }
+
+    @Test func aResumptionAsksTheOthersEvenWhenNothingChanged() {
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.report(1, .probing(ProbeOutcome(target: "a:1", result: .connected)))
+        #expect(harness.refreshed == [1])
+        let resumed = self.online.changed { $0.suspensions = 1 }
+        harness.report(0, resumed)
+        #expect(harness.refreshed == [1, 1])
+        harness.report(0, resumed)
+        #expect(harness.refreshed == [1, 1], "once for each")
+        #expect(harness.published.count == 2, "nothing changed but the internet at the beginning")
+        // A new run counts from the beginning.
+        harness.end(0)
+        harness.advance(by: .seconds(1))
+        harness.report(1, .probing(ProbeOutcome(target: "a:1", result: .connected)))
+        let asked = harness.refreshed.count
+        harness.report(0, self.online)
+        #expect(harness.refreshed.count == asked)
+    }
+
     @Test func aWedgedBackendIsFoundAtTheNextEventOfAnother() {
         var harness = CoordinatorHarness(.active, .active)
         harness.start()

@@ -276,6 +276,14 @@ import Testing
             "the route through eth0 has lost its link"
         ),
         Row(
+            "of legs that all fail one through an interface that is down is not taken",
+            Observation.seeing(eth0.down(), NetworkInterface.wired("eth1", 4).withoutCarrier())
+                .answering(.ipv4, .route(Route(legs: [dead, RouteLeg(interfaceIndex: 4, isDown: true)]))),
+            .unsatisfied,
+            .noCarrier,
+            "eth1 has no carrier"
+        ),
+        Row(
             "egress link-down, interface not seen",
             Observation.seeing(wlan0).answering(.ipv4, .route(Route(legs: [dead]))),
             .unsatisfied,

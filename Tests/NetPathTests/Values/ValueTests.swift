@@ -26,6 +26,7 @@ import Testing
         let later = observation.changed {
             $0.observedAt = $0.observedAt + .seconds(9)
             $0.resynchronizations = 7
+            $0.suspensions = 7
             $0.interfaces?[1].carrierSince = MonotonicTime(nanoseconds: 1)
         }
         #expect(later == observation)

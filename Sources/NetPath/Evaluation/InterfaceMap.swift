@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Values found by interface index: a sorted list.
+///
+/// Every event makes these anew, mostly for a handful of interfaces: three dictionaries cost as much as the rest of an
+/// evaluation.
+struct InterfaceMap<Value> {
+    private let indices: [UInt32]
+    let values: [Value]
+
+    /// Makes a map of indices in ascending order and their values; of equal indices the first one counts.
+    init(_ indices: [UInt32], _ values: [Value]) {
+        self.indices = indices
+        self.values = values
+    }
+
+    subscript(_ index: UInt32) -> Value? {
+        var low = 0
+        var high = self.indices.count
+        while low < high {
+            let middle = (low + high) / 2
+            if self.indices[middle] < index { low = middle + 1 } else { high = middle }
+        }
+        return low < self.indices.count && self.indices[low] == index ? self.values[low] : nil
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Dispatch
+import Foundation
+import NetPathTestKit
+
+/// Plays a scenario against every column.
+///
+/// Nothing is waited for but what the monitors say. That they keep to it is proved by a mark, not by waiting: a change
+/// of the DNS servers, made last, that netlink, sysfs and both mergers must have seen.
+struct ScenarioRun {
+    private let scenario: Scenario
+    private let stage: Stage
+    private var failures: [String] = []
+
+    /// The time for every column to say what it must say.
+    private let patience: Duration
+    /// Most of a scenario is waiting for connections that are not answered: more of them than there are processors.
+    private static let places = DispatchSemaphore(value: 8)
+
+    /// Plays a scenario on a thread of its own, since all of the lab's calls block.
+    ///
+    /// - Parameters:
+    ///   - scenario: The scenario.
+    ///   - patience: The time for every column to say what it must say.
+    /// - Returns: What went wrong.
+    static func failures(of scenario: Scenario, patience: Duration = .seconds(15)) async -> [String] {
+        await withCheckedContinuation { continuation in
+            Thread {
+                Self.places.wait()
+                defer { Self.places.signal() }
+                continuation.resume(returning: Self.play(scenario, patience))
+            }.start()
+        }
+    }
+
+    private static func play(_ scenario: Scenario, _ patience: Duration) -> [String] {
+        do {
+            let stage = try Stage(scenario.world)
+            defer { stage.lab.close() }
+            var run = ScenarioRun(scenario: scenario, stage: stage, patience: patience)
+            try run.play()
+            return run.failures
+        } catch {
+            return ["\(error)"]
+        }
+    }
+
+    private init(scenario: Scenario, stage: Stage, patience: Duration) {
+        self.scenario = scenario
+        self.stage = stage
+        self.patience = patience
+    }
+
+    private mutating func play() throws {
+        try self.scenario.prepare(self.stage)
+        var watches: [ColumnWatch] = []
+        if self.scenario.approach == .both {
+            watches = try self.startColumns()
+            self.settle(watches, "before the change", wasOnline: true)
+            // Nothing that follows would mean anything.
+            guard self.failures.isEmpty else { return }
+            for watch in watches { try watch.forget() }
+            try self.stage.forgetConnections()
+        }
+        try self.scenario.change(self.stage)
+        self.settle(watches, "started before")
+        if !watches.isEmpty { try self.stage.awaitProbe(for: self.scenario.cell(.tcpProbe)) }
+
+        let later = try self.startColumns()
+        self.settle(later, "started after")
+        let mark = try self.stage.setResolverMark()
+        self.settle(watches, "started before, at the end", mark: mark)
+        self.settle(later, "started after, at the end", mark: mark)
+        self.checkHistory(watches, later)
+    }
+
+    private static let online: [Column: Cell] = [.netlink: .routed, .sysfs: .routed, .tcpProbe: .answered]
+
+    private func startColumns() throws -> [ColumnWatch] {
+        try Column.allCases.map { ColumnWatch($0, try self.stage.start($0, by: self.scenario.launcher)) }
+    }
+
+    private mutating func settle(
+        _ watches: [ColumnWatch],
+        _ moment: String,
+        wasOnline: Bool = false,
+        mark: String? = nil
+    ) {
+        let words = wasOnline ? Self.online : self.scenario.words
+        let deadline = ContinuousClock.now + self.patience
+        for watch in watches {
+            let cell = wasOnline ? Self.online[watch.column] ?? .routed : self.scenario.cell(watch.column)
+            var expected = Expectation(watch.column, cell: cell, words: words)
+            if !wasOnline { expected.limitation = self.scenario.limitation }
+            guard let problem = watch.settle(on: expected, mark: mark, until: deadline) else { continue }
+            self.failures.append("\(moment): \(problem)")
+        }
+    }
+
+    /// What was said on the way there.
+    private mutating func checkHistory(_ watches: [ColumnWatch], _ later: [ColumnWatch]) {
+        for watch in watches where self.scenario.isSteady {
+            let expected = self.scenario.cell(watch.column).status
+            if let other = watch.said.first(where: { $0.status != expected }) {
+                self.failures.append("started before: \(watch.column) said \(other) in between, and nothing happened")
+            }
+        }
+        // What reads the state of the kernel has no excuse for a first word that it takes back.
+        for watch in later where watch.column == .netlink || watch.column == .sysfs {
+            let first = watch.said.first { $0.status != nil }
+            if let first, first != self.scenario.cell(watch.column) {
+                self.failures.append("started after: \(watch.column) said \(first) first")
+            }
+        }
+    }
+}
