@@ -14,12 +14,18 @@ let package = Package(
         .library(name: "LinuxNetworkPath", targets: ["LinuxNetworkPath"]),
         .library(name: "Network", targets: ["Network"]),
         .library(name: "NetPathNetwork", targets: ["NetPathNetwork"]),
+        .library(name: "Connectivity", targets: ["Connectivity"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
         .executable(name: "netpath", targets: ["NetPathCommand"]),
     ],
+    traits: [
+        .trait(name: "OpenCombine", description: "Combine publishers and an ObservableObject in Connectivity")
+    ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        // Not even resolved without the trait.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         // System libraries: a module map and a shim header each.
@@ -57,6 +63,15 @@ let package = Package(
         .target(name: "Network", dependencies: ["LinuxNetworkPath"]),
         // The same under a name that no package tests for, for those who rename modules with a compiler flag.
         .target(name: "NetPathNetwork", dependencies: ["LinuxNetworkPath"]),
+
+        // What applications use: one object that says whether there is a connection.
+        .target(
+            name: "Connectivity",
+            dependencies: [
+                "NetPath", "NetPathStandard",
+                .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            ]
+        ),
 
         // What only the Makefile knows. In C, because a define has no value in Swift.
         .target(
@@ -102,6 +117,22 @@ let package = Package(
             path: "Examples/BulletproofRequest"
         ),
 
+        .executableTarget(
+            name: "ExampleOfflineLabel",
+            dependencies: ["Connectivity"],
+            path: "Examples/OfflineLabel"
+        ),
+        .executableTarget(
+            name: "ExampleOfflineOverlay",
+            dependencies: ["Connectivity"],
+            path: "Examples/OfflineOverlay"
+        ),
+        .executableTarget(
+            name: "ExampleStatusView",
+            dependencies: ["Connectivity"],
+            path: "Examples/StatusView"
+        ),
+
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
         .testTarget(
             name: "NetPathNetlinkTests",
@@ -142,6 +173,19 @@ let package = Package(
             dependencies: ["LinuxNetworkPath", "NetPath", "NetPathStandard", "NetPathTestKit"]
         ),
         .testTarget(name: "FacadeTests", dependencies: ["NetPathTestKit", "PathMonitorScenarios"]),
+        // What the tests of the monitor run inside namespaces.
+        .executableTarget(
+            name: "ConnectivityScenarios",
+            dependencies: ["Connectivity"],
+            path: "Tests/ConnectivityScenarios"
+        ),
+        .testTarget(
+            name: "ConnectivityTests",
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathTestKit", "ConnectivityScenarios",
+                "ExampleOfflineLabel", "ExampleOfflineOverlay", "ExampleStatusView",
+            ]
+        ),
         .testTarget(
             name: "KernelTests",
             dependencies: [
@@ -160,7 +204,9 @@ let package = Package(
         .testTarget(name: "ComparisonTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
         .testTarget(
             name: "ConsumerTests",
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit", "Reachability"]
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathNetlink", "NetPathConfiguration", "NetPathTestKit", "Reachability",
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

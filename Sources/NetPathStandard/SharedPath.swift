@@ -67,6 +67,11 @@ package final class SharedPath: Sendable {
     /// The coordinator, for those who ask it more than paths; the same for as long as somebody wants paths.
     package var coordinator: PathCoordinator? { self.state.withLock { $0.coordinator } }
 
+    /// Has everything read again, if anybody listens.
+    package func refresh() {
+        self.state.withLock { $0.coordinator }?.refresh()
+    }
+
     /// Asks somebody whether it wants paths, and acts on the answer; call it after every change of the answer.
     ///
     /// Of calls on several threads the one that asks last decides, so that nobody is left behind.

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+// The overlay of an application: presented once when the connection is lost, dismissed once when it is back, however
+// often the network is reported in between.
+
+import Connectivity
+import Dispatch
+import Foundation
+
+@MainActor
+final class Overlay {
+    private var isPresented = false
+
+    func show(_ isConnected: Bool) {
+        // Twice in a row would be a mistake, which a window would not forgive.
+        precondition(self.isPresented == isConnected, "the overlay was asked for twice")
+        self.isPresented = !isConnected
+        say(isConnected ? "dismiss" : "present ∆ No Network")
+    }
+}
+
+@MainActor
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+}
+
+let overlay = Overlay()
+
+// What is known at once needs no overlay that comes and goes.
+say(NetworkMonitor.shared.isConnected ? "online" : "offline")
+let token = NotificationCenter.default.addObserver(
+    forName: NetworkMonitor.connectivityChangedNotification,
+    object: NetworkMonitor.shared,
+    queue: nil
+) { notification in
+    let isConnected = notification.userInfo?[NetworkMonitor.isConnectedKey] as? Bool ?? true
+    // Posted on the main queue, where NetworkMonitor.shared makes its calls.
+    MainActor.assumeIsolated { overlay.show(isConnected) }
+}
+withExtendedLifetime(token) { dispatchMain() }

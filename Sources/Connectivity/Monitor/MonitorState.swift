@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What a monitor knows, and who has been told: without locks, queues and threads.
+struct MonitorState: Sendable {
+    typealias Handler = @Sendable (Bool) -> Void
+    typealias UpdateHandler = @Sendable (ConnectivityUpdate) -> Void
+
+    /// The next thing to do where the calls are made.
+    enum Call: Sendable {
+        /// Tell those who observe properties.
+        case announce(from: ConnectivityUpdate?, to: ConnectivityUpdate)
+        case handler(Handler, Bool)
+        case update(UpdateHandler, ConnectivityUpdate)
+        /// Post notifications of a change.
+        case post(isConnected: Bool)
+    }
+
+    private struct Observer: Sendable {
+        let handler: Handler
+        var told: Bool?
+    }
+
+    private struct UpdateObserver: Sendable {
+        let handler: UpdateHandler
+        var version: UInt64 = 0
+    }
+
+    private enum Due: Sendable {
+        case observer(UInt64)
+        case post(Bool)
+    }
+
+    /// The number of the one observer that is replaced rather than added.
+    private static let handlerID: UInt64 = 0
+
+    /// What hears of paths; nil while the monitor does not run.
+    private(set) var relay: PathRelay?
+    /// The newest there is; the last there was, when the monitor was stopped.
+    private(set) var latest: ConnectivityUpdate?
+    /// The number of the newest path of this run.
+    private var number: UInt64 = 0
+    /// Counts what is worth telling.
+    private var version: UInt64 = 0
+    private var announced: (update: ConnectivityUpdate, version: UInt64)?
+    /// What observers of connectedness are being told, and what they shall be told then.
+    private var current: Bool?
+    private var pending: [Bool] = []
+    private var posted: Bool?
+    private var due: [Due] = []
+    private var observers: [UInt64: Observer] = [:]
+    private var updateObservers: [UInt64: UpdateObserver] = [:]
+    private var streams: [UInt64: AsyncStream<ConnectivityUpdate>.Continuation] = [:]
+    private var lastID = MonitorState.handlerID
+    /// Whether calls are being made, or were asked for: nobody else may then.
+    private var isDelivering = false
+
+    // MARK: Lifetime
+
+    /// Starts; false when it runs already.
+    mutating func start(_ relay: PathRelay) -> Bool {
+        guard self.relay == nil else { return false }
+        self.relay = relay
+        // What was known at the last stop may not be true any more: whoever reads now has to wait for the first path.
+        self.latest = nil
+        // The path that others share may be the one that was known then.
+        self.number = 0
+        return true
+    }
+
+    /// Stops, and returns what heard of paths; no call follows.
+    mutating func stop() -> PathRelay? {
+        self.pending = []
+        self.due = []
+        self.current = nil
+        return self.relay.take()
+    }
+
+    // MARK: Paths
+
+    /// Takes a path; says whether there are calls to ask for.
+    mutating func receive(_ update: ConnectivityUpdate, number: UInt64, from relay: PathRelay) -> Bool {
+        // Paths come on several threads, and some after the stop.
+        guard relay === self.relay, number > self.number else { return false }
+        self.number = number
+        guard update != self.latest else { return false }
+        self.latest = update
+        self.version += 1
+        for stream in self.streams.values { stream.yield(update) }
+        if update.isConnected != self.pending.last ?? self.current {
+            self.pending.append(update.isConnected)
+            // Whoever was busy meanwhile hears that there was an interruption, not how often.
+            if self.pending.count > 2 { self.pending.removeLast(2) }
+        }
+        return self.requestDelivery()
+    }
+
+    // MARK: Calls
+
+    /// Takes the next call to make; nil, and others may ask for calls again, when there is none.
+    mutating func nextCall() -> Call? {
+        guard self.relay != nil else {
+            self.isDelivering = false
+            return nil
+        }
+        if let latest, self.announced?.version != self.version {
+            defer { self.announced = (latest, self.version) }
+            return .announce(from: self.announced?.update, to: latest)
+        }
+        if let latest, let (id, observer) = self.updateObservers.first(where: { $0.value.version != self.version }) {
+            self.updateObservers[id]?.version = self.version
+            return .update(observer.handler, latest)
+        }
+        while true {
+            while !self.due.isEmpty {
+                if let call = self.call(for: self.due.removeFirst()) { return call }
+            }
+            guard !self.pending.isEmpty else {
+                self.isDelivering = false
+                return nil
+            }
+            let isConnected = self.pending.removeFirst()
+            self.current = isConnected
+            self.due = self.observers.keys.sorted().map { .observer($0) }
+            if let posted, posted != isConnected { self.due.append(.post(isConnected)) }
+            self.posted = isConnected
+        }
+    }
+
+    private mutating func call(for due: Due) -> Call? {
+        switch due {
+        case .post(let isConnected): return .post(isConnected: isConnected)
+        case .observer(let id):
+            guard let current, let observer = self.observers[id], observer.told != current else { return nil }
+            self.observers[id]?.told = current
+            return .handler(observer.handler, current)
+        }
+    }
+
+    private mutating func requestDelivery() -> Bool {
+        defer { self.isDelivering = true }
+        return !self.isDelivering
+    }
+
+    // MARK: Observers
+
+    /// The handler, of which there is one.
+    var handler: Handler? { self.observers[Self.handlerID]?.handler }
+
+    /// Replaces the handler; returns the old one, and whether there are calls to ask for.
+    mutating func replaceHandler(_ new: Handler?) -> (old: Handler?, delivers: Bool) {
+        let old = self.observers.removeValue(forKey: Self.handlerID)?.handler
+        guard let new else { return (old, false) }
+        return (old, self.add(new, as: Self.handlerID))
+    }
+
+    /// Adds an observer of connectedness.
+    mutating func add(_ handler: @escaping Handler) -> (id: UInt64, delivers: Bool) {
+        self.lastID += 1
+        return (self.lastID, self.add(handler, as: self.lastID))
+    }
+
+    private mutating func add(_ handler: @escaping Handler, as id: UInt64) -> Bool {
+        self.observers[id] = Observer(handler: handler)
+        // Before the first path nobody is told; with it everybody is.
+        guard self.relay != nil, self.current != nil else { return false }
+        self.due.append(.observer(id))
+        return self.requestDelivery()
+    }
+
+    /// Adds an observer of everything.
+    mutating func add(update handler: @escaping UpdateHandler) -> (id: UInt64, delivers: Bool) {
+        self.lastID += 1
+        self.updateObservers[self.lastID] = UpdateObserver(handler: handler)
+        guard self.relay != nil, self.latest != nil else { return (self.lastID, false) }
+        return (self.lastID, self.requestDelivery())
+    }
+
+    /// Adds a sequence, which gets the newest update at once.
+    mutating func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
+        self.lastID += 1
+        self.streams[self.lastID] = stream
+        if self.relay != nil, let latest { stream.yield(latest) }
+        return self.lastID
+    }
+
+    /// Removes an observer; returns what has to be released outside the lock.
+    mutating func remove(_ id: UInt64) -> (any Sendable)? {
+        if let observer = self.observers.removeValue(forKey: id) { return observer }
+        if let observer = self.updateObservers.removeValue(forKey: id) { return observer }
+        return self.streams.removeValue(forKey: id)
+    }
+
+    /// Removes the sequences, to be ended outside the lock.
+    mutating func removeStreams() -> [AsyncStream<ConnectivityUpdate>.Continuation] {
+        defer { self.streams = [:] }
+        return Array(self.streams.values)
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Foundation
+// Not NetPath, whose Observation the macro would take for the module of that name.
+package import NetPathStandard
+public import Observation
+import Synchronization
+
+/// Says whether the machine is connected to the network, and says it again whenever that changes.
+///
+/// Every member may be used on any thread. All monitors of a process share one source, which rests when none of them
+/// runs; it reads no file of configuration and contacts nobody. The properties are always the newest there is, and
+/// observable; calls are made where the ``ConnectivityDelivery`` says, one at a time, while no lock is held.
+///
+/// A monitor that nobody holds any more stops.
+@Observable
+public final class NetworkMonitor: Sendable {
+    /// The one that runs for the whole life of the process, from the first use on.
+    public static let shared: NetworkMonitor = {
+        let monitor = NetworkMonitor()
+        monitor.start()
+        return monitor
+    }()
+
+    /// How long a property waits at most for the first path there is.
+    private static let patience: Duration = .milliseconds(250)
+
+    @ObservationIgnored private let source: SharedPath
+    @ObservationIgnored private let delivery: ConnectivityDelivery
+    @ObservationIgnored private let notificationCenter: NotificationCenter
+    @ObservationIgnored private let state = Mutex(MonitorState())
+
+    package init(source: SharedPath, deliverOn delivery: ConnectivityDelivery, notificationCenter: NotificationCenter) {
+        self.source = source
+        self.delivery = delivery
+        self.notificationCenter = notificationCenter
+    }
+
+    /// Creates a monitor; ``start()`` starts it.
+    ///
+    /// - Parameters:
+    ///   - delivery: Where the handler, observers and notifications are called.
+    ///   - notificationCenter: Where notifications are posted.
+    public convenience init(
+        deliverOn delivery: ConnectivityDelivery = .main,
+        notificationCenter: NotificationCenter = .default
+    ) {
+        self.init(source: .process, deliverOn: delivery, notificationCenter: notificationCenter)
+    }
+
+    deinit {
+        self.stop()
+        for stream in self.state.withLock({ $0.removeStreams() }) { stream.finish() }
+    }
+
+    // MARK: Lifetime
+
+    /// Starts, or starts again; nothing when it runs already.
+    public func start() {
+        let relay = PathRelay(self)
+        guard self.state.withLock({ $0.start(relay) }) else { return }
+        self.source.update(relay)
+    }
+
+    /// Stops until the next ``start()``; properties stay what they were, and observers and sequences wait.
+    ///
+    /// Called where calls are made, no call follows; elsewhere, one that is under way finishes.
+    public func stop() {
+        guard let relay = self.state.withLock({ $0.stop() }) else { return }
+        relay.end()
+        self.source.update(relay)
+    }
+
+    /// Reads everything anew, for example when the application came back from the background; nothing while stopped.
+    ///
+    /// Changes are told as always; the kernel tells of them anyhow, this is for those who do not trust it.
+    public func refresh() {
+        guard self.state.withLock({ $0.relay != nil }) else { return }
+        self.source.refresh()
+    }
+
+    // MARK: Properties
+
+    /// Whether there is a path to the network.
+    ///
+    /// The first read of this and of the other properties takes a snapshot, which blocks for a few milliseconds, at
+    /// most for a quarter of a second. So does every read of a monitor that was never started.
+    public var isConnected: Bool {
+        self.access(keyPath: \.isConnected)
+        return self.update.isConnected
+    }
+
+    /// The same as ``isConnected``.
+    public var connected: Bool { self.isConnected }
+
+    /// How the network is.
+    public var status: NetworkStatus {
+        self.access(keyPath: \.status)
+        return self.update.status
+    }
+
+    /// What the path leads over.
+    public var connectionType: ConnectionType {
+        self.access(keyPath: \.connectionType)
+        return self.update.connectionType
+    }
+
+    /// Whether traffic is likely to cost money.
+    public var isExpensive: Bool {
+        self.access(keyPath: \.isExpensive)
+        return self.update.isExpensive
+    }
+
+    /// Whether traffic should be kept low.
+    public var isConstrained: Bool {
+        self.access(keyPath: \.isConstrained)
+        return self.update.isConstrained
+    }
+
+    var update: ConnectivityUpdate {
+        if let latest = self.state.withLock({ $0.latest }) { return latest }
+        let path = self.source.now(within: Self.patience)
+        return self.state.withLock { $0.latest } ?? ConnectivityUpdate(path)
+    }
+
+    // MARK: Observers
+
+    /// What is called with ``isConnected`` when it is set, and whenever that changes.
+    ///
+    /// There is one; ``observe(_:)`` adds others. A stopped monitor calls it when it is started.
+    public var handler: (@Sendable (_ isConnected: Bool) -> Void)? {
+        get { self.state.withLock { $0.handler } }
+        set {
+            // The old one is released outside the lock: what it captured may end with it.
+            let (old, delivers) = self.state.withLock { $0.replaceHandler(newValue) }
+            if delivers { self.deliver() }
+            withExtendedLifetime(old) {}
+        }
+    }
+
+    /// Calls a function with ``isConnected``, now and whenever that changes, until the observation is cancelled.
+    @discardableResult
+    public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ConnectivityObservation {
+        let (id, delivers) = self.state.withLock { $0.add(handler) }
+        if delivers { self.deliver() }
+        return ConnectivityObservation(id: id, of: self)
+    }
+
+    /// Calls a function with everything known, now and whenever any of it changes, until the observation is cancelled.
+    ///
+    /// What changed again before the call could be made is left out.
+    @discardableResult
+    public func observeUpdates(
+        _ handler: @escaping @Sendable (ConnectivityUpdate) -> Void
+    ) -> ConnectivityObservation {
+        let (id, delivers) = self.state.withLock { $0.add(update: handler) }
+        if delivers { self.deliver() }
+        return ConnectivityObservation(id: id, of: self)
+    }
+
+    /// Everything known, now and whenever any of it changes; a slow consumer skips what it was too slow for.
+    ///
+    /// Does not start the monitor, and ends with it or with the consumer's task.
+    public var updates: ConnectivityUpdates { ConnectivityUpdates(monitor: self) }
+
+    func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
+        self.state.withLock { $0.add(stream) }
+    }
+
+    func remove(_ id: UInt64) {
+        let released = self.state.withLock { $0.remove(id) }
+        withExtendedLifetime(released) {}
+    }
+
+    // MARK: Delivery
+
+    func receive(_ update: ConnectivityUpdate, number: UInt64, from relay: PathRelay) {
+        if self.state.withLock({ $0.receive(update, number: number, from: relay) }) { self.deliver() }
+    }
+
+    private func deliver() {
+        self.delivery.run { [weak self] in
+            guard let self else { return }
+            while let call = self.state.withLock({ $0.nextCall() }) { self.perform(call) }
+        }
+    }
+
+    private func perform(_ call: MonitorState.Call) {
+        switch call {
+        case .announce(let old, let new): self.announce(from: old, to: new)
+        case .handler(let handler, let isConnected): handler(isConnected)
+        case .update(let handler, let update): handler(update)
+        case .post(let isConnected): self.post(isConnected, to: self.notificationCenter)
+        }
+    }
+
+    /// Tells those who observe the properties that differ.
+    private func announce(from old: ConnectivityUpdate?, to new: ConnectivityUpdate) {
+        if old?.path != new.path { self.withMutation(keyPath: \.path) {} }
+        if old?.isConnected != new.isConnected { self.withMutation(keyPath: \.isConnected) {} }
+        if old?.status != new.status { self.withMutation(keyPath: \.status) {} }
+        if old?.connectionType != new.connectionType { self.withMutation(keyPath: \.connectionType) {} }
+        if old?.isExpensive != new.isExpensive { self.withMutation(keyPath: \.isExpensive) {} }
+        if old?.isConstrained != new.isConstrained { self.withMutation(keyPath: \.isConstrained) {} }
+    }
+}

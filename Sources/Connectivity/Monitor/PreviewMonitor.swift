@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import NetPath
+
+/// A network that does not exist, for previews and tests of what a program shows.
+public struct PreviewMonitor: PathMonitor {
+    private let type: ConnectionType
+    /// How long each of the two states holds; nil when nothing changes.
+    private let period: Duration?
+    private let isCaptive: Bool
+
+    private init(_ type: ConnectionType, period: Duration? = nil, isCaptive: Bool = false) {
+        self.type = type
+        self.period = period
+        self.isCaptive = isCaptive
+    }
+
+    /// Connected.
+    public static let online = Self.online(over: .wifi)
+    /// Not connected: the Wi-Fi interface is down.
+    public static let offline = Self(.none)
+    /// Connected and not connected in turns, 2 s each; connected first.
+    public static let flapping = Self.flapping(every: .seconds(2))
+    /// Connected to a network whose captive portal answers for the internet: `path.internet` is `portal`.
+    public static let captive = Self(.wifi, isCaptive: true)
+
+    /// Connected over something; with ``ConnectionType/none`` not connected.
+    public static func online(over type: ConnectionType) -> PreviewMonitor { Self(type) }
+
+    /// Connected and not connected in turns.
+    ///
+    /// - Parameters:
+    ///   - period: How long each of the two holds.
+    ///   - type: What it is connected over.
+    /// - Returns: What ``NetworkMonitor/preview(_:deliverOn:)`` takes.
+    public static func flapping(every period: Duration, over type: ConnectionType = .wifi) -> PreviewMonitor {
+        Self(type, period: period)
+    }
+
+    /// Plays the preview until cancelled.
+    ///
+    /// - Parameter context: What the coordinator offers.
+    /// - Throws: `CancellationError` when cancelled.
+    public func run(_ context: MonitorContext) async throws {
+        let start = context.clock.now()
+        context.report(self.observation(at: start, since: start))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in context.refreshRequests {
+                    context.report(self.observation(at: context.clock.now(), since: start))
+                }
+            }
+            group.addTask {
+                var next = start
+                while let period {
+                    next = next + period
+                    try await context.clock.sleep(until: next)
+                    context.report(self.observation(at: context.clock.now(), since: start))
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func observation(at now: MonotonicTime, since start: MonotonicTime) -> Observation {
+        let turns = self.period.map { Int64((now - start) / $0) } ?? 0
+        let isOnline = self.type != .none && turns.isMultiple(of: 2)
+        var interface = NetworkInterface(
+            index: 2,
+            name: self.type.previewName,
+            type: self.type.interfaceType,
+            flags: isOnline ? [.up] : []
+        )
+        interface.operationalState = isOnline ? .up : .down
+        interface.hasCarrier = isOnline
+        var observation = Observation(at: now)
+        observation.interfaces = [interface]
+        let route = RouteAnswer.route(Route(legs: [RouteLeg(interfaceIndex: interface.index)]))
+        observation.representatives = RepresentativeRoute.defaultDestinations.map {
+            RepresentativeRoute(to: $0, isOnline && $0.family == .ipv4 ? route : .noRoute)
+        }
+        if self.isCaptive {
+            let outcome = ProbeOutcome(target: "preview", result: .portal)
+            observation.probes = ProbeRound(outcomes: [outcome], isComplete: true)
+        }
+        return observation
+    }
+}
+
+extension NetworkMonitor {
+    /// Makes a monitor that runs and shows a preview.
+    ///
+    /// - Parameters:
+    ///   - preview: What it shows, for example `.offline`.
+    ///   - delivery: Where the handler and observers are called.
+    /// - Returns: The monitor, which was started.
+    public static func preview(
+        _ preview: PreviewMonitor,
+        deliverOn delivery: ConnectivityDelivery = .main
+    ) -> NetworkMonitor {
+        let monitor = NetworkMonitor(monitor: preview, deliverOn: delivery)
+        monitor.start()
+        return monitor
+    }
+}
+
+extension ConnectionType {
+    fileprivate var interfaceType: InterfaceType {
+        switch self {
+        case .wifi, .none: .wifi
+        case .cellular: .cellular
+        case .ethernet: .wired
+        case .loopback: .loopback
+        case .other: .other
+        }
+    }
+
+    fileprivate var previewName: String {
+        switch self {
+        case .wifi, .none: "wlan0"
+        case .cellular: "wwan0"
+        case .ethernet: "eth0"
+        case .loopback: "lo"
+        case .other: "tun0"
+        }
+    }
+}

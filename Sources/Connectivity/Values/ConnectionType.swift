@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import NetPath
+
+/// What the path leads over.
+public enum ConnectionType: String, Hashable, Sendable, CaseIterable {
+    /// Wi-Fi.
+    case wifi
+    /// A cellular network.
+    case cellular
+    /// A cable.
+    case ethernet
+    /// This machine itself.
+    case loopback
+    /// Something else, such as a tunnel over something that is not known.
+    case other
+    /// Nothing: there is no path.
+    case none
+
+    /// Derives the type from a path; of a tunnel that of the hardware below it, where that is known.
+    public init(_ path: NetworkPath?) {
+        guard let path, path.status == .satisfied else {
+            self = .none
+            return
+        }
+        let below = path.carriedBy.flatMap { index in path.interfaces.first { $0.index == index } }
+        switch (below ?? path.interfaces.first { $0.reason.code == .routed })?.type {
+        case .wifi: self = .wifi
+        case .cellular: self = .cellular
+        case .wired: self = .ethernet
+        case .loopback: self = .loopback
+        case .other, nil: self = .other
+        }
+    }
+
+    /// The name for people, for example `WiFi`.
+    public var displayName: String {
+        switch self {
+        case .wifi: "WiFi"
+        case .cellular: "Cellular"
+        case .ethernet: "Ethernet"
+        case .loopback: "Loopback"
+        case .other: "Other"
+        case .none: "None"
+        }
+    }
+
+    /// The end of a sentence for people, for example `via WiFi`; `not connected` without a path.
+    public var phrase: String {
+        switch self {
+        case .wifi, .cellular, .ethernet, .loopback: "via \(self.displayName)"
+        case .other: "via another network"
+        case .none: "not connected"
+        }
+    }
+
+    /// The name of an icon, one of the SF Symbols, for example `wifi`.
+    public var iconName: String {
+        switch self {
+        case .wifi: "wifi"
+        case .cellular: "antenna.radiowaves.left.and.right"
+        case .ethernet: "cable.connector"
+        case .loopback: "arrow.triangle.2.circlepath"
+        case .other: "network"
+        case .none: "wifi.slash"
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+
+// Runs one scenario against the real kernel and writes what happens as lines; the tests run it in namespaces.
+
+/// Writes a line at once, though the output is a pipe.
+func say(_ line: String) {
+    FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+}
+
+/// What the process has open, and how much memory it uses: descriptors, threads and KiB.
+func resources() -> String {
+    func measure() -> [Int] {
+        let files = FileManager.default
+        let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+        let resident = status.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }?.filter(\.isNumber)
+        return [
+            (try? files.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1,
+            (try? files.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1,
+            resident.flatMap { Int($0) } ?? -1,
+        ]
+    }
+    // Measured the second time: the first has costs of its own.
+    _ = measure()
+    return measure().map(String.init).joined(separator: " ")
+}
+
+func watch() -> Never {
+    NetworkMonitor.shared.handler = { say("connected \($0)") }
+    NetworkMonitor.shared.observeUpdates { say("\($0.status) \($0.connectionType.phrase)") }
+    dispatchMain()
+}
+
+/// Reads a property first of all.
+func readAtOnce() {
+    let begin = DispatchTime.now()
+    let status = NetworkMonitor.shared.status
+    let end = DispatchTime.now()
+    say("\(status) \((end.uptimeNanoseconds - begin.uptimeNanoseconds) / 1_000)")
+}
+
+/// Starts and stops, over and over; each time with a path and a call.
+func cycle(_ count: Int) {
+    let queue = DispatchQueue(label: "cycle")
+    let kept = NetworkMonitor(deliverOn: .queue(queue))
+    for number in 1...count {
+        // One that starts again, and one that begins and ends, in turns.
+        let monitor = number.isMultiple(of: 2) ? kept : NetworkMonitor(deliverOn: .queue(queue))
+        let called = DispatchSemaphore(value: 0)
+        let token = monitor.observe { _ in called.signal() }
+        monitor.start()
+        guard called.wait(timeout: .now() + 10) == .success else { return say("no call") }
+        token.cancel()
+        if monitor === kept { monitor.stop() }
+        if number == count / 10 || number == count {
+            // The threads of the last one may still be on their way out.
+            Thread.sleep(forTimeInterval: 0.3)
+            say(resources())
+        }
+    }
+}
+
+/// A banner that does not know of the terminal it is on, and a program that prints meanwhile.
+func indicate() -> Never {
+    let indicator = OfflineIndicator(output: .standardOutput)
+    indicator.start()
+    // The main thread is busy with the work of the program.
+    while let line = readLine() { indicator.print(line) }
+    indicator.stop()
+    exit(0)
+}
+
+let arguments = CommandLine.arguments
+switch arguments.dropFirst().first {
+case "watch": watch()
+case "snapshot": readAtOnce()
+case "cycles": cycle(Int(arguments.dropFirst(2).first ?? "") ?? 10_000)
+case "indicator": indicate()
+default:
+    FileHandle.standardError.write(Data("ConnectivityScenarios: there is no such scenario\n".utf8))
+    exit(64)
+}

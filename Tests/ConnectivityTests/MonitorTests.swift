@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathTestKit
+import Observation
+import Synchronization
+import Testing
+
+/// When, where and how often a monitor calls.
+@Suite(.timeLimit(.minutes(1)))
+struct MonitorTests {
+    @Test func handlerIsCalledWhenSetAndOnChanges() async throws {
+        let scripted = Scripted()
+        let calls = Calls<Bool>()
+        scripted.monitor.start()
+        scripted.monitor.handler = calls.add
+        #expect(try await calls.next())
+        // Not connected in another way, and connected over something else, are no news.
+        scripted.script.report(.ethernet)
+        scripted.script.report(.noLink)
+        #expect(try await !calls.next())
+        scripted.script.report(.seeing(.loopback()))
+        scripted.script.report(.modem)
+        #expect(try await calls.next())
+        #expect(scripted.monitor.connected)
+        #expect(scripted.monitor.connectionType == .cellular)
+        #expect(scripted.monitor.isExpensive)
+    }
+
+    @Test func handlerSetBeforeTheStart() async throws {
+        let scripted = Scripted(.noLink)
+        let calls = Calls<Bool>()
+        scripted.monitor.handler = calls.add
+        #expect(scripted.monitor.handler != nil)
+        scripted.monitor.start()
+        #expect(try await !calls.next())
+    }
+
+    @Test func handlerIsReplacedAndRemovedInsideItself() async throws {
+        let scripted = Scripted()
+        let calls = Calls<String>()
+        let monitor = scripted.monitor
+        monitor.handler = { [weak monitor] _ in
+            calls.add("first")
+            // A lock held during the call would make this a deadlock.
+            monitor?.handler = { _ in
+                monitor?.handler = nil
+                calls.add("second \(monitor?.isConnected == true)")
+            }
+        }
+        monitor.start()
+        #expect(try await calls.next() == "first")
+        #expect(try await calls.next() == "second true")
+        let witness = Calls<Bool>()
+        monitor.observe(witness.add)
+        #expect(try await witness.next())
+        scripted.script.report(.noLink)
+        #expect(try await !witness.next())
+        #expect(monitor.handler == nil)
+    }
+
+    @Test func observersByToken() async throws {
+        let scripted = Scripted()
+        let (first, second) = (Calls<Bool>(), Calls<Bool>())
+        scripted.monitor.start()
+        let token = scripted.monitor.observe(first.add)
+        scripted.monitor.observe(second.add)
+        #expect(try await first.next())
+        #expect(try await second.next())
+        token.cancel()
+        scripted.script.report(.noLink)
+        #expect(try await !second.next())
+        scripted.script.report(.wifi)
+        #expect(try await second.next())
+        // What is added by hand is the first that came since the cancellation.
+        first.add(true)
+        #expect(try await first.next())
+    }
+
+    @Test func interruptionIsToldToWhoWasBusy() async throws {
+        let scripted = Scripted()
+        let calls = Calls<Bool>()
+        scripted.monitor.start()
+        scripted.monitor.handler = calls.add
+        #expect(try await calls.next())
+        scripted.queue.suspend()
+        for _ in 0..<5 {
+            scripted.script.report(.noLink)
+            scripted.script.report(.wifi)
+        }
+        scripted.queue.resume()
+        #expect(try await !calls.next())
+        #expect(try await calls.next())
+        scripted.script.report(.noLink)
+        #expect(try await !calls.next())
+    }
+
+    @Test func nothingFollowsStopAndStartGoesOn() async throws {
+        let scripted = Scripted()
+        let calls = Calls<Bool>()
+        let monitor = scripted.monitor
+        monitor.handler = { [weak monitor] isConnected in
+            calls.add(isConnected)
+            if !isConnected { monitor?.stop() }
+        }
+        monitor.start()
+        monitor.start()
+        #expect(try await calls.next())
+        scripted.script.report(.noLink)
+        #expect(try await !calls.next())
+        await scripted.settle()
+        try await scripted.script.waitForEnd(ofRun: 1)
+        #expect(!monitor.isConnected)
+        scripted.script.report(.wifi)
+        monitor.start()
+        // What was last known is not what is now.
+        #expect(monitor.isConnected)
+        #expect(try await calls.next())
+        #expect(scripted.script.runs == 2)
+    }
+
+    @Test func refreshReadsAnew() async throws {
+        let scripted = Scripted()
+        scripted.monitor.refresh()
+        scripted.monitor.start()
+        try await scripted.script.waitForRun()
+        scripted.monitor.refresh()
+        try await scripted.script.waitForRefreshRequests()
+    }
+
+    @Test func readingStartsNothingForGood() async throws {
+        let scripted = Scripted(.ethernet)
+        #expect(scripted.monitor.isConnected)
+        try await scripted.script.waitForEnd(ofRun: 1)
+        #expect(scripted.monitor.path?.status == .satisfied)
+        try await scripted.script.waitForEnd(ofRun: 2)
+    }
+
+    @Test func endsWhileItCalls() async throws {
+        // The handler holds the last reference: the monitor ends within its own call.
+        let script = ScriptedMonitor(.wifi)
+        let calls = Calls<Bool>()
+        do {
+            let box = Holder()
+            let monitor = NetworkMonitor(monitor: script, deliverOn: .queue(DispatchQueue(label: "end")))
+            box.monitor.withLock { $0 = monitor }
+            monitor.handler = { isConnected in
+                let last = box.monitor.withLock { $0.take() }
+                calls.add(isConnected)
+                withExtendedLifetime(last) {}
+            }
+            monitor.start()
+        }
+        #expect(try await calls.next())
+        try await script.waitForEnd(ofRun: 1)
+    }
+
+    private final class Holder: Sendable {
+        let monitor = Mutex<NetworkMonitor?>(nil)
+    }
+
+    @Test func everythingFromEveryThread() async throws {
+        let scripted = Scripted()
+        let monitor = scripted.monitor
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    for round in 0..<100 { Self.use(scripted, (number + round) % 8, round) }
+                }
+            }
+        }
+        monitor.handler = nil
+        scripted.script.report(.noLink)
+        monitor.start()
+        scripted.script.report(.ethernet)
+        let calls = Calls<Bool>()
+        monitor.observe(calls.add)
+        // It may hear of the former state first; it must hear of the last one.
+        while try await !calls.next() {}
+        monitor.stop()
+    }
+
+    private static func use(_ scripted: Scripted, _ choice: Int, _ round: Int) {
+        let monitor = scripted.monitor
+        switch choice {
+        case 0: monitor.start()
+        case 1: monitor.stop()
+        case 2: monitor.handler = { [weak monitor] _ in monitor?.refresh() }
+        case 3: monitor.observe { _ in }.cancel()
+        case 4: scripted.script.report(round.isMultiple(of: 2) ? .noLink : .wifi)
+        case 5: monitor.observeUpdates { _ in }.cancel()
+        case 6: _ = monitor.updates.makeAsyncIterator()
+        default: monitor.handler = nil
+        }
+    }
+}

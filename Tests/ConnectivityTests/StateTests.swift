@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import Connectivity
+
+/// What a monitor owes to whom, without threads.
+@Suite struct StateTests {
+    /// A state that can be changed within an expectation.
+    private final class Machine {
+        private var state = MonitorState()
+
+        var latest: ConnectivityUpdate? { self.state.latest }
+
+        func start(_ relay: PathRelay) -> Bool { self.state.start(relay) }
+        func stop() -> PathRelay? { self.state.stop() }
+        func setHandler() { _ = self.state.replaceHandler { _ in } }
+        func receive(_ update: ConnectivityUpdate, _ number: UInt64, from relay: PathRelay) -> Bool {
+            self.state.receive(update, number: number, from: relay)
+        }
+
+        /// Makes the calls that are due, and returns what the handler was told.
+        func drain() -> [Bool] {
+            var told: [Bool] = []
+            while let call = self.state.nextCall() {
+                if case .handler(_, let isConnected) = call { told.append(isConnected) }
+            }
+            return told
+        }
+    }
+
+    private let machine = Machine()
+    private let monitor = NetworkMonitor(monitor: ScriptedMonitor())
+    private let offline = ConnectivityUpdate(nil)
+    private let online = ConnectivityUpdate(NetworkMonitor(monitor: PreviewMonitor.online).path)
+
+    @Test func sharedPathIsNewsAfterARestart() {
+        let (first, second) = (PathRelay(self.monitor), PathRelay(self.monitor))
+        #expect(self.machine.start(first))
+        #expect(!self.machine.start(second))
+        #expect(self.machine.receive(self.online, 5, from: first))
+        #expect(self.machine.drain().isEmpty)
+        #expect(self.machine.stop() === first)
+        #expect(self.machine.start(second))
+        #expect(self.machine.latest == nil)
+        self.machine.setHandler()
+        // Of the run before, and too late.
+        #expect(!self.machine.receive(self.offline, 6, from: first))
+        // Others kept the source running: the path is the same.
+        #expect(self.machine.receive(self.online, 5, from: second))
+        #expect(!self.machine.receive(self.offline, 4, from: second))
+        #expect(self.machine.drain() == [true])
+    }
+
+    @Test func onlyOneDeliveryIsAskedFor() {
+        let relay = PathRelay(self.monitor)
+        #expect(self.machine.start(relay))
+        self.machine.setHandler()
+        #expect(self.machine.receive(self.online, 1, from: relay))
+        #expect(!self.machine.receive(self.offline, 2, from: relay))
+        #expect(!self.machine.receive(self.online, 3, from: relay))
+        #expect(!self.machine.receive(self.offline, 4, from: relay))
+        #expect(self.machine.drain() == [true, false])
+        #expect(self.machine.receive(self.online, 5, from: relay))
+        #expect(self.machine.stop() === relay)
+        #expect(self.machine.drain().isEmpty)
+        #expect(self.machine.stop() == nil)
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathTestKit
+import Testing
+
+@testable import Connectivity
+
+/// What becomes of a path.
+@Suite struct ValueTests {
+    private func update(_ observation: Observation?) -> ConnectivityUpdate {
+        let monitor = NetworkMonitor(monitor: ScriptedMonitor(observation))
+        return ConnectivityUpdate(monitor.path)
+    }
+
+    @Test func nothingToConnectWith() {
+        let wifi = NetworkInterface.wifi("wlan0", 2)
+        let blocked = wifi.down().changed { $0.isRadioBlocked = true }
+        for observation in [.noLink, .seeing(.loopback()), .seeing(wifi.down()), .seeing(blocked)] as [Observation] {
+            let update = self.update(observation)
+            #expect(update.status == .disconnected, "\(update.path?.reason.message ?? "none")")
+            #expect(update.status.displayName == "Offline")
+            #expect(update.connectionType == .none)
+            #expect(!update.isConnected && !update.isExpensive && !update.isConstrained)
+        }
+    }
+
+    @Test func aLinkWithoutAPath() {
+        let wired = NetworkInterface.wired("eth0", 2)
+        #expect(self.update(.seeing(wired)).status == .unsatisfied)
+        #expect(self.update(.seeing(wired.with("192.0.2.7/24"))).status == .unsatisfied)
+        let waiting = self.update(.seeing(NetworkInterface.wifi("wlan0", 2).inState(.dormant)))
+        #expect(waiting.status == .requiresConnection)
+        #expect(waiting.status.mayConnect && !waiting.isConnected)
+        // Nobody knows: that is no reason to say that there is nothing to connect with.
+        #expect(NetworkStatus(nil) == .unsatisfied)
+    }
+
+    @Test func namesOfTypes() {
+        let wifi = self.update(.wifi)
+        #expect(wifi.isConnected && wifi.status == .connected && wifi.status.displayName == "Online")
+        #expect(wifi.connectionType.phrase == "via WiFi")
+        #expect(wifi.connectionType.iconName == "wifi")
+        #expect(self.update(.ethernet).connectionType.phrase == "via Ethernet")
+        let modem = self.update(.modem)
+        #expect(modem.connectionType.phrase == "via Cellular")
+        #expect(modem.isExpensive)
+        #expect(ConnectionType.none.iconName == "wifi.slash")
+        #expect(Set(ConnectionType.allCases.map(\.phrase)).count == ConnectionType.allCases.count)
+    }
+
+    @Test func tunnelIsWhatIsBelow() {
+        var path = self.update(.wifi).path
+        var tunnel = path?.interfaces.first
+        tunnel?.index = 9
+        tunnel?.type = .other
+        path?.interfaces.insert(contentsOf: [tunnel].compactMap { $0 }, at: 0)
+        #expect(ConnectionType(path) == .other)
+        path?.carriedBy = 2
+        #expect(ConnectionType(path) == .wifi)
+    }
+}
