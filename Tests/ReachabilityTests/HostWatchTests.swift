@@ -143,7 +143,8 @@ private final class Told: Sendable {
         self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         let watch = try self.watch("example.net")
         try await self.told.wait(for: "reachable")
-        #expect(self.told.all.first?.reason.code == .resolving)
+        // The answer may be there before the first call, and then nobody hears of the question.
+        #expect(self.told.all.dropLast().allSatisfy { $0.reason.code == .resolving })
         try await self.monitor.waitForWatchedAddresses([.fixture("203.0.113.9"), .fixture("2001:db8::9")])
         self.monitor.context?.routesChanged()
         #expect(self.names.lookups == 1, "another route is no other network")
