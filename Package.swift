@@ -118,10 +118,16 @@ let package = Package(
             dependencies: ["LinuxNetworkPath", "NetPath", "NetPathStandard", "NetPathTestKit"]
         ),
         .testTarget(name: "FacadeTests", dependencies: ["NetPathTestKit", "PathMonitorScenarios"]),
+        // What a look of the sysfs backend costs, alone in a process.
+        .executableTarget(
+            name: "SysfsPasses",
+            dependencies: ["NetPath", "NetPathSysfs"],
+            path: "Tests/SysfsPasses"
+        ),
         .testTarget(
             name: "KernelTests",
             dependencies: [
-                "NetPath", "NetPathTestKit", "NetPathCommand",
+                "NetPath", "NetPathTestKit", "NetPathCommand", "SysfsPasses",
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
             ]
         ),

@@ -13,6 +13,13 @@ final class InterfaceReader {
     private var natures: [String: Known] = [:]
     /// The indices of this pass on which sysfs and the kernel agree.
     private var agreed: [String: UInt32] = [:]
+    /// The entries of sysfs whose index was read and found right, which cannot change while they exist.
+    private var verified: [String: Entry] = [:]
+
+    private struct Entry: Hashable {
+        var index: UInt32
+        var identity: FileIdentity
+    }
 
     private struct Known {
         var index: UInt32
@@ -93,10 +100,18 @@ final class InterfaceReader {
     private func disagrees(_ directory: Directory, _ name: String) -> Bool {
         for _ in 0..<Self.attempts {
             let index = self.queries.index(of: name)
+            let entry = index.flatMap { index in
+                directory.identity(of: name).map { Entry(index: index, identity: $0) }
+            }
+            if let entry, self.verified[name] == entry {
+                self.agreed[name] = index
+                return false
+            }
             switch self.files.read("\(name)/ifindex", in: directory, limit: 32, { text, _ in Attribute.number(text) }) {
             case .read(let shown?):
                 guard shown != index else {
                     self.agreed[name] = index
+                    self.verified[name] = entry
                     return false
                 }
             // The file can be missing by itself, and then the interface is known by its flags.
@@ -117,7 +132,7 @@ final class InterfaceReader {
         }
         guard let nature = self.nature(name, index, sysfs, trust: &trust) else { return nil }
         var reading = InterfaceReading(index: index, name: name, flags: flags, nature: nature)
-        if let sysfs { self.readState(sysfs, into: &reading) }
+        if let entry = sysfs.flatMap({ Directory(name, in: $0) }) { self.readState(entry, into: &reading) }
         self.askWhatIsMissing(of: &reading)
         // Renamed or replaced meanwhile: what was read may be another one's.
         return self.queries.index(of: name) == index ? reading : nil
@@ -127,32 +142,32 @@ final class InterfaceReader {
         self.files.read(path, in: sysfs, limit: 32) { text, _ in Attribute.number(text) }.value ?? nil
     }
 
-    private func readState(_ sysfs: Directory, into reading: inout InterfaceReading) {
-        let name = reading.name
+    private func readState(_ entry: Directory, into reading: inout InterfaceReading) {
+        // Of an interface that is down the kernel says "down", whatever it was.
         reading.operationalState =
-            self.files.read("\(name)/operstate", in: sysfs, limit: 32) { text, _ in
-                Attribute.operationalState(text)
-            }.value ?? nil
+            reading.isUp
+            ? self.files.read("operstate", in: entry, limit: 32) { text, _ in Attribute.operationalState(text) }.value
+                ?? nil : .down
         if reading.isUp {
             // On an interface that is down the kernel answers EINVAL.
-            switch self.number(sysfs, "\(name)/carrier") {
+            switch self.number(entry, "carrier") {
             case 0: reading.hasCarrier = false
             case 1: reading.hasCarrier = true
             default: break
             }
             // A loss between two passes matters where somebody waits for an address again.
             if reading.nature.hasDevice == true {
-                reading.carrierGains = self.number(sysfs, "\(name)/carrier_up_count")
+                reading.carrierGains = self.number(entry, "carrier_up_count")
             }
         }
-        reading.controllerIndex = self.number(sysfs, "\(name)/master/ifindex")
+        reading.controllerIndex = self.number(entry, "master/ifindex")
         if reading.nature.kind == "bond" {
             reading.activeMember =
-                self.files.read("\(name)/bonding/active_slave", in: sysfs, limit: 32) { text, _ in
+                self.files.read("bonding/active_slave", in: entry, limit: 32) { text, _ in
                     Attribute.word(text)
                 }.value ?? nil
         }
-        if reading.nature.isWireless { reading.isRadioBlocked = self.isRadioBlocked(sysfs, name) }
+        if reading.nature.isWireless { reading.isRadioBlocked = self.isRadioBlocked(entry) }
     }
 
     /// What can be known without sysfs: IFF_RUNNING, which stands for the states up and unknown, and the link.
@@ -167,10 +182,10 @@ final class InterfaceReader {
         }
     }
 
-    private func isRadioBlocked(_ sysfs: Directory, _ name: String) -> Bool? {
-        let switches = sysfs.names(in: "\(name)/phy80211").filter { $0.hasPrefix("rfkill") }
+    private func isRadioBlocked(_ entry: Directory) -> Bool? {
+        let switches = entry.names(in: "phy80211").filter { $0.hasPrefix("rfkill") }
         let values = switches.flatMap { radio in
-            ["soft", "hard"].compactMap { self.number(sysfs, "\(name)/phy80211/\(radio)/\($0)") }
+            ["soft", "hard"].compactMap { self.number(entry, "phy80211/\(radio)/\($0)") }
         }
         return values.isEmpty ? nil : values.contains(1)
     }
@@ -182,6 +197,7 @@ final class InterfaceReader {
         let isSame = names.count == self.natures.count && names.allSatisfy { self.natures[$0] != nil }
         guard !isSame else { return }
         // What is below goes by names, which may have changed.
+        self.verified = self.verified.filter { names.contains($0.key) }
         self.natures = self.natures.filter { names.contains($0.key) && $0.value.nature.lowers.isEmpty }
     }
 
