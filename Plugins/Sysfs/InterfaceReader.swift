@@ -13,6 +13,9 @@ final class InterfaceReader {
     private var natures: [String: Known] = [:]
     /// The indices of this pass on which sysfs and the kernel agree.
     private var agreed: [String: UInt32] = [:]
+    /// Where sysfs keeps the interfaces without a device, a shorter way to them than the links of the class.
+    private var virtual: Directory?
+    private let virtualRoot: String
     /// The entries of sysfs whose index was read and found right, which cannot change while they exist.
     private var verified: [String: Entry] = [:]
 
@@ -37,6 +40,7 @@ final class InterfaceReader {
 
     init(sysfs: String, queries: any InterfaceQuerying, clock: any MonotonicClock) {
         self.root = "\(sysfs)/class/net"
+        self.virtualRoot = "\(sysfs)/devices/virtual/net"
         self.queries = queries
         self.clock = clock
     }
@@ -53,6 +57,8 @@ final class InterfaceReader {
     func read(names: [String]?) -> (interfaces: [InterfaceReading], limitations: [String]) {
         let directory = Directory(self.root)
         let shown = directory?.names() ?? []
+        self.virtual = Directory(self.virtualRoot)
+        defer { self.virtual = nil }
         var trust = directory.map { self.trust($0, names: names, shown: shown) } ?? .absent
         var limitations: [String] = []
         let deadline = self.clock.now() + Self.budget
@@ -132,10 +138,15 @@ final class InterfaceReader {
         }
         guard let nature = self.nature(name, index, sysfs, trust: &trust) else { return nil }
         var reading = InterfaceReading(index: index, name: name, flags: flags, nature: nature)
-        if let entry = sysfs.flatMap({ Directory(name, in: $0) }) { self.readState(entry, into: &reading) }
+        if let sysfs, let entry = self.entry(of: reading, in: sysfs) { self.readState(entry, into: &reading) }
         self.askWhatIsMissing(of: &reading)
         // Renamed or replaced meanwhile: what was read may be another one's.
         return self.queries.index(of: name) == index ? reading : nil
+    }
+
+    private func entry(of reading: InterfaceReading, in sysfs: Directory) -> Directory? {
+        let virtual = reading.nature.hasDevice == false ? self.virtual : nil
+        return virtual.flatMap { Directory(reading.name, in: $0) } ?? Directory(reading.name, in: sysfs)
     }
 
     private func number(_ sysfs: Directory, _ path: String) -> UInt32? {
@@ -149,12 +160,7 @@ final class InterfaceReader {
             ? self.files.read("operstate", in: entry, limit: 32) { text, _ in Attribute.operationalState(text) }.value
                 ?? nil : .down
         if reading.isUp {
-            // On an interface that is down the kernel answers EINVAL.
-            switch self.number(entry, "carrier") {
-            case 0: reading.hasCarrier = false
-            case 1: reading.hasCarrier = true
-            default: break
-            }
+            reading.hasCarrier = self.hasCarrier(reading, entry)
             // A loss between two passes matters where somebody waits for an address again.
             if reading.nature.hasDevice == true {
                 reading.carrierGains = self.number(entry, "carrier_up_count")
@@ -168,6 +174,17 @@ final class InterfaceReader {
                 }.value ?? nil
         }
         if reading.nature.isWireless { reading.isRadioBlocked = self.isRadioBlocked(entry) }
+    }
+
+    private func hasCarrier(_ reading: InterfaceReading, _ entry: Directory) -> Bool? {
+        // Asking is much faster than reading. Not of hardware, which the kernel would wake to answer.
+        if reading.nature.hasDevice == false, let hasLink = self.queries.hasLink(reading.name) { return hasLink }
+        // On an interface that is down the kernel answers EINVAL.
+        return switch self.number(entry, "carrier") {
+        case 0: false
+        case 1: true
+        default: nil
+        }
     }
 
     /// What can be known without sysfs: IFF_RUNNING, which stands for the states up and unknown, and the link.
