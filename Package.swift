@@ -186,10 +186,16 @@ let package = Package(
                 "ExampleOfflineLabel", "ExampleOfflineOverlay", "ExampleStatusView",
             ]
         ),
+        // What a look of the sysfs backend costs, alone in a process.
+        .executableTarget(
+            name: "SysfsPasses",
+            dependencies: ["NetPath", "NetPathSysfs"],
+            path: "Tests/SysfsPasses"
+        ),
         .testTarget(
             name: "KernelTests",
             dependencies: [
-                "NetPath", "NetPathTestKit", "NetPathCommand",
+                "NetPath", "NetPathTestKit", "NetPathCommand", "SysfsPasses",
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
                 "ExampleBulletproofRequest", "ReachabilityScenarios",
             ]

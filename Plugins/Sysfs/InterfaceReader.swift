@@ -13,6 +13,16 @@ final class InterfaceReader {
     private var natures: [String: Known] = [:]
     /// The indices of this pass on which sysfs and the kernel agree.
     private var agreed: [String: UInt32] = [:]
+    /// Where sysfs keeps the interfaces without a device, a shorter way to them than the links of the class.
+    private var virtual: Directory?
+    private let virtualRoot: String
+    /// The entries of sysfs whose index was read and found right, which cannot change while they exist.
+    private var verified: [String: Entry] = [:]
+
+    private struct Entry: Hashable {
+        var index: UInt32
+        var identity: FileIdentity
+    }
 
     private struct Known {
         var index: UInt32
@@ -30,6 +40,7 @@ final class InterfaceReader {
 
     init(sysfs: String, queries: any InterfaceQuerying, clock: any MonotonicClock) {
         self.root = "\(sysfs)/class/net"
+        self.virtualRoot = "\(sysfs)/devices/virtual/net"
         self.queries = queries
         self.clock = clock
     }
@@ -46,6 +57,8 @@ final class InterfaceReader {
     func read(names: [String]?) -> (interfaces: [InterfaceReading], limitations: [String]) {
         let directory = Directory(self.root)
         let shown = directory?.names() ?? []
+        self.virtual = Directory(self.virtualRoot)
+        defer { self.virtual = nil }
         var trust = directory.map { self.trust($0, names: names, shown: shown) } ?? .absent
         var limitations: [String] = []
         let deadline = self.clock.now() + Self.budget
@@ -93,10 +106,18 @@ final class InterfaceReader {
     private func disagrees(_ directory: Directory, _ name: String) -> Bool {
         for _ in 0..<Self.attempts {
             let index = self.queries.index(of: name)
+            let entry = index.flatMap { index in
+                directory.identity(of: name).map { Entry(index: index, identity: $0) }
+            }
+            if let entry, self.verified[name] == entry {
+                self.agreed[name] = index
+                return false
+            }
             switch self.files.read("\(name)/ifindex", in: directory, limit: 32, { text, _ in Attribute.number(text) }) {
             case .read(let shown?):
                 guard shown != index else {
                     self.agreed[name] = index
+                    self.verified[name] = entry
                     return false
                 }
             // The file can be missing by itself, and then the interface is known by its flags.
@@ -117,42 +138,53 @@ final class InterfaceReader {
         }
         guard let nature = self.nature(name, index, sysfs, trust: &trust) else { return nil }
         var reading = InterfaceReading(index: index, name: name, flags: flags, nature: nature)
-        if let sysfs { self.readState(sysfs, into: &reading) }
+        if let sysfs, let entry = self.entry(of: reading, in: sysfs) { self.readState(entry, into: &reading) }
         self.askWhatIsMissing(of: &reading)
         // Renamed or replaced meanwhile: what was read may be another one's.
         return self.queries.index(of: name) == index ? reading : nil
+    }
+
+    private func entry(of reading: InterfaceReading, in sysfs: Directory) -> Directory? {
+        let virtual = reading.nature.hasDevice == false ? self.virtual : nil
+        return virtual.flatMap { Directory(reading.name, in: $0) } ?? Directory(reading.name, in: sysfs)
     }
 
     private func number(_ sysfs: Directory, _ path: String) -> UInt32? {
         self.files.read(path, in: sysfs, limit: 32) { text, _ in Attribute.number(text) }.value ?? nil
     }
 
-    private func readState(_ sysfs: Directory, into reading: inout InterfaceReading) {
-        let name = reading.name
+    private func readState(_ entry: Directory, into reading: inout InterfaceReading) {
+        // Of an interface that is down the kernel says "down", whatever it was.
         reading.operationalState =
-            self.files.read("\(name)/operstate", in: sysfs, limit: 32) { text, _ in
-                Attribute.operationalState(text)
-            }.value ?? nil
+            reading.isUp
+            ? self.files.read("operstate", in: entry, limit: 32) { text, _ in Attribute.operationalState(text) }.value
+                ?? nil : .down
         if reading.isUp {
-            // On an interface that is down the kernel answers EINVAL.
-            switch self.number(sysfs, "\(name)/carrier") {
-            case 0: reading.hasCarrier = false
-            case 1: reading.hasCarrier = true
-            default: break
-            }
+            reading.hasCarrier = self.hasCarrier(reading, entry)
             // A loss between two passes matters where somebody waits for an address again.
             if reading.nature.hasDevice == true {
-                reading.carrierGains = self.number(sysfs, "\(name)/carrier_up_count")
+                reading.carrierGains = self.number(entry, "carrier_up_count")
             }
         }
-        reading.controllerIndex = self.number(sysfs, "\(name)/master/ifindex")
+        reading.controllerIndex = self.number(entry, "master/ifindex")
         if reading.nature.kind == "bond" {
             reading.activeMember =
-                self.files.read("\(name)/bonding/active_slave", in: sysfs, limit: 32) { text, _ in
+                self.files.read("bonding/active_slave", in: entry, limit: 32) { text, _ in
                     Attribute.word(text)
                 }.value ?? nil
         }
-        if reading.nature.isWireless { reading.isRadioBlocked = self.isRadioBlocked(sysfs, name) }
+        if reading.nature.isWireless { reading.isRadioBlocked = self.isRadioBlocked(entry) }
+    }
+
+    private func hasCarrier(_ reading: InterfaceReading, _ entry: Directory) -> Bool? {
+        // Asking is much faster than reading. Not of hardware, which the kernel would wake to answer.
+        if reading.nature.hasDevice == false, let hasLink = self.queries.hasLink(reading.name) { return hasLink }
+        // On an interface that is down the kernel answers EINVAL.
+        return switch self.number(entry, "carrier") {
+        case 0: false
+        case 1: true
+        default: nil
+        }
     }
 
     /// What can be known without sysfs: IFF_RUNNING, which stands for the states up and unknown, and the link.
@@ -167,10 +199,10 @@ final class InterfaceReader {
         }
     }
 
-    private func isRadioBlocked(_ sysfs: Directory, _ name: String) -> Bool? {
-        let switches = sysfs.names(in: "\(name)/phy80211").filter { $0.hasPrefix("rfkill") }
+    private func isRadioBlocked(_ entry: Directory) -> Bool? {
+        let switches = entry.names(in: "phy80211").filter { $0.hasPrefix("rfkill") }
         let values = switches.flatMap { radio in
-            ["soft", "hard"].compactMap { self.number(sysfs, "\(name)/phy80211/\(radio)/\($0)") }
+            ["soft", "hard"].compactMap { self.number(entry, "phy80211/\(radio)/\($0)") }
         }
         return values.isEmpty ? nil : values.contains(1)
     }
@@ -182,6 +214,7 @@ final class InterfaceReader {
         let isSame = names.count == self.natures.count && names.allSatisfy { self.natures[$0] != nil }
         guard !isSame else { return }
         // What is below goes by names, which may have changed.
+        self.verified = self.verified.filter { names.contains($0.key) }
         self.natures = self.natures.filter { names.contains($0.key) && $0.value.nature.lowers.isEmpty }
     }
 

@@ -10,14 +10,12 @@ import NetPath
 /// agree. Any of them can be gone between two reads.
 final class NetworkReader {
     private let options: SysfsMonitor.Options
-    private let clock: any MonotonicClock
     private let interfaces: InterfaceReader
     private let queries: any InterfaceQuerying
     private let files = FileReader()
 
     init(options: SysfsMonitor.Options, queries: any InterfaceQuerying, clock: any MonotonicClock) {
         self.options = options
-        self.clock = clock
         self.queries = queries
         self.interfaces = InterfaceReader(sysfs: options.sysfs, queries: queries, clock: clock)
     }
@@ -26,9 +24,11 @@ final class NetworkReader {
     private static let listLimit = 4 << 20
     /// How much is read of the IPv4 routes: 128 of them, and the default routes come first.
     private static let ipv4RouteLimit = 16_384
-    /// How much is read of the IPv6 routes, some 6,000, and for how long: the default routes come last.
-    private static let ipv6RouteLimit = 1 << 20
-    private static let routeBudget = Duration.milliseconds(3)
+    /// How much is read of the IPv6 routes, of which the default routes come last.
+    ///
+    /// A line has 150 octets: that is 1,700 lines, and those that every interface brings along. An amount and not a
+    /// time, so that the same table is always read or never.
+    private static let ipv6RouteLimit = (anyway: 1 << 18, perInterface: 1024)
     private static let resolverLimit = 65_536
 
     /// Reads everything.
@@ -106,9 +106,8 @@ final class NetworkReader {
         if reading.ipv4Routes == nil {
             reading.limitations.append("\(self.options.procfs)/route cannot be read; IPv4 routes are unknown")
         }
-        let deadline = self.clock.now() + Self.routeBudget
-        let isInTime = { self.clock.now() < deadline }
-        let ipv6 = self.files.read("ipv6_route", in: network, limit: Self.ipv6RouteLimit, while: isInTime) {
+        let limit = Self.ipv6RouteLimit.anyway + Self.ipv6RouteLimit.perInterface * reading.interfaces.count
+        let ipv6 = self.files.read("ipv6_route", in: network, limit: limit) {
             RouteTable(ipv6: $0, isComplete: $1, covering: destinations)
         }
         switch ipv6 {

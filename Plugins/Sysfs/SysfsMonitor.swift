@@ -45,11 +45,7 @@ public struct SysfsMonitor: PathMonitor {
     /// - Parameter context: What the coordinator offers for the duration of the call.
     /// - Throws: When nothing of this network namespace can be read, with the reason.
     public func run(_ context: MonitorContext) async throws {
-        let session = SysfsSession(
-            options: self.options,
-            queries: try InterfaceQueries(),
-            clock: context.clock
-        )
+        let session = try SysfsSession(options: self.options, clock: context.clock)
         let refresh = RefreshSignal()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {

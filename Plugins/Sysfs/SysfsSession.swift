@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
+package import NetPath
 
 /// One run of the monitor: what it saw last, and when it looks again.
-final class SysfsSession {
+package final class SysfsSession {
     private let reader: NetworkReader
     private let clock: any MonotonicClock
     private var history: NetworkHistory
@@ -19,6 +19,13 @@ final class SysfsSession {
         self.schedule = PollSchedule(slow: options.interval, fast: options.fastInterval)
     }
 
+    /// Begins a run that asks the kernel of this machine.
+    ///
+    /// - Throws: ``SysfsError`` when the system grants no socket to ask through.
+    package convenience init(options: SysfsMonitor.Options, clock: any MonotonicClock) throws(SysfsError) {
+        self.init(options: options, queries: try InterfaceQueries(), clock: clock)
+    }
+
     /// How often a changed picture is looked at again until it stands still.
     private static let attempts = 3
 
@@ -28,7 +35,7 @@ final class SysfsSession {
     /// address. So news is believed when the next look shows the same.
     ///
     /// - Throws: ``SysfsError`` when nothing of this network namespace can be read.
-    func look() throws(SysfsError) -> (Observation, isNews: Bool) {
+    package func look() throws(SysfsError) -> (Observation, isNews: Bool) {
         let start = self.clock.now()
         var reading = try self.reader.read()
         // Readings carry no time and no memory: equal ones are the same picture.

@@ -34,7 +34,7 @@ import Testing
         #expect(table.entries.count == 5)
     }
 
-    @Test(arguments: ["", "\n", "garbage\n", "Ifac\n", "\u{0}\u{0}\u{0}"])
+    @Test(arguments: ["\n", "garbage\n", "Ifac\n", "\u{0}\u{0}\u{0}"])
     func somethingElseIsNoIPv4Table(_ text: String) {
         #expect(ipv4Table(text) == nil)
     }
@@ -42,6 +42,9 @@ import Testing
     @Test func emptyIPv4Table() throws {
         let header = try #require(ProcTexts.route.split(separator: "\n").first)
         #expect(ipv4Table(header + "\n") == RouteTable())
+        // Where IPv4 was never configured.
+        #expect(ipv4Table("") == RouteTable())
+        #expect(ipv4Table("", isComplete: false) == nil)
     }
 
     @Test func mainTableOfIPv6IsTheOneBeforeTheLocal() throws {

@@ -96,39 +96,4 @@ import Testing
         #expect(observation.limitations.count == 2)
         #expect(evaluate(observation, policy: EvaluationPolicy(), now: observation.observedAt) == nil)
     }
-
-    // MARK: Cost
-
-    private var here: SysfsSession {
-        get throws {
-            SysfsSession(
-                options: SysfsMonitor.Options(),
-                queries: try InterfaceQueries(),
-                clock: SystemMonotonicClock()
-            )
-        }
-    }
-
-    @Test func tenThousandPassesLeaveNothingBehind() throws {
-        let session = try self.here
-        for _ in 0..<500 { _ = try session.look() }
-        let before = try Self.footprint()
-        for _ in 0..<10_000 { _ = try session.look() }
-        let after = try Self.footprint()
-        print("10,000 passes: \(before) before, \(after) after")
-        #expect(after.descriptors <= before.descriptors + 4, "other tests look at the same time")
-        #expect(after.kilobytes < before.kilobytes + 8192)
-    }
-
-    /// Open descriptors and resident memory.
-    private static func footprint() throws -> (descriptors: Int, kilobytes: Int) {
-        // Those a look opens; tests beside this one have others.
-        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter { name in
-            let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")) ?? ""
-            return target.hasPrefix("/sys/") || target.contains("/net") || target.hasSuffix("resolv.conf")
-        }.count
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
-        return (descriptors, line.flatMap { Int($0.filter(\.isNumber)) } ?? 0)
-    }
 }

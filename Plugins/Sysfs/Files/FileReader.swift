@@ -6,7 +6,8 @@ import Glibc
 /// Reads text files into one buffer that is used again and again.
 ///
 /// Nothing here waits, and nothing grows beyond the longest file: files are opened without blocking, so that a pipe
-/// answers at once, and no more than a limit is read of any. An interface can vanish before, between and after any two of these calls.
+/// answers at once, and no more than a limit is read of any. An interface can vanish before, between and after any two
+/// of these calls.
 final class FileReader {
     /// What came of reading a file.
     enum Outcome<Result> {
@@ -40,14 +41,12 @@ final class FileReader {
     ///   - path: The file, below the directory.
     ///   - directory: The directory; nil for paths from the root.
     ///   - limit: How much is read at most.
-    ///   - mayGoOn: Asked before each further part of a long file.
     ///   - body: Takes the text, which is gone afterwards.
     /// - Returns: What the function made of it, or why there is nothing.
     func read<Result>(
         _ path: String,
         in directory: Directory? = nil,
         limit: Int,
-        while mayGoOn: () -> Bool = { true },
         _ body: (Span<UInt8>, _ isComplete: Bool) -> Result
     ) -> Outcome<Result> {
         let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
@@ -69,7 +68,7 @@ final class FileReader {
             count += result
             isComplete = result == 0
             // The kernel writes an attribute at once; only tables come in parts.
-            if isComplete || limit <= Self.attributeLimit || !mayGoOn() { break }
+            if isComplete || limit <= Self.attributeLimit { break }
         }
         let buffer = self.buffer
         return .read(body(buffer.span.extracting(first: count), isComplete))

@@ -4,8 +4,8 @@
 import Glibc
 
 /// Why this backend cannot go on.
-struct SysfsError: Error, CustomStringConvertible {
-    let description: String
+package struct SysfsError: Error, CustomStringConvertible {
+    package let description: String
 
     /// Creates an error with the system's own words where there is a number.
     init(_ what: String, number: Int32 = 0) {

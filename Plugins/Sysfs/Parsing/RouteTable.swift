@@ -46,6 +46,8 @@ extension RouteTable {
     /// The table is in the order of addresses, of those that begin equal the longest prefix first: a default route
     /// comes among the first lines, however long the table is, and after a 0.0.0.0/1.
     init?(ipv4 text: Span<UInt8>, isComplete: Bool, covering addresses: [IPAddress]) {
+        // Where IPv4 was never configured, the kernel has no table, and not even a header.
+        if text.isEmpty, isComplete { return }
         var scanner = LineScanner()
         // The header, which tells such a table from anything else.
         guard scanner.nextLine(in: text), text.isWord("Iface", at: scanner.nextWord(in: text)) else { return nil }

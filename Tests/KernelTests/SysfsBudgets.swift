@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// What one look of the sysfs backend may cost, measured in a process of its own; each test prints its figures.
+///
+/// The times are those of an optimised build, which NETPATH_SYSFS_PASSES names (`make build-measured`); they are not
+/// asserted of one that was built with the tests.
+@Suite(.needsNamespaces, .serialized)
+struct SysfsBudgets {
+    /// Looks again and again, and returns what that cost.
+    private func passes(_ count: Int, in lab: NetworkNamespace, _ what: String) throws -> JSONValue {
+        let built = ProcessInfo.processInfo.environment["NETPATH_SYSFS_PASSES"]
+        let program = try built ?? MonitorProcess.builtProduct("SysfsPasses")
+        let figures = try lab.run("\(program) \(count)", timeout: .seconds(120))
+        print("\(what): \(figures)", terminator: "")
+        return try JSONValue(json: figures)
+    }
+
+    /// Compares a time with its budget, when the build is one that the budget is for.
+    private func expect(
+        _ name: String,
+        of figures: JSONValue,
+        atMost milliseconds: Double,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let time = try #require(figures["\(name)Microseconds"]?.number) / 1_000
+        guard figures["optimized"] == true else {
+            return print("NOT ASSERTED without an optimised build: \(time) ms <= \(milliseconds) ms")
+        }
+        #expect(time <= milliseconds, sourceLocation: sourceLocation)
+    }
+
+    @Test func aThousandInterfacesWithAThousandAddresses() throws {
+        let lab = try NetworkNamespace()
+        try lab.addInterfaces(1000, prefix: "if")
+        try lab.ipBatch((0..<1000).map { "address add 10.\($0 / 250).\($0 % 250).1/24 dev if\($0)" })
+        let figures = try self.passes(50, in: lab, "1,000 interfaces with 1,000 addresses")
+        #expect(figures["interfaces"]?.number ?? 0 >= 1000)
+        try self.expect("median", of: figures, atMost: 50)
+    }
+
+    @Test func aMillionRoutes() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24", "2001:db8::2/64"], gateway: "192.0.2.1")
+        try lab.addUnrelatedRoutes(1_000_000, through: wan)
+        let four = try self.passes(500, in: lab, "1,000,000 IPv4 routes")
+        #expect(four["routes"] == 2)
+        try self.expect("p99", of: four, atMost: 5)
+        try lab.ipBatch(
+            (0..<1_000_000).lazy.map { number in
+                let parts = [number >> 16, number & 0xFFFF].map { String($0, radix: 16) }
+                return "route add 2001:db8:1:\(parts[0])::\(parts[1])/128 dev wan0"
+            }
+        )
+        let both = try self.passes(500, in: lab, "1,000,000 IPv4 and 1,000,000 IPv6 routes")
+        try self.expect("p99", of: both, atMost: 5)
+    }
+
+    @Test func tenThousandPassesLeaveNothingBehind() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24", "2001:db8::2/64"], gateway: "192.0.2.1")
+        let figures = try self.passes(10_000, in: lab, "10,000 passes")
+        let memory = (figures["memoryKiB"]?.elements ?? []).compactMap(\.number)
+        try #require(memory.count == 2)
+        #expect(memory[1] - memory[0] <= 1024)
+        #expect(figures["descriptors"]?[0] == figures["descriptors"]?[1])
+    }
+}
