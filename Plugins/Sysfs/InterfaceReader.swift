@@ -19,6 +19,9 @@ final class InterfaceReader {
     /// The entries of sysfs whose index was read and found right, which cannot change while they exist.
     private var verified: [String: Entry] = [:]
 
+    /// Until when sysfs is asked for the first interfaces only, because it was slow: for half of those it managed.
+    private var slow: (until: MonotonicTime, count: Int)?
+
     private struct Entry: Hashable {
         var index: UInt32
         var identity: FileIdentity
@@ -47,6 +50,10 @@ final class InterfaceReader {
 
     /// How long sysfs may take; what is not read by then is asked of the kernel in other ways.
     private static let budget = Duration.milliseconds(250)
+    /// How long sysfs is spared after it was slow, so that what is known does not change with every look.
+    private static let respite = Duration.seconds(60)
+    /// As many interfaces as most machines have are read whatever the time: they may only have had to wait.
+    private static let leastAsked = 16
     /// How often a disagreement is looked at again: it may have been a change under way.
     private static let attempts = 3
 
@@ -61,13 +68,15 @@ final class InterfaceReader {
         defer { self.virtual = nil }
         var trust = directory.map { self.trust($0, names: names, shown: shown) } ?? .absent
         var limitations: [String] = []
-        let deadline = self.clock.now() + Self.budget
-        var isSlow = false
+        let start = self.clock.now()
+        if let slow = self.slow, slow.until <= start { self.slow = nil }
         var interfaces: [InterfaceReading] = []
         self.forgetAllBut(names ?? shown)
-        for name in names ?? shown {
-            if trust == .own, !isSlow, self.clock.now() > deadline { isSlow = true }
-            let sysfs = trust == .own && !isSlow ? directory : nil
+        for (position, name) in (names ?? shown).enumerated() {
+            if trust == .own, self.slow == nil, self.clock.now() > start + Self.budget {
+                self.slow = (start + Self.respite, max(position / 2, Self.leastAsked))
+            }
+            let sysfs = trust == .own && position < self.slow?.count ?? .max ? directory : nil
             guard let interface = self.interface(name, sysfs, trust: &trust) else { continue }
             interfaces.append(interface)
         }
@@ -87,7 +96,9 @@ final class InterfaceReader {
         case .absent:
             limitations.append("there is no \(self.root); Wi-Fi and cellular interfaces are not told apart")
         }
-        if isSlow { limitations.append("\(self.root) is slow; some interfaces are known by their flags only") }
+        if self.slow != nil {
+            limitations.append("\(self.root) is slow; some interfaces are known by their flags only")
+        }
         return (interfaces.sorted { $0.index < $1.index }, limitations)
     }
 

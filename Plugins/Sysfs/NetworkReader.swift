@@ -26,9 +26,9 @@ final class NetworkReader {
     private static let ipv4RouteLimit = 16_384
     /// How much is read of the IPv6 routes, of which the default routes come last.
     ///
-    /// A line has 150 octets: that is 1,700 lines, and those that every interface brings along. An amount and not a
+    /// A line has 150 octets: that is 870 lines, and those that every interface brings along. An amount and not a
     /// time, so that the same table is always read or never.
-    private static let ipv6RouteLimit = (anyway: 1 << 18, perInterface: 1024)
+    private static let ipv6RouteLimit = (anyway: 1 << 17, perInterface: 1024)
     private static let resolverLimit = 65_536
 
     /// Reads everything.

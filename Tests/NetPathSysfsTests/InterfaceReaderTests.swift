@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPath
+import NetPathTestKit
 import Testing
 
 @testable import NetPathSysfs
@@ -30,6 +31,35 @@ import Testing
         #expect(interfaces.map(\.hasCarrier) == [true, true])
         #expect(interfaces.map(\.nature.hasDevice) == [true, true])
         #expect(interfaces[0].nature.hardwareAddress == [2, 0, 0, 0, 0, 2])
+    }
+
+    @Test func whatIsKnownOfSlowSysfsStaysTheSame() throws {
+        let names = (0..<60).map { "if\($0)" }
+        for (index, name) in names.enumerated() {
+            try self.sysfs.add(name, index + 2)
+            self.queries.cards[name] = FakeQueries.Card(index: UInt32(index + 2))
+        }
+        let clock = ManualClock()
+        let reader = InterfaceReader(sysfs: self.sysfs.root, queries: self.queries, clock: clock)
+        func known() -> (count: Int, isLimited: Bool) {
+            let (interfaces, limitations) = reader.read(names: names)
+            #expect(interfaces.count == 60)
+            return (interfaces.count { $0.operationalState != nil }, limitations.contains { $0.contains("is slow") })
+        }
+        #expect(known() == (60, false))
+        // Four questions for each interface, so that the time is over after half of them.
+        self.queries.onQuestion = { _ in clock.advance(by: .milliseconds(2)) }
+        #expect(known().isLimited)
+        let settled = known()
+        #expect((16..<60).contains(settled.count) && settled.isLimited)
+        // Somewhat faster or slower, the outcome does not change.
+        for step in 1...5 {
+            self.queries.onQuestion = { _ in clock.advance(by: .microseconds(200 * step)) }
+            #expect(known() == settled)
+        }
+        self.queries.onQuestion = { _ in }
+        clock.advance(by: .seconds(60))
+        #expect(known() == (60, false))
     }
 
     @Test(arguments: [
