@@ -39,12 +39,16 @@ let package = Package(
         // The core: no C, no Foundation, no backend.
         .target(name: "NetPath"),
 
-        // What several modules need of the system: names and threads.
+        // What several modules need of the system: descriptors, names and threads.
         .target(name: "NetPathSystem", dependencies: ["NetPath"]),
 
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
-        .target(name: "NetPathNetlink", dependencies: ["NetPath", "CNetlink"], path: "Plugins/Netlink"),
-        .target(name: "NetPathSysfs", dependencies: ["NetPath"], path: "Plugins/Sysfs"),
+        .target(
+            name: "NetPathNetlink",
+            dependencies: ["NetPath", "NetPathSystem", "CNetlink"],
+            path: "Plugins/Netlink"
+        ),
+        .target(name: "NetPathSysfs", dependencies: ["NetPath", "NetPathSystem"], path: "Plugins/Sysfs"),
         .target(name: "NetPathTCPProbe", dependencies: ["NetPath", "NetPathSystem"], path: "Plugins/TCPProbe"),
 
         // The composition root: the only module that names the built-in backends.
@@ -150,7 +154,7 @@ let package = Package(
         ),
         .testTarget(
             name: "NetPathCLITests",
-            dependencies: ["NetPath", "NetPathCLI", "NetPathTestKit", "Reachability"]
+            dependencies: ["NetPath", "NetPathCLI", "NetPathSystem", "NetPathTestKit", "Reachability"]
         ),
         // What the tests of the facade run inside namespaces.
         .executableTarget(

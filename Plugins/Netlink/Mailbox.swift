@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 import Synchronization
 
 /// What other threads want of the monitor's thread, which sleeps in a poll until this wakes it.

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 public import NetPath
+import NetPathSystem
 
 /// Watches the network through the kernel's route netlink socket (`rtnetlink(7)`): "the kernel filters, the kernel
 /// decides".
@@ -60,7 +61,7 @@ public struct NetlinkMonitor: PathMonitor {
 
     private static func watch(_ mailbox: Mailbox, options: Options, context: MonitorContext) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let started = SystemCalls.startThread {
+            let started = BackgroundThread.start {
                 continuation.resume(
                     with: Result {
                         try NetlinkSession(options: options, mailbox: mailbox, context: context).run()

@@ -3,6 +3,7 @@
 
 import CNetlink
 import NetPath
+import NetPathSystem
 
 /// One run of the monitor, confined to its thread: sockets, the link table and the loop that ties them together.
 ///

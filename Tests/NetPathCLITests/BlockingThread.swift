@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Glibc
+import NetPathSystem
 
 @testable import NetPathCLI
 
@@ -17,33 +17,9 @@ func onBlockingThread<Result: Sendable>(
     _ body: @escaping @Sendable () -> Result
 ) async throws -> Result {
     try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Result, any Error>) in
-        let work = ThreadWork { continuation.resume(returning: body()) }
-        let argument = unsafe Unmanaged.passRetained(work)
-        var thread = pthread_t()
-        let error = unsafe pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                let work = unsafe Unmanaged<ThreadWork>.fromOpaque(argument).takeRetainedValue()
-                work.body()
-                return nil
-            },
-            argument.toOpaque()
-        )
-        guard error == 0 else {
-            unsafe argument.release()
-            continuation.resume(throwing: SystemError(action: "cannot start a thread", errno: error))
+        guard BackgroundThread.start({ continuation.resume(returning: body()) }) else {
+            continuation.resume(throwing: SystemError(action: "cannot start a thread", errno: 11))
             return
         }
-        _ = pthread_detach(thread)
-    }
-}
-
-private final class ThreadWork: Sendable {
-    let body: @Sendable () -> Void
-
-    init(body: @escaping @Sendable () -> Void) {
-        self.body = body
     }
 }

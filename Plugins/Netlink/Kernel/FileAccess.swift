@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// Reading of small files and directories, never following surprises: bounded sizes, no blocking.
 enum FileAccess {

@@ -3,21 +3,9 @@
 
 import CNetlink
 import Glibc
+import NetPathSystem
 
-/// A file descriptor that is closed with its last reference.
-final class FileDescriptor: Sendable {
-    let number: Int32
-
-    /// Takes over a descriptor that a system call returned; nil when the call failed.
-    init?(_ number: Int32) {
-        guard number >= 0 else { return nil }
-        self.number = number
-    }
-
-    deinit {
-        _ = close(self.number)
-    }
-
+extension FileDescriptor {
     /// Reads what is there, at most `limit` octets; nil on an error, errno tells which.
     func read(limit: Int) -> [UInt8]? {
         var failed = false
@@ -81,34 +69,5 @@ enum SystemCalls {
         let milliseconds = timeout.map { Int32(clamping: Int(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
         _ = unsafe Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
         return entries.map { $0.revents != 0 }
-    }
-
-    /// Runs a function on a thread of its own; the thread ends with the function.
-    ///
-    /// - Returns: Whether the system granted a thread.
-    static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-        final class Box: Sendable {
-            let body: @Sendable () -> Void
-            init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-        }
-        let box = unsafe Unmanaged.passRetained(Box(body))
-        var thread = pthread_t()
-        let result = unsafe pthread_create(
-            &thread,
-            nil,
-            { argument in
-                guard let argument = unsafe argument else { return nil }
-                let box = unsafe Unmanaged<Box>.fromOpaque(argument).takeRetainedValue()
-                box.body()
-                return nil
-            },
-            box.toOpaque()
-        )
-        guard result == 0 else {
-            unsafe box.release()
-            return false
-        }
-        _ = pthread_detach(thread)
-        return true
     }
 }

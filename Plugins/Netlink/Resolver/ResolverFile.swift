@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// The resolver's configuration file, watched; it need not exist, and may be replaced or be a symbolic link.
 final class ResolverFile {

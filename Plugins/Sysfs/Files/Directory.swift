@@ -2,30 +2,16 @@
 // Copyright the netpath authors
 
 import Glibc
-
-/// A file descriptor that is closed with its last reference.
-final class Descriptor {
-    let number: Int32
-
-    /// Takes over a descriptor that a system call returned; nil when the call failed.
-    init?(_ number: Int32) {
-        guard number >= 0 else { return nil }
-        self.number = number
-    }
-
-    deinit {
-        _ = close(self.number)
-    }
-}
+import NetPathSystem
 
 /// A directory that files are named relative to, which is faster than naming them from the root.
 final class Directory {
-    let descriptor: Descriptor
+    let descriptor: FileDescriptor
 
     /// Opens a directory; nil when there is none.
     init?(_ path: String) {
         let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
-        guard let descriptor = Descriptor(unsafe open(path, flags)) else { return nil }
+        guard let descriptor = FileDescriptor(unsafe open(path, flags)) else { return nil }
         self.descriptor = descriptor
     }
 
@@ -33,7 +19,7 @@ final class Directory {
     init?(_ path: String, in parent: Directory) {
         // O_PATH, which the C library's headers show to GNU sources only: less work for the kernel, and no reading.
         let flags = O_DIRECTORY | O_CLOEXEC | 0x20_0000
-        guard let descriptor = Descriptor(unsafe openat(parent.descriptor.number, path, flags)) else { return nil }
+        guard let descriptor = FileDescriptor(unsafe openat(parent.descriptor.number, path, flags)) else { return nil }
         self.descriptor = descriptor
     }
 

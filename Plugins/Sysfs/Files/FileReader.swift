@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// Reads text files into one buffer that is used again and again.
 ///

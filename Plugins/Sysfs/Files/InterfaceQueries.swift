@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// What the kernel says of the interfaces of this process's network namespace, whatever is mounted on `/sys`.
 protocol InterfaceQuerying {
@@ -23,7 +24,7 @@ protocol InterfaceQuerying {
 
 /// Asks through the requests of `netdevice(7)`, which know nothing of netlink.
 @safe final class InterfaceQueries: InterfaceQuerying {
-    private let socket: Descriptor
+    private let socket: FileDescriptor
     /// One `struct ifreq`: the name in the first 16 octets, then what is asked for.
     private let request: UnsafeMutableRawBufferPointer
     private var list: [UInt8] = []
@@ -37,7 +38,9 @@ protocol InterfaceQuerying {
     /// - Throws: ``SysfsError`` when the system grants none.
     init() throws(SysfsError) {
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        guard let socket = Descriptor(Glibc.socket(AF_INET, type, 0)) ?? Descriptor(Glibc.socket(AF_INET6, type, 0))
+        guard
+            let socket = FileDescriptor(Glibc.socket(AF_INET, type, 0))
+                ?? FileDescriptor(Glibc.socket(AF_INET6, type, 0))
         else { throw SysfsError("the system grants no socket to ask for the interfaces", number: errno) }
         self.socket = socket
         unsafe self.request = .allocate(byteCount: MemoryLayout<ifreq>.size, alignment: 16)

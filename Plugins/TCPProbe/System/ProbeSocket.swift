@@ -3,6 +3,7 @@
 
 import Glibc
 import NetPath
+import NetPathSystem
 
 /// A non-blocking TCP connection (`tcp(7)`), closed with its last reference.
 ///

@@ -2,21 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
-
-/// A file descriptor that is closed with its last reference.
-final class FileDescriptor: Sendable {
-    let number: Int32
-
-    /// Takes over a descriptor that a system call returned; nil when the call failed.
-    init?(_ number: Int32) {
-        guard number >= 0 else { return nil }
-        self.number = number
-    }
-
-    deinit {
-        _ = close(self.number)
-    }
-}
+import NetPathSystem
 
 /// Wakes a thread that sleeps in poll(2): a pipe to itself.
 ///
