@@ -63,6 +63,18 @@ struct SysfsTests {
         try self.expectAgreement(in: lab, "allDown")
     }
 
+    @Test func aNamespaceWhereIPv4WasNeverConfiguredHasNoRoutes() throws {
+        let lab = try NetworkNamespace()
+        let path = try Watched.write(Self.sysfs, in: lab)
+        // The loopback interface of a lab is up, which makes a table.
+        let output = try lab.run(
+            "unshare --net sh -c \"wc -c </proc/net/route; \(Watched.program) explain --config \(path) || true\""
+        )
+        #expect(output.hasPrefix("0\n"), "the kernel has a table, so nothing was tested")
+        #expect(output.contains("To 9.0.0.1: no route"))
+        #expect(!output.contains("routes are unknown"))
+    }
+
     @Test func agreesOnTwoUplinks() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1", metric: 100)
