@@ -29,6 +29,7 @@ build: packages
 build-measured: build
 	$(RELEASE) SysfsPasses
 	$(RELEASE) PathMonitorScenarios
+	$(RELEASE) ConnectivityScenarios
 
 # Everything that decides whether a change is good: formatting, boundaries, unit tests, kernel tests, release build.
 test: packages
