@@ -24,6 +24,7 @@ enum InterfaceFilter: Hashable, Sendable {
     /// - Parameters:
     ///   - path: The path of the machine.
     ///   - loopback: Finds the interface that leads back to the machine, if one is up; asked only when it is required.
+    /// - Returns: The path as monitors with this filter see it.
     func view(of path: NetworkPath, loopback: () -> Loopback? = Loopback.current) -> NetworkPath {
         var view = path.withoutCircumstances
         if self == .only(.loopback) {
