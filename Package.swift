@@ -54,7 +54,9 @@ let package = Package(
         // The composition root: the only module that names the built-in backends.
         .target(
             name: "NetPathConfiguration",
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
+            dependencies: [
+                "NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathSystem", "NetPathTCPProbe", "CYAML",
+            ],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
