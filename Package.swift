@@ -182,7 +182,11 @@ let package = Package(
             name: "LinuxNetworkPathTests",
             dependencies: ["LinuxNetworkPath", "NetPath", "NetPathStandard", "NetPathTestKit"]
         ),
-        .testTarget(name: "FacadeTests", dependencies: ["NetPathTestKit", "PathMonitorScenarios"]),
+        .testTarget(
+            name: "FacadeTests",
+            dependencies: ["NetPathTestKit", "PathMonitorScenarios"],
+            exclude: ["Fixtures"]
+        ),
         // What the tests of the monitor run inside namespaces.
         .executableTarget(
             name: "ConnectivityScenarios",
