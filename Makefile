@@ -2,8 +2,8 @@
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
-# Compiling and linking (libnl, libyaml), and what the kernel tests run (ip, unshare, nsenter).
-PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
+# Compiling and linking (libnl, libyaml, libcurl, SQLite), and what the kernel tests run (ip, unshare, nsenter).
+PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev libcurl4-openssl-dev libsqlite3-dev pkg-config iproute2 util-linux procps
 # What CI has besides, so that no test is skipped there.
 PACKAGES += $(EXTRA_PACKAGES)
 SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift Benchmarks/FirstPath Benchmarks/HostReach \
