@@ -53,9 +53,9 @@ lint:
 format:
 	$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
-# Writes Documentation/*.1 anew from the definitions of the commands; `make test` fails when they are out of date.
+# Writes Documentation/netpath.1 anew from the definitions of the commands; `make test` fails when it is out of date.
 man:
-	NETPATH_UPDATE_MANUAL=1 $(SWIFT) test --filter 'CommittedPageIsUpToDate'
+	NETPATH_UPDATE_MANUAL=1 $(SWIFT) test --filter theCommittedPageIsUpToDate
 
 # Writes Scenarios.md of the documentation anew from the table of Tests/ComparisonTests, likewise.
 scenarios:
@@ -68,6 +68,7 @@ install: build
 	install -D -m 755 .build/release/netpath $(DESTDIR)$(PREFIX)/bin/netpath
 	install -D -m 755 .build/release/netpath-queue $(DESTDIR)$(PREFIX)/bin/netpath-queue
 	install -D -m 644 Documentation/netpath.1 $(SHARE)/man/man1/netpath.1
+	ln -sf netpath.1 $(SHARE)/man/man1/netpath-queue.1
 	install -D -m 644 Config/netpath.yaml $(SHARE)/doc/netpath/netpath.yaml
 	install -D -m 644 Config/netpath.schema.json $(SHARE)/doc/netpath/netpath.schema.json
 	install -D -m 644 Config/systemd/netpath-queue.service $(SHARE)/doc/netpath/netpath-queue.service

@@ -100,7 +100,10 @@ let package = Package(
         // The command line of the queue, apart from netpath, which links neither SQLite nor Foundation.
         .executableTarget(
             name: "QueueCommand",
-            dependencies: ["OfflineRequests", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathCLI", "NetPathHTTP", "OfflineRequests",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
         ),
 
         // What only the Makefile knows. In C, because a define has no value in Swift.
