@@ -89,6 +89,28 @@ struct HostHealthTests {
         }
     }
 
+    /// It was reached, and that was all: one that finds out has to be answered well.
+    @Test func whoeverFindsOutAndFailsIsTheLastForAWhile() throws {
+        var lab = MachineLab()
+        lab.online()
+        #expect(lab.attempt(post(), .notSent) == .waitForPath)
+        lab.advance(to: try #require(lab.wake(post())))
+        _ = lab.attempt(post(), .status(503))
+        #expect(try #require(lab.wake(post())) - lab.now.monotonic >= .seconds(1))
+    }
+
+    /// A queue that has sent to many hosts remembers only those that failed.
+    @Test func hostsThatWorkAreForgotten() {
+        var lab = MachineLab()
+        lab.online()
+        for number in 0..<1_000 { _ = lab.attempt(post("h\(number).net"), .status(200)) }
+        #expect(lab.machine.hosts.isEmpty)
+        _ = lab.attempt(post(), .notSent)
+        #expect(Array(lab.machine.hosts.keys) == ["e.net"])
+        lab.machine.force()
+        #expect(lab.machine.hosts.isEmpty)
+    }
+
     /// Four that fail together are one failure of the host, not four.
     @Test func whatWasUnderWayDoesNotLengthenAPause() throws {
         var lab = MachineLab()
