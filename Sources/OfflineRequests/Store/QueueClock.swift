@@ -44,7 +44,9 @@ struct QueueClock: Hashable, Sendable {
 
     /// Goes on after the system was started anew or the wall clock was set.
     ///
-    /// - Parameter latest: The latest time that is known to have passed.
+    /// - Parameters:
+    ///   - stamp: What the clocks of the system show.
+    ///   - latest: The latest time of this clock that is known to have passed.
     mutating func advance(to stamp: ClockStamp, latest: Int64) {
         let wall = Self.milliseconds(stamp.wall)
         if stamp.bootID ?? "" != self.boot {

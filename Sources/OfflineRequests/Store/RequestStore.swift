@@ -66,6 +66,7 @@ final class RequestStore: Sendable {
     /// - Parameters:
     ///   - durable: Whether it must survive the loss of power, and not only the death of the process.
     ///   - body: What is to be done. What it throws ends the transaction.
+    /// - Returns: What the body returns.
     /// - Throws: After ``QueueError/corrupt(path:setAsideAs:)`` the file has been replaced: do it again.
     func transaction<Value: Sendable>(
         durable: Bool,

@@ -22,6 +22,8 @@ struct StoreRecords {
     ///   - states: Those that are wanted.
     ///   - sequence: The number of the last one that is known; the page begins after it.
     ///   - limit: How many at most.
+    /// - Returns: The requests, fewer than the limit only when there are no more.
+    /// - Throws: What the database says, or what is wrong with a request.
     func page(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
         let numbers = states.compactMap { StoreState.number($0) }.sorted()
         let wanted = numbers.map { "\($0)" }.joined(separator: ", ")

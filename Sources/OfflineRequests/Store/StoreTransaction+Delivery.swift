@@ -76,6 +76,7 @@ extension StoreTransaction {
     ///   - status: The status of the answer; nil keeps the one before.
     ///   - error: What is wrong, for a person; nil keeps the one before.
     /// - Returns: What changed; nil when the request is there no more, for it was cancelled.
+    /// - Throws: What the database says.
     func finish(
         _ id: UUID,
         _ outcome: StoreOutcome,
@@ -117,6 +118,7 @@ extension StoreTransaction {
     ///   - all: Whether their time has come, whatever was said of it.
     ///   - limit: How many at most; what is left is due at once.
     /// - Returns: How many there were.
+    /// - Throws: What the database says.
     @discardableResult
     func promoteDue(all: Bool = false, limit: Int = 10_000) throws -> Int {
         guard self.counts.backoff > 0 else { return 0 }

@@ -23,8 +23,9 @@ extension StoreTransaction {
 
     /// Revives what was given up, the oldest first, and what is held because its lane stands still.
     ///
-    /// - Parameter limit: How many at most.
+    /// - Parameter limit: How many of those that were given up at most.
     /// - Returns: Those that were revived.
+    /// - Throws: What the database says.
     func requeueDead(limit: Int = 1000) throws -> [UUID] {
         let held = try self.held(for: .laneHeld)
         for row in held { try self.resume(row, attemptsAnew: true) }

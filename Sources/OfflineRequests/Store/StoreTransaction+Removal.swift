@@ -67,6 +67,7 @@ extension StoreTransaction {
     ///   - maxAge: How old a request may be; nil for any age.
     ///   - limit: How many at most; what is left is due at once.
     /// - Returns: Those that were given up.
+    /// - Throws: What the database says.
     func expire(maxAge: Duration?, limit: Int = 1000) throws -> [UUID] {
         var rows = try self.rows(
             """
