@@ -3,8 +3,9 @@
 
 public import Connectivity
 public import Foundation
-import NetPathCurl
+public import NetPathCurl
 public import NetPathHTTP
+import Synchronization
 
 /// Requests that are kept on disk and go out by themselves when there is a path.
 ///
@@ -22,7 +23,6 @@ public final class OfflineRequestQueue: Sendable {
     /// What says whether there is a path.
     public let monitor: NetworkMonitor
 
-    let transport: any HTTPTransport
     let core: QueueCore
 
     /// Opens a queue, or makes a new one; ``start()`` begins to send.
@@ -42,7 +42,6 @@ public final class OfflineRequestQueue: Sendable {
     ) throws(QueueError) {
         self.file = URL(fileURLWithPath: file ?? QueueFile.standard()).standardizedFileURL.path
         self.settings = settings
-        self.transport = transport
         self.monitor = monitor
         self.core = try QueueCore(file: self.file, settings: settings, transport: transport)
     }
@@ -106,7 +105,7 @@ public final class OfflineRequestQueue: Sendable {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func cancelRequests(requestType: String) async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.cancel(.requestType(requestType), in: store) }
+        try await self.core.perform { worker, store in try worker.cancel(.type(requestType), in: store) }
     }
 
     /// Removes the requests of a lane, as ``cancelRequest(id:)`` does.

@@ -17,7 +17,7 @@ public struct QueueChanges: AsyncSequence, Sendable {
 
     /// Subscribes.
     public func makeAsyncIterator() -> AsyncStream<QueueEvent>.Iterator {
-        self.queue.observers.stream().makeAsyncIterator()
+        self.queue.core.observers.stream().makeAsyncIterator()
     }
 }
 

@@ -2,17 +2,21 @@
 // Copyright the netpath authors
 
 import Foundation
+import Synchronization
 
 /// Reading on the threads of callers, beside the thread of the queue.
 extension QueueCore {
-    var counts: QueueCounts { (try? self.store.counts()) ?? QueueCounts() }
+    var counts: QueueCounts { (try? self.store.read { $1.counts }) ?? QueueCounts() }
 
     func record(_ id: UUID) throws(QueueError) -> RequestRecord? {
-        try self.store.record(id).map { self.explained([$0])[0] }
+        try self.store.read { records, _ in try records.record(id) }.map { self.explained([$0])[0] }
     }
 
     func page(of states: Set<RequestState>, after sequence: Int64, limit: Int) -> [RequestRecord] {
-        self.explained((try? self.store.page(states: states, after: sequence, limit: limit)) ?? [])
+        let page = try? self.store.read { records, _ in
+            try records.page(states: states, after: sequence, limit: limit)
+        }
+        return self.explained(page ?? [])
     }
 
     /// Adds what the requests wait for, where the file does not say it.

@@ -28,17 +28,28 @@ final class QueueCore: Sendable {
     private let lastWaiter = Atomic<UInt64>(0)
 
     init(file: String, settings: QueueSettings, transport: any HTTPTransport) throws(QueueError) {
-        guard let doorbell = Doorbell(), let files = FileWatch(), let sleep = Sleep(doorbell: doorbell, files: files)
-        else { throw .io(path: file, reason: "the system grants no more descriptors") }
-        try QueueFile.makeFolder(of: file)
+        guard let doorbell = Doorbell(), let files = FileWatch() else {
+            throw .io(path: file, reason: "the system grants no more descriptors")
+        }
         self.file = file
         self.settings = settings
         self.transport = transport
         self.mailbox = Mailbox(doorbell: doorbell)
         self.observers = QueueObservers(executor: self.executor)
         self.status = Mutex(QueueStatus(settings: settings))
-        self.store = try RequestStore(file: file, limits: settings.limits)
-        let started = BackgroundThread.start { QueueWorker(core: self, sleep: sleep, files: files).run() }
+        self.store = try RequestStore(
+            path: file,
+            limits: settings.limits,
+            salvaged: { [observers = self.observers] salvage in
+                let event = QueueEvent.salvaged(
+                    recovered: salvage.recovered,
+                    lost: salvage.lost,
+                    setAsideAs: salvage.asideAs
+                )
+                observers.send([event])
+            }
+        )
+        let started = BackgroundThread.start { QueueWorker(core: self, sleep: Sleep(doorbell: doorbell, files: files)).run() }
         guard started else { throw .io(path: file, reason: "the system grants no thread") }
     }
 
@@ -81,8 +92,6 @@ final class QueueCore: Sendable {
         reply: @escaping @Sendable (Result<UUID, QueueError>) -> Void
     ) {
         do {
-            try request.validate(maxBodyBytes: self.settings.limits.maxBodyBytes)
-            // What takes long happens here, on the thread of the caller.
             let prepared = try self.store.prepare(request)
             self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply))
         } catch {

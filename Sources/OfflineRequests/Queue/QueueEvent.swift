@@ -27,8 +27,9 @@ public enum QueueEvent: Hashable, Sendable {
     case drained
     /// The path is back.
     case connectivityRestored
-    /// The file was corrupt: what could be read was taken over, and the file set aside.
-    case salvaged(recovered: Int, lost: Int, setAsideAs: String)
+    /// The file was damaged: what could be read was taken over, and the file set aside; `lost` is nil where it does
+    /// not say how many requests it had.
+    case salvaged(recovered: Int, lost: Int?, setAsideAs: String)
     /// The queue cannot do its work at the moment, for example because the disk is full.
     case failed(QueueError)
 }

@@ -18,19 +18,4 @@ enum QueueFile {
 
     /// The file whose lock says who sends.
     static func senderLock(of file: String) -> String { "\(file)-sender" }
-
-    /// Makes the folder of a queue, for this user alone.
-    static func makeFolder(of file: String) throws(QueueError) {
-        let folder = URL(fileURLWithPath: file).deletingLastPathComponent().path
-        guard !FileManager.default.fileExists(atPath: folder) else { return }
-        do {
-            try FileManager.default.createDirectory(
-                atPath: folder,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw QueueError.io(path: folder, reason: error.localizedDescription)
-        }
-    }
 }

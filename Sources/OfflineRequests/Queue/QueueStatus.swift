@@ -18,6 +18,10 @@ struct QueueStatus: Sendable {
     var role = Role.none
     var machine: DeliveryMachine
 
+    init(settings: QueueSettings) {
+        self.machine = DeliveryMachine(settings: settings.delivery, responses: settings.responses)
+    }
+
     /// Why a request in the state ready or backoff is not sent now; nil when nothing hinders it.
     func waiting(for record: RequestRecord, isSentElsewhere: Bool, at now: Moment) -> WaitingReason? {
         switch self.role {

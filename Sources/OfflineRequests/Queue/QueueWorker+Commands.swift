@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPath
 
 /// What callers ask for, each within a transaction that also does other things.
 extension QueueWorker {
@@ -63,7 +64,7 @@ extension QueueWorker {
             self.promotion = .all
         } else {
             // The sender finds them ready; for as long as it takes, because it does not know of this.
-            while try store.promoteDue(.all, limit: 10_000) == 10_000 {}
+            while try store.promoteDue(all: true, limit: 10_000) == 10_000 {}
         }
     }
 

@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathHTTP
+import Synchronization
 
 /// The way of a request from the file to the server, and of its end back into the file.
 extension QueueWorker {
@@ -11,13 +12,13 @@ extension QueueWorker {
     /// Takes requests that may go, the most urgent first, and marks them as being sent.
     func choose(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
         let gates = try store.gates()
-        self.gates = gates.map { Gate(host: $0.host, requires: $0.requires) }
+        self.gates = gates.map(\.gate)
         self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         var free = self.machine.slots(at: now) - self.flights.values.count { $0.isHandling }
         guard free > 0 else { return [] }
         var candidates: [RequestRecord] = []
-        for (row, gate) in zip(gates, self.gates) where self.machine.waiting(for: gate, at: now) == nil {
-            candidates += try store.ready(gate: row.id, limit: free)
+        for gate in gates where self.machine.waiting(for: gate.gate, at: now) == nil {
+            candidates += try store.ready(gate: gate.id, limit: free)
         }
         if gates.count > 1 {
             candidates.sort { ($1.request.priority, $0.sequence) < ($0.request.priority, $1.sequence) }
@@ -163,7 +164,7 @@ extension QueueWorker {
         guard let finish = try store.finish(id, outcome, status: landing.status, error: failure) else { return }
         switch (finish.state, landing.disposition) {
         case (.succeeded, _):
-            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded)
+            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded, status: landing.status)
         case (.backoff, .retry(let delay, _)):
             self.effects.add(.backoff(id, until: Date(timeIntervalSinceNow: delay / .seconds(1))))
         case (.held, .hold(let reason)): self.effects.add(.held(id, reason))

@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPath
+import Synchronization
 
 /// The thread of a queue, which does all its work: a loop that takes what came, writes it down in one transaction,
 /// sends what may go, and sleeps.
@@ -16,8 +17,7 @@ final class QueueWorker {
     private static let expiryInterval: Duration = .seconds(1)
 
     let core: QueueCore
-    let files: FileWatch
-    private let sleep: Sleep
+    let sleep: Sleep
 
     var machine: DeliveryMachine
     var role = QueueStatus.Role.none
@@ -49,7 +49,7 @@ final class QueueWorker {
     private var dueAt: MonotonicTime?
     private var failedUntil: MonotonicTime?
     private var nextExpiry: MonotonicTime?
-    private var wasPending = true
+    private var wasPending = false
 
     /// Which of those that wait for their time go now.
     enum Promotion {
@@ -58,10 +58,9 @@ final class QueueWorker {
         case all
     }
 
-    init(core: QueueCore, sleep: Sleep, files: FileWatch) {
+    init(core: QueueCore, sleep: Sleep) {
         self.core = core
         self.sleep = sleep
-        self.files = files
         self.machine = DeliveryMachine(settings: core.settings.delivery, responses: core.settings.responses)
         self.hosts = HostWatches(mailbox: core.mailbox)
     }
@@ -115,37 +114,42 @@ final class QueueWorker {
     // MARK: A turn
 
     private func turn(at now: Moment) {
-        let commands = self.commands.take()
+        let commands = self.commands
+        self.commands = []
         let isFailing = self.failedUntil.map { $0 > now.monotonic } ?? false
         let sends = self.role == .sender && self.isLookDue && !isFailing
         self.isLookDue = false
         guard !commands.isEmpty || (!self.landings.isEmpty && !isFailing) || sends else { return }
 
         let isDurable = commands.contains { $0.isDurable }
+        let (releases, promotion, checksFlights) = (self.releasesRunning, self.promotion, self.checksFlights)
         var replies: [@Sendable (QueueError?) -> Void] = []
         var launches: [RequestRecord] = []
         self.effects = TurnEffects(records: !self.core.observers.isEmpty || !self.waiters.isEmpty)
-        do {
-            try self.core.store.transaction(durable: isDurable) { store in
-                if self.releasesRunning { try store.releaseRunning() }
+        do throws(QueueError) {
+            launches = try self.core.store.transaction(durable: isDurable) { store in
+                if releases { try store.releaseRunning() }
                 for landing in self.landings { try self.record(landing, in: store) }
                 for command in commands { replies.append(try self.perform(command, in: store)) }
-                if sends { launches = try self.plan(in: store, at: now) }
+                let launches = sends ? try self.plan(in: store, at: now) : []
                 self.effects.counts = store.counts
                 // What this transaction itself acknowledges must be in the file before it may go; everything else is
                 // there already, and need not wait for the disk.
-                if !isDurable { self.launch(launches.take(), at: now) }
+                if isDurable { return launches }
+                self.launch(launches, at: now)
+                return []
             }
         } catch {
+            (self.promotion, self.checksFlights) = (promotion, checksFlights)
             return self.fail(commands, error, at: now)
         }
         self.failedUntil = nil
-        if sends { self.releasesRunning = false }
+        if releases { self.releasesRunning = false }
         self.landings = []
         self.remove(self.effects.removed)
         self.launch(launches, at: now)
         for reply in replies { reply(nil) }
-        if !commands.isEmpty, self.role != .sender { SenderLock.ring(QueueFile.senderLock(of: self.core.file)) }
+        if !commands.isEmpty, self.role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.core.file)) }
         self.announce()
     }
 
@@ -173,10 +177,10 @@ final class QueueWorker {
     private func announce() {
         let effects = self.effects
         self.effects = TurnEffects()
-        guard effects.records else { return }
         let isPending = effects.counts.map { $0.pending > $0.held } ?? true
-        defer { self.wasPending = isPending }
         let isDrained = self.wasPending && !isPending
+        self.wasPending = isPending
+        guard effects.records else { return }
         self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
         self.checkWaiters(ended: effects.ended, isDrained: !isPending)
     }
@@ -207,8 +211,8 @@ final class QueueWorker {
         let count =
             switch self.promotion {
             case .due: try store.promoteDue(limit: limit)
-            case .restored: try store.promoteDue(.notAsked, limit: limit)
-            case .all: try store.promoteDue(.all, limit: limit)
+            case .restored: try store.promoteUnasked(limit: limit)
+            case .all: try store.promoteDue(all: true, limit: limit)
             }
         if count < limit { self.promotion = .due } else { self.isLookDue = true }
     }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// Hears what other processes do to files, without asking again and again (`inotify(7)`).
 final class FileWatch: Sendable {
@@ -16,7 +17,7 @@ final class FileWatch: Sendable {
     let descriptor: FileDescriptor
 
     init?() {
-        guard let descriptor = FileDescriptor(inotify_init1(Int32(IN_CLOEXEC.rawValue | IN_NONBLOCK.rawValue))) else {
+        guard let descriptor = FileDescriptor(inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))) else {
             return nil
         }
         self.descriptor = descriptor
@@ -26,8 +27,8 @@ final class FileWatch: Sendable {
     func add(_ path: String, _ event: Event) -> Int32? {
         let mask: Int32 =
             switch event {
-            case .closedAfterWriting: IN_CLOSE_WRITE
-            case .written: IN_MODIFY
+            case .closedAfterWriting: Int32(IN_CLOSE_WRITE)
+            case .written: Int32(IN_MODIFY)
             }
         let number = unsafe inotify_add_watch(self.descriptor.number, path, UInt32(mask))
         return number < 0 ? nil : number
@@ -38,10 +39,10 @@ final class FileWatch: Sendable {
         _ = inotify_rm_watch(self.descriptor.number, watch)
     }
 
-    /// Drops what was heard: that there was something is all that counts.
-    func discard() {
+    /// Drops what a descriptor that does not block has to say: that there was something is all that counts.
+    static func drain(_ descriptor: FileDescriptor) {
         let size = 4096
         var buffer = [UInt8](repeating: 0, count: size)
-        while unsafe read(self.descriptor.number, &buffer, size) > 0 {}
+        while unsafe read(descriptor.number, &buffer, size) == size {}
     }
 }

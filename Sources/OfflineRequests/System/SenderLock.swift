@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// Which of the processes that have a queue open sends: the one that holds the lock on a file beside it.
 ///
@@ -50,7 +51,7 @@ final class SenderLock {
         var line = [CChar](repeating: 0, count: 256)
         while unsafe fgets(&line, Int32(line.count), file) != nil {
             // 1: FLOCK  ADVISORY  WRITE 708 00:1f:13364 0 EOF
-            let fields = unsafe String(cString: line).split(separator: " ")
+            let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
             guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE" else { continue }
             // Devices have other numbers here than in stat(2) on some file systems.
             if fields[5].split(separator: ":").last == "\(status.st_ino)" { return true }
@@ -59,7 +60,7 @@ final class SenderLock {
     }
 
     /// Tells the other processes to look into the queue.
-    func ring() {
-        _ = FileDescriptor(unsafe open(self.path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW))
+    static func ring(at path: String) {
+        _ = FileDescriptor(unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW))
     }
 }
