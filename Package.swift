@@ -239,10 +239,10 @@ let package = Package(
         ),
         .testTarget(name: "NetPathHTTPTests", dependencies: ["NetPathHTTP", "NetPathTestKit"]),
         // A server of HTTP for the tests, which can fail at any point of a request.
-        .executableTarget(name: "HTTPLabServer", path: "Tests/HTTPLabServer"),
+        .executableTarget(name: "HTTPLabServer", dependencies: ["NetPathSystem"], path: "Tests/HTTPLabServer"),
         .testTarget(
             name: "NetPathCurlTests",
-            dependencies: ["HTTPLabServer", "NetPathCurl", "NetPathHTTP", "NetPathTestKit"]
+            dependencies: ["HTTPLabServer", "NetPathCurl", "NetPathHTTP", "NetPathSystem", "NetPathTestKit"]
         ),
         .testTarget(
             name: "OfflineRequestsTests",
