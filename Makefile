@@ -29,6 +29,8 @@ build: packages
 # What the kernel tests measure besides, optimised alike.
 build-measured: build
 	$(RELEASE) SysfsPasses
+	$(RELEASE) PathMonitorScenarios
+	$(RELEASE) ConnectivityScenarios
 
 # Everything that decides whether a change is good: formatting, boundaries, unit tests, kernel tests, release build.
 test: packages
