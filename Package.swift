@@ -146,7 +146,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ExampleBulletproofRequest",
-            dependencies: ["NetPath", "Reachability"],
+            dependencies: ["NetPath", "NetPathCurl", "NetPathHTTP", "Reachability"],
             path: "Examples/BulletproofRequest"
         ),
 

@@ -62,7 +62,7 @@ enum StoreSchema {
     static let columnCount = 22
 
     /// Brings a database up to date, or makes the tables of a new one.
-    static func migrate(_ db: Database, path: String, at moment: StoreMoment) throws {
+    static func migrate(_ db: Database, path: String, at stamp: ClockStamp) throws {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let owner = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
         guard version <= self.migrations.count || owner != self.applicationID else {
@@ -70,12 +70,13 @@ enum StoreSchema {
         }
         if version == self.migrations.count, owner == self.applicationID { return }
         // Somebody else's tables must not be mixed with ours.
-        let isEmpty = version == 0 && owner == 0 && (try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")) == 0
+        let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")
+        let isEmpty = version == 0 && owner == 0 && tables == 0
         guard isEmpty || (owner == self.applicationID && version > 0) else { throw QueueError.notAQueue(path: path) }
         try db.inTransaction(.immediate) {
             for statement in self.migrations[version...].joined() { try db.execute(sql: statement) }
             if version == 0 {
-                let clock = QueueClock(at: moment)
+                let clock = QueueClock(at: stamp)
                 try db.execute(
                     sql: "INSERT INTO queue VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?)",
                     arguments: [clock.boot, clock.offset, clock.anchorWall, clock.anchor]

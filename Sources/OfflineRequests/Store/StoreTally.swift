@@ -23,7 +23,7 @@ struct StoreTally: Hashable, Sendable {
     }
 
     init(_ columns: Columns) throws {
-                func count(_ index: Int) throws -> Int {
+        func count(_ index: Int) throws -> Int {
             // What is beyond any queue would overflow further on.
             let count = try columns.number(index)
             guard 0..<(1 << 53) ~= count else { throw Damage(reason: "a count of the table queue is none") }
@@ -48,6 +48,18 @@ struct StoreTally: Hashable, Sendable {
             anchorWall: try columns.number(14),
             anchor: try columns.number(15)
         )
+    }
+
+    /// The same with a clock that goes on after the system was started anew.
+    func advanced(to stamp: ClockStamp, _ db: Database) throws -> StoreTally {
+        var tally = self
+        var latest = tally.clock.anchor
+        if tally.clock.boot != stamp.bootID ?? "" {
+            let last = try Row.fetchOne(db, sql: "SELECT enqueued FROM request ORDER BY sequence DESC LIMIT 1")
+            latest = max(latest, last.flatMap { Columns($0).optionalNumber(0) } ?? latest)
+        }
+        tally.clock.advance(to: stamp, latest: latest)
+        return tally
     }
 
     /// A request came.
@@ -75,7 +87,8 @@ struct StoreTally: Hashable, Sendable {
         )
         try statement.execute(arguments: [
             self.sequence, counts.ready, counts.blocked, counts.backoff, counts.running, counts.held, counts.dead,
-            counts.succeeded, counts.bytes, self.finishedBytes, self.isPaused ? 1 : 0, self.clock.boot, self.clock.offset,
+            counts.succeeded, counts.bytes, self.finishedBytes, self.isPaused ? 1 : 0, self.clock.boot,
+            self.clock.offset,
             self.clock.anchorWall, self.clock.anchor,
         ])
     }

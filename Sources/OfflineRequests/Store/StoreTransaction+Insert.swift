@@ -40,7 +40,7 @@ extension StoreTransaction {
 
     private func add(_ prepared: PreparedRequest, sequence: Int64, state: RequestState, gate: Int64) throws {
         let request = prepared.request
-        let wall = QueueClock.milliseconds(self.moment.wall)
+        let wall = QueueClock.milliseconds(self.stamp.wall)
         let deadline = request.expiresAt.map { self.now &+ QueueClock.milliseconds($0) &- wall }
         do {
             // Not by execute(_:_:): a duplicate is refused, and does not end the transaction.
@@ -123,8 +123,8 @@ extension StoreTransaction {
     }
 
     /// The number of the gate of a request, which is made when it is the first.
-    private func gate(for prepared: PreparedRequest) throws -> Int64 {
-        let key = GateKey(host: prepared.host, requires: prepared.request.requires)
+    func gate(for prepared: PreparedRequest) throws -> Int64 {
+        let key = Gate(host: prepared.host, requires: prepared.request.requires)
         if let number = self.gateNumbers[key] { return number }
         let arguments: StatementArguments = [key.host, RequestWriter.encode(key.requires)]
         let find = "SELECT id FROM gate WHERE host = ? AND requires = ?"

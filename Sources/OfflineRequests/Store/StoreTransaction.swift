@@ -11,37 +11,32 @@ import GRDB
 final class StoreTransaction {
     let db: Database
     /// What the clocks showed when it began.
-    let moment: StoreMoment
+    let stamp: ClockStamp
     /// The time of the queue's own clock.
     let now: Int64
     let limits: QueueLimits
     let bodies: BodyFiles
     var tally: StoreTally
     /// The numbers of gates that were looked up before.
-    var gateNumbers: [GateKey: Int64]
+    var gateNumbers: [Gate: Int64]
     /// The files of bodies that are of no use once all this is true.
     private(set) var removedBodies: [String] = []
     /// The files of bodies that belong to requests once all this is true.
     var leases: [BodyLease] = []
     private(set) var failure: (any Error)?
 
-    struct GateKey: Hashable, Sendable {
-        var host: String
-        var requires: PathRequirements
-    }
-
     init(
         _ db: Database,
-        at moment: StoreMoment,
+        at stamp: ClockStamp,
         tally: StoreTally,
         limits: QueueLimits,
         bodies: BodyFiles,
-        gateNumbers: [GateKey: Int64]
+        gateNumbers: [Gate: Int64]
     ) {
         self.db = db
-        self.moment = moment
+        self.stamp = stamp
         self.tally = tally
-        self.now = tally.clock.now(moment)
+        self.now = tally.clock.now(stamp)
         self.limits = limits
         self.bodies = bodies
         self.gateNumbers = gateNumbers
@@ -58,7 +53,7 @@ final class StoreTransaction {
 
     /// Reads requests as this transaction sees them.
     var records: StoreRecords {
-        StoreRecords(db: self.db, clock: self.tally.clock, moment: self.moment, bodies: self.bodies)
+        StoreRecords(db: self.db, clock: self.tally.clock, stamp: self.stamp, bodies: self.bodies)
     }
 
     // MARK: Statements
@@ -107,8 +102,10 @@ final class StoreTransaction {
         let table = row.state.isFinal ? "finished" : "request"
         try self.execute("DELETE FROM \(table) WHERE sequence = ?", [row.sequence])
         self.tally.remove(row.state, size: row.size)
-        if let file = row.bodyFile { self.removedBodies.append(file) }
+        if let file = row.bodyFile { self.willRemoveBody(file) }
     }
+
+    func willRemoveBody(_ name: String) { self.removedBodies.append(name) }
 
     /// Puts the oldest of a lane among those that may go, where it waited for another.
     ///

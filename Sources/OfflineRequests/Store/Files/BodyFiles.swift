@@ -56,7 +56,7 @@ struct BodyFiles: Sendable {
     /// - Returns: The name of the copy, and how many octets it has.
     func copy(_ source: String, limit: Int) throws(QueueError) -> (name: String, lease: BodyLease, size: Int) {
         // Without O_NONBLOCK a named pipe would hold up the caller for ever.
-        guard let input = FileDescriptor(open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
+        guard let input = FileDescriptor(unsafe open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
             throw .bodyUnreadable(path: source, reason: unsafe String(cString: strerror(errno)))
         }
         var status = stat()
@@ -68,7 +68,7 @@ struct BodyFiles: Sendable {
         let (name, lease) = try self.make { (descriptor, path) throws(QueueError) in
             while true {
                 var number: Int32 = 0
-                let octets = [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+                let octets = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
                     let got = unsafe read(input.number, buffer.baseAddress, buffer.count)
                     number = got < 0 ? errno : 0
                     count = max(0, got)
@@ -92,7 +92,7 @@ struct BodyFiles: Sendable {
         var orphans: [String] = []
         for name in StoreFiles.names(in: self.folder) {
             // The lock first: whoever releases it has told the database before.
-            guard let descriptor = FileDescriptor(open(self.path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
+            guard let descriptor = FileDescriptor(unsafe open(self.path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
                 flock(descriptor.number, LOCK_EX | LOCK_NB) == 0
             else { continue }
             if try !isKnown(name) { orphans.append(name) }
@@ -106,7 +106,7 @@ struct BodyFiles: Sendable {
         if StoreFiles.kind(self.folder) != .folder { try StoreFiles.createFolder(self.folder) }
         let name = UUID().uuidString.lowercased()
         let path = self.path(name)
-        guard let descriptor = FileDescriptor(open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)) else {
+        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)) else {
             throw StoreFiles.error(errno, path)
         }
         let lease = BodyLease(path: path, descriptor: descriptor)
@@ -120,7 +120,9 @@ struct BodyFiles: Sendable {
     private static func write(_ octets: [UInt8], to descriptor: FileDescriptor, _ path: String) throws(QueueError) {
         var rest = octets[...]
         while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count) }
+            let written = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count)
+            }
             if written < 0 {
                 if errno == EINTR { continue }
                 throw StoreFiles.error(errno, path)

@@ -40,10 +40,8 @@ enum StoreFiles {
     }
 
     /// Makes a new, empty file for this user alone; its journal gets the same mode from SQLite.
-    ///
-    /// - Returns: Whether it is there now, of whoever made it.
     static func create(_ path: String) throws(QueueError) {
-        guard FileDescriptor(open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)) == nil else { return }
+        guard FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)) == nil else { return }
         if errno != EEXIST { throw self.error(errno, path) }
     }
 
@@ -53,20 +51,20 @@ enum StoreFiles {
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try self.createFolder(String(path[..<slash]))
         }
-        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
         throw self.error(errno, path)
     }
 
     /// Takes a file from everybody else; somebody else's file is left as it is.
-    static func makePrivate(_ path: String) { _ = chmod(path, 0o600) }
+    static func makePrivate(_ path: String) { _ = unsafe chmod(path, 0o600) }
+
+    static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
 
     static func rename(_ path: String, to other: String) throws(QueueError) {
-        guard Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
+        guard unsafe Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
     }
 
-    static func remove(_ path: String) { _ = unlink(path) }
-
-    static func removeFolder(_ path: String) { _ = rmdir(path) }
+    static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// The names in a folder, without the two that every folder has.
     static func names(in folder: String) -> [String] {
@@ -84,7 +82,7 @@ enum StoreFiles {
 
     /// Makes the names in a folder durable.
     static func syncFolder(_ folder: String) {
-        guard let descriptor = FileDescriptor(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else { return }
+        guard let descriptor = FileDescriptor(unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else { return }
         _ = fsync(descriptor.number)
     }
 

@@ -12,7 +12,7 @@ final class StoreLock: Sendable {
     private let descriptor: FileDescriptor
 
     init(_ path: String) throws(QueueError) {
-        guard let descriptor = FileDescriptor(open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) else {
+        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) else {
             throw StoreFiles.error(errno, path)
         }
         self.descriptor = descriptor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Connectivity
 import Foundation
 import NetPathHTTP
 
@@ -18,7 +19,7 @@ struct RequestWriter {
         self.octets.reserveCapacity(count)
     }
 
-    /// - Parameter bodyFile: The name of the file in the queue's own folder that has the body, where one has it.
+    /// Writes a request; the name is that of the file in the queue's own folder that has the body, where one has it.
     static func encode(_ request: RetryableRequest, bodyFile: String?) -> Data {
         var writer = RequestWriter(reserving: 512 + (bodyFile == nil ? request.body?.count ?? 0 : 0))
         writer.write(request.id)

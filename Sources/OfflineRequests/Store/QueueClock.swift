@@ -3,16 +3,6 @@
 
 import Foundation
 
-/// What the clocks show at one moment.
-struct StoreMoment: Hashable, Sendable {
-    /// The wall clock, which may jump.
-    var wall: Date
-    /// The time since the system was started, sleep included (`CLOCK_BOOTTIME`), which does not.
-    var sinceBoot: Duration
-    /// What tells this run of the system from others (`/proc/sys/kernel/random/boot_id`).
-    var boot: String
-}
-
 /// The clock that deadlines in the queue are kept in: milliseconds that never go backwards or jump.
 ///
 /// Within one run of the system it follows the time since the start; from one run to the next it goes on by what the
@@ -34,10 +24,10 @@ struct QueueClock: Hashable, Sendable {
     private static let tolerance: Int64 = 60_000
 
     /// Starts the clock of a new queue.
-    init(at moment: StoreMoment) {
-        self.boot = moment.boot
-        let wall = Self.milliseconds(moment.wall)
-        self.offset = wall - Self.milliseconds(moment.sinceBoot)
+    init(at stamp: ClockStamp) {
+        self.boot = stamp.bootID ?? ""
+        let wall = Self.milliseconds(stamp.wall)
+        self.offset = wall - stamp.bootNanoseconds / 1_000_000
         self.anchorWall = wall
         self.anchor = wall
     }
@@ -50,31 +40,31 @@ struct QueueClock: Hashable, Sendable {
     }
 
     /// The time of this clock.
-    func now(_ moment: StoreMoment) -> Int64 { self.offset &+ Self.milliseconds(moment.sinceBoot) }
+    func now(_ stamp: ClockStamp) -> Int64 { self.offset &+ stamp.bootNanoseconds / 1_000_000 }
 
     /// Goes on after the system was started anew or the wall clock was set.
     ///
-    /// - Parameter latest: The latest time that is known to have passed.
-    /// - Returns: Whether there is something to be stored.
-    mutating func advance(to moment: StoreMoment, latest: Int64) -> Bool {
-        let wall = Self.milliseconds(moment.wall)
-        if moment.boot != self.boot {
+    /// - Parameters:
+    ///   - stamp: What the clocks of the system show.
+    ///   - latest: The latest time of this clock that is known to have passed.
+    mutating func advance(to stamp: ClockStamp, latest: Int64) {
+        let wall = Self.milliseconds(stamp.wall)
+        if stamp.bootID ?? "" != self.boot {
             let isKnown = wall >= Self.earliestWall && self.anchorWall >= Self.earliestWall
             let passed = isKnown ? max(0, wall &- self.anchorWall) : 0
             let now = max(latest, self.anchor &+ passed)
-            self.boot = moment.boot
-            self.offset = now &- Self.milliseconds(moment.sinceBoot)
-        } else if abs((wall &- self.anchorWall) &- (self.now(moment) &- self.anchor)) <= Self.tolerance {
-            return false
+            self.boot = stamp.bootID ?? ""
+            self.offset = now &- stamp.bootNanoseconds / 1_000_000
+        } else if abs((wall &- self.anchorWall) &- (self.now(stamp) &- self.anchor)) <= Self.tolerance {
+            return
         }
-        self.anchor = self.now(moment)
+        self.anchor = self.now(stamp)
         self.anchorWall = wall
-        return true
     }
 
     /// A time of this clock as the wall clock has it.
-    func wall(_ time: Int64, at moment: StoreMoment) -> Date {
-        moment.wall.addingTimeInterval(Double(time &- self.now(moment)) / 1000)
+    func wall(_ time: Int64, at stamp: ClockStamp) -> Date {
+        stamp.wall.addingTimeInterval(Double(time &- self.now(stamp)) / 1000)
     }
 
     static func milliseconds(_ date: Date) -> Int64 {
