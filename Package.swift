@@ -168,8 +168,9 @@ let package = Package(
 
         .executableTarget(
             name: "ExampleOfflineDemo",
-            dependencies: ["Connectivity", "OfflineRequests"],
-            path: "Examples/OfflineDemo"
+            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            path: "Examples/OfflineDemo",
+            exclude: ["run"]
         ),
 
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
