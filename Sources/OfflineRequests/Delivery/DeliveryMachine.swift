@@ -24,7 +24,8 @@ struct DeliveryMachine: Sendable {
     /// How many requests may be sent at the same time: few after a path returned, then more with every success.
     private var limit: Int
     private var running: [UUID: String] = [:]
-    private var hosts: [String: HostHealth] = [:]
+    /// The hosts that requests are being sent to, or that failed.
+    private(set) var hosts: [String: HostHealth] = [:]
 
     init(
         settings: DeliverySettings = DeliverySettings(),
@@ -188,8 +189,7 @@ struct DeliveryMachine: Sendable {
 extension DeliveryMachine {
     private mutating func learn(_ lesson: Outcome.Host, from host: String?, at now: Moment) {
         if lesson == .works { self.limit = min(self.limit * 2, max(1, self.settings.concurrency)) }
-        // Without a path every host fails.
-        guard let host, self.facts?.isSatisfied == true else { return }
+        guard let host else { return }
         self.update(host) { health, settings, random in
             switch lesson {
             case .works: health.recovered()
