@@ -2,8 +2,8 @@
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
-# Compiling and linking (libnl, libyaml), and what the kernel tests run (ip, unshare, nsenter).
-PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev pkg-config iproute2 util-linux procps
+# Compiling and linking (libnl, libyaml, libcurl, SQLite), and what the kernel tests run (ip, unshare, nsenter).
+PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev libcurl4-openssl-dev libsqlite3-dev pkg-config iproute2 util-linux procps
 # What CI has besides, so that no test is skipped there.
 PACKAGES += $(EXTRA_PACKAGES)
 SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift Benchmarks/FirstPath Benchmarks/HostReach \
@@ -15,15 +15,22 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 # An event finds the caches cold, so that less code is faster than faster code: -Osize takes 15 us (7 %) off an event.
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -Osize --product
 
-.PHONY: run build build-measured test test-long bench lint format man scenarios install packages clean
+.PHONY: run demo build build-measured test test-long bench lint format man scenarios install packages clean
 
-# Builds the program and watches this machine's network with the embedded default configuration.
+# Builds the programs and watches this machine's network with the embedded default configuration.
 run: build
 	.build/release/netpath watch --config Config/netpath.yaml
 
-# Leaves the program at .build/release/netpath, the Swift runtime linked statically.
+# Offline requests at work, in a network of its own that is cut and mended; nothing of this machine is touched.
+demo: packages
+	$(SWIFT) build --product HTTPLabServer
+	$(SWIFT) build --product ExampleOfflineDemo
+	Examples/OfflineDemo/run
+
+# Leaves the programs at .build/release/netpath and netpath-queue beside it, the Swift runtime linked statically.
 build: packages
 	$(RELEASE) netpath
+	$(RELEASE) netpath-queue
 
 # What the kernel tests measure besides, optimised alike.
 build-measured: build
@@ -60,13 +67,17 @@ man:
 scenarios:
 	NETPATH_UPDATE_SCENARIOS=1 $(SWIFT) test --filter ComparisonPageTests
 
-# The program, its manual page, its completions for bash, zsh and fish, and the default configuration to copy from.
+# The programs, their manual, their completions for bash, zsh and fish, and what is there to copy from: the default
+# configuration and a unit of systemd.
 install: SHARE = $(DESTDIR)$(PREFIX)/share
 install: build
 	install -D -m 755 .build/release/netpath $(DESTDIR)$(PREFIX)/bin/netpath
+	install -D -m 755 .build/release/netpath-queue $(DESTDIR)$(PREFIX)/bin/netpath-queue
 	install -D -m 644 Documentation/netpath.1 $(SHARE)/man/man1/netpath.1
+	ln -sf netpath.1 $(SHARE)/man/man1/netpath-queue.1
 	install -D -m 644 Config/netpath.yaml $(SHARE)/doc/netpath/netpath.yaml
 	install -D -m 644 Config/netpath.schema.json $(SHARE)/doc/netpath/netpath.schema.json
+	install -D -m 644 Config/systemd/netpath-queue.service $(SHARE)/doc/netpath/netpath-queue.service
 	for shell in bash zsh fish; do .build/release/netpath completion $$shell >.build/netpath.$$shell || exit 1; done
 	install -D -m 644 .build/netpath.bash $(SHARE)/bash-completion/completions/netpath
 	install -D -m 644 .build/netpath.zsh $(SHARE)/zsh/site-functions/_netpath

@@ -15,15 +15,20 @@ let package = Package(
         .library(name: "Network", targets: ["Network"]),
         .library(name: "NetPathNetwork", targets: ["NetPathNetwork"]),
         .library(name: "Connectivity", targets: ["Connectivity"]),
+        .library(name: "NetPathHTTP", targets: ["NetPathHTTP"]),
+        .library(name: "NetPathCurl", targets: ["NetPathCurl"]),
+        .library(name: "OfflineRequests", targets: ["OfflineRequests"]),
         .library(name: "NetPathCLI", targets: ["NetPathCLI"]),
         .library(name: "NetPathTestKit", targets: ["NetPathTestKit"]),
         .executable(name: "netpath", targets: ["NetPathCommand"]),
+        .executable(name: "netpath-queue", targets: ["QueueCommand"]),
     ],
     traits: [
         .trait(name: "OpenCombine", description: "Combine publishers and an ObservableObject in Connectivity")
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         // Not even resolved without the trait.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -35,6 +40,7 @@ let package = Package(
             providers: [.apt(["libnl-3-dev", "libnl-route-3-dev"])]
         ),
         .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1", providers: [.apt(["libyaml-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 
         // The core: no C, no Foundation, no backend.
         .target(name: "NetPath"),
@@ -82,6 +88,26 @@ let package = Package(
             ]
         ),
 
+        // Requests over HTTP: what a transport promises, and the one on libcurl.
+        .target(name: "NetPathHTTP"),
+        .target(name: "NetPathCurl", dependencies: ["CCurl", "NetPathHTTP", "NetPathSystem"]),
+        // Requests that are kept on disk and go out when there is a path.
+        .target(
+            name: "OfflineRequests",
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathCurl", "NetPathHTTP", "NetPathStandard", "NetPathSystem",
+                "Reachability", .product(name: "GRDB", package: "GRDB.swift"),
+            ]
+        ),
+        // The command line of the queue, apart from netpath, which links neither SQLite nor Foundation.
+        .executableTarget(
+            name: "QueueCommand",
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathCLI", "NetPathHTTP", "OfflineRequests",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
+        ),
+
         // What only the Makefile knows. In C, because a define has no value in Swift.
         .target(
             name: "CBuildFacts",
@@ -97,7 +123,7 @@ let package = Package(
         // A folder netpath beside NetPath would collide on case-insensitive disks.
         .executableTarget(name: "NetPathCommand", dependencies: ["NetPathCLI"]),
 
-        .target(name: "NetPathTestKit", dependencies: ["NetPath"]),
+        .target(name: "NetPathTestKit", dependencies: ["NetPath", "NetPathHTTP"]),
 
         // Every way to use the library, small enough to read; the kernel tests run them.
         .executableTarget(
@@ -122,7 +148,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ExampleBulletproofRequest",
-            dependencies: ["NetPath", "Reachability"],
+            dependencies: ["NetPath", "NetPathCurl", "NetPathHTTP", "Reachability"],
             path: "Examples/BulletproofRequest"
         ),
 
@@ -140,6 +166,13 @@ let package = Package(
             name: "ExampleStatusView",
             dependencies: ["Connectivity"],
             path: "Examples/StatusView"
+        ),
+
+        .executableTarget(
+            name: "ExampleOfflineDemo",
+            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            path: "Examples/OfflineDemo",
+            exclude: ["run"]
         ),
 
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
@@ -212,6 +245,37 @@ let package = Package(
                 "NetPath", "NetPathTestKit", "NetPathCommand", "SysfsPasses",
                 "ExampleOneBackend", "ExampleCoordinator", "ExampleConfigured", "ExampleOwnBackend",
                 "ExampleBulletproofRequest", "ReachabilityScenarios",
+            ]
+        ),
+        .testTarget(name: "NetPathHTTPTests", dependencies: ["NetPathHTTP", "NetPathTestKit"]),
+        // A server of HTTP for the tests, which can fail at any point of a request.
+        .executableTarget(name: "HTTPLabServer", dependencies: ["NetPathSystem"], path: "Tests/HTTPLabServer"),
+        // What the tests of the transport run in a process of its own, to count what it uses.
+        .executableTarget(
+            name: "HTTPScenarios",
+            dependencies: ["NetPathCurl", "NetPathHTTP"],
+            path: "Tests/HTTPScenarios"
+        ),
+        .testTarget(
+            name: "NetPathCurlTests",
+            dependencies: ["HTTPLabServer", "HTTPScenarios", "NetPathCurl", "NetPathHTTP", "NetPathTestKit"]
+        ),
+        .testTarget(
+            name: "OfflineRequestsTests",
+            dependencies: ["Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests"]
+        ),
+        // What the tests of delivery kill, and run inside namespaces.
+        .executableTarget(
+            name: "OfflineScenarios",
+            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            path: "Tests/OfflineScenarios"
+        ),
+        // Delivery to a real server over a network that is cut, from programs that are killed.
+        .testTarget(
+            name: "DeliveryTests",
+            dependencies: [
+                "ExampleOfflineDemo", "HTTPLabServer", "NetPathCommand", "NetPathTestKit", "OfflineScenarios",
+                "QueueCommand",
             ]
         ),
         // netpath with backends that can be broken from outside.

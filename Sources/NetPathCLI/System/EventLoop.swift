@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
+package import NetPath
 import NetPathSystem
 import Synchronization
 
@@ -10,14 +10,14 @@ import Synchronization
 /// The global pool of Swift's runtime is libdispatch's, and once that was used it wakes the process every second for
 /// ever, to look after its threads. A monitor that shall cost nothing while nothing happens needs a pool of its own,
 /// and a single thread that blocks in poll(2) is all it takes.
-final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
+package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     private struct State: Sendable {
         var jobs: [UnownedJob] = []
         var file: Int32?
     }
 
     /// Ends the wait of this loop.
-    let wakeUp: WakeUp
+    package let wakeUp: WakeUp
     private let state = Mutex(State())
     private let clock = SystemMonotonicClock()
     private let sleepers = Sleepers()
@@ -25,14 +25,14 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     /// Makes a loop.
     ///
     /// - Throws: `SystemError` when the process may open no more files.
-    init() throws(SystemError) {
+    package init() throws(SystemError) {
         self.wakeUp = try WakeUp()
     }
 
     // MARK: Tasks
 
     /// Takes a piece of a task; called by the runtime on any thread.
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isFirst = self.state.withLock { state in
             state.jobs.append(job)
@@ -42,12 +42,12 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     }
 
     /// Returns the present moment.
-    func now() -> MonotonicTime { self.clock.now() }
+    package func now() -> MonotonicTime { self.clock.now() }
 
     /// Suspends until a point in time.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
-    func sleep(until deadline: MonotonicTime) async throws {
+    package func sleep(until deadline: MonotonicTime) async throws {
         try await self.sleepers.sleep(until: deadline) { self.wakeUp.wake(.work) }
     }
 
@@ -94,6 +94,14 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         self.sleepers.wakeDue(at: self.now())
         self.runJobs()
         return result
+    }
+
+    /// Turns once for who writes without waiting for room.
+    ///
+    /// - Parameter limit: How long to wait at most; nil to wait until something happens.
+    /// - Returns: What the loop was woken for; nothing when time is up.
+    package func reasons(limit: Duration? = nil) -> WakeUp.Reasons {
+        self.turn(limit: limit).reasons
     }
 
     private func runJobs() {

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// A request as a transport sends it.
+public struct HTTPRequest: Hashable, Sendable {
+    /// What is sent after the head.
+    public enum Body: Hashable, Sendable {
+        /// Nothing.
+        case none
+        /// Octets that are in memory.
+        case bytes([UInt8])
+        /// A file, which is read while it is sent.
+        case file(String)
+    }
+
+    /// How long each part may take.
+    public struct Timeouts: Hashable, Sendable {
+        /// Until the connection stands, name lookup and TLS included.
+        public var connect: Duration
+        /// Until the whole response is there; nil for no limit.
+        public var total: Duration?
+        /// How long nothing at all may move in either direction.
+        public var stall: Duration
+
+        /// Creates limits.
+        public init(connect: Duration = .seconds(15), total: Duration? = nil, stall: Duration = .seconds(30)) {
+            self.connect = connect
+            self.total = total
+            self.stall = stall
+        }
+    }
+
+    /// The method, for example `POST`.
+    public var method: String
+    /// The whole address, with the scheme `http` or `https`.
+    public var url: String
+    /// The fields besides those the transport makes itself.
+    public var headers: HTTPHeaders
+    /// What is sent.
+    public var body: Body
+    /// How long each part may take.
+    public var timeouts: Timeouts
+    /// The interface to send from; nil for the one the kernel chooses.
+    public var interface: String?
+    /// How many octets of a response are kept in memory; a longer one is an error.
+    public var responseLimit: Int
+    /// Where the body of a successful response is written instead; made anew, and removed when the request fails.
+    public var responseFile: String?
+
+    /// Creates a request.
+    public init(
+        method: String = "GET",
+        url: String,
+        headers: HTTPHeaders = [:],
+        body: Body = .none,
+        timeouts: Timeouts = Timeouts(),
+        interface: String? = nil,
+        responseLimit: Int = 4 << 20,
+        responseFile: String? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.timeouts = timeouts
+        self.interface = interface
+        self.responseLimit = responseLimit
+        self.responseFile = responseFile
+    }
+}

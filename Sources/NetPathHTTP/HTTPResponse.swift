@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What a server answered.
+public struct HTTPResponse: Hashable, Sendable, Codable {
+    /// The status (RFC 9110, 15).
+    public var status: Int
+    /// The fields.
+    public var headers: HTTPHeaders
+    /// The body; empty when it was written to a file.
+    public var body: [UInt8]
+
+    /// Creates a response.
+    public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+}

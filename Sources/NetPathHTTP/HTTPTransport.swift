@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Sends requests.
+///
+/// Every function may be called on any thread and does not block.
+public protocol HTTPTransport: Sendable {
+    /// Begins to send a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - receive: Called exactly once, on some thread, possibly before this function returns; it must not block.
+    /// - Returns: What cancels it.
+    func start(
+        _ request: HTTPRequest,
+        receive: @escaping @Sendable (Result<HTTPResponse, TransportError>) -> Void
+    ) -> any HTTPTask
+}
+
+/// A request that is under way.
+public protocol HTTPTask: Sendable {
+    /// Ends it, at any instant and any number of times; it is then received as ``TransportError/Reason/cancelled``
+    /// unless its end came first.
+    func cancel()
+}

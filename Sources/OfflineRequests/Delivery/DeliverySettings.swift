@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// How fast, how many and how long the queue tries.
+public struct DeliverySettings: Hashable, Sendable {
+    /// How many requests are sent at the same time at most.
+    public var concurrency: Int
+    /// How many of them go to the same host at most.
+    public var perHostConcurrency: Int
+    /// The longest wait after the first failure; it doubles with each further one, and the wait is a random part of it.
+    public var baseBackoff: Duration
+    /// What that grows to.
+    public var maxBackoff: Duration
+    /// How old a request becomes before it is given up; its ``RetryableRequest/expiresAt`` may end it sooner.
+    public var maxAge: Duration
+    /// How long a path that returned must last before anything is sent.
+    public var minimumOnline: Duration
+    /// The longest random wait after that, so that a fleet does not come back in step.
+    public var reconnectJitter: Duration
+    /// How many failures of a host in a row pause it.
+    public var failuresBeforePause: Int
+
+    /// Creates settings; without arguments those that suit most.
+    public init(
+        concurrency: Int = 6,
+        perHostConcurrency: Int = 4,
+        baseBackoff: Duration = .seconds(1),
+        maxBackoff: Duration = .seconds(300),
+        maxAge: Duration = .seconds(7 * 86_400),
+        minimumOnline: Duration = .seconds(1),
+        reconnectJitter: Duration = .seconds(3),
+        failuresBeforePause: Int = 5
+    ) {
+        self.concurrency = concurrency
+        self.perHostConcurrency = perHostConcurrency
+        self.baseBackoff = baseBackoff
+        self.maxBackoff = maxBackoff
+        self.maxAge = maxAge
+        self.minimumOnline = minimumOnline
+        self.reconnectJitter = reconnectJitter
+        self.failuresBeforePause = failuresBeforePause
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+
+/// What a request must pass: where it goes, and what it needs of the network.
+///
+/// Requests with the same gate wait for the same things, so that a hundred thousand of them are one question.
+struct Gate: Hashable, Sendable {
+    /// The host, as ``RetryableRequest/host`` says it.
+    var host: String
+    /// What it needs besides a path.
+    var requires: PathRequirements
+
+    init(host: String, requires: PathRequirements = PathRequirements()) {
+        self.host = host
+        self.requires = requires
+    }
+
+    init(_ request: RetryableRequest) {
+        self.init(host: request.host, requires: request.requires)
+    }
+}
+
+/// What is known of the network.
+struct PathFacts: Hashable, Sendable {
+    /// Whether there is a path.
+    var isSatisfied: Bool
+    /// Why there is one, or none.
+    var reason: String
+    /// Whether it costs money.
+    var isExpensive: Bool
+    /// Whether it is to be spared.
+    var isConstrained: Bool
+    /// What it leads over.
+    var interfaceTypes: Set<ConnectionType>
+    /// The hosts of ``PathRequirements/hostReachable`` that can be reached.
+    ///
+    /// A host that nobody has asked about yet is not among them; one of which nothing can be known is.
+    var reachableHosts: Set<String>
+
+    init(
+        isSatisfied: Bool,
+        reason: String = "",
+        isExpensive: Bool = false,
+        isConstrained: Bool = false,
+        interfaceTypes: Set<ConnectionType> = [],
+        reachableHosts: Set<String> = []
+    ) {
+        self.isSatisfied = isSatisfied
+        self.reason = reason
+        self.isExpensive = isExpensive
+        self.isConstrained = isConstrained
+        self.interfaceTypes = interfaceTypes
+        self.reachableHosts = reachableHosts
+    }
+
+    /// What a gate asks for and this path does not give; nil when it is open as far as the path is concerned.
+    func lacks(_ gate: Gate) -> WaitingReason? {
+        guard self.isSatisfied else { return .noPath(self.reason) }
+        if gate.requires.unmeteredOnly, self.isExpensive || self.isConstrained { return .metered }
+        if let type = gate.requires.interfaceType, !self.interfaceTypes.contains(type) {
+            return .interfaceType(type.displayName)
+        }
+        if let host = gate.requires.hostReachable, !self.reachableHosts.contains(host) {
+            return .hostUnreachable(host)
+        }
+        return nil
+    }
+}

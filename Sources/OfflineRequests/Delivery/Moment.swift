@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+
+/// One moment on every clock that delivery reads.
+///
+/// Deadlines within a process are monotonic; the wall clock may jump at any time, and is only what people and other
+/// processes can read.
+struct Moment: Hashable, Sendable {
+    /// For deadlines: CLOCK_MONOTONIC.
+    var monotonic: MonotonicTime
+    /// For ages, and for what is written down.
+    var stamp: ClockStamp
+
+    /// The wall clock.
+    var wall: Date { self.stamp.wall }
+
+    /// Reads the clocks of the machine.
+    static func now() -> Moment {
+        Moment(monotonic: SystemMonotonicClock().now(), stamp: .now())
+    }
+
+    /// What the wall clock shows at a deadline, if nobody sets it before.
+    func wall(at deadline: MonotonicTime) -> Date {
+        self.wall.addingTimeInterval((deadline - self.monotonic) / .seconds(1))
+    }
+}
+
+/// What is kept of the moment when a request was enqueued, so that its age can be told whatever happens to the clock.
+struct ClockStamp: Hashable, Sendable, Codable {
+    /// The wall clock.
+    var wall: Date
+    /// Which boot of the machine this was; nil when the kernel does not tell.
+    var bootID: String?
+    /// Nanoseconds since that boot, time asleep included (CLOCK_BOOTTIME).
+    var bootNanoseconds: Int64
+
+    private static let thisBoot = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .ascii))
+        .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+
+    /// Reads the clocks of the machine.
+    static func now() -> ClockStamp {
+        // ContinuousClock is CLOCK_BOOTTIME on Linux.
+        let clock = ContinuousClock()
+        return ClockStamp(
+            wall: Date(),
+            bootID: self.thisBoot,
+            bootNanoseconds: clock.systemEpoch.duration(to: clock.now).inNanoseconds
+        )
+    }
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Connectivity
+
+/// What a request needs of the network besides a path.
+public struct PathRequirements: Hashable, Sendable, Codable {
+    /// Whether it must not go over a path that costs money or is to be spared.
+    public var unmeteredOnly: Bool
+    /// What the path must lead over; nil for anything.
+    public var interfaceType: ConnectionType?
+    /// A host that must be reachable, as Reachability names it: a name or an address; nil for none.
+    public var hostReachable: String?
+
+    /// Creates requirements; without arguments any path will do.
+    public init(unmeteredOnly: Bool = false, interfaceType: ConnectionType? = nil, hostReachable: String? = nil) {
+        self.unmeteredOnly = unmeteredOnly
+        self.interfaceType = interfaceType
+        self.hostReachable = hostReachable
+    }
+
+    private enum CodingKeys: String, CodingKey {
+        case unmeteredOnly
+        case interfaceType
+        case hostReachable
+    }
+
+    /// Decodes requirements; what is missing is not required.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.unmeteredOnly = try container.decodeIfPresent(Bool.self, forKey: .unmeteredOnly) ?? false
+        self.hostReachable = try container.decodeIfPresent(String.self, forKey: .hostReachable)
+        self.interfaceType = try container.decodeIfPresent(String.self, forKey: .interfaceType).map { name in
+            guard let type = ConnectionType(rawValue: name) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: .interfaceType,
+                    in: container,
+                    debugDescription: "no type of interface is called \(name)"
+                )
+            }
+            return type
+        }
+    }
+
+    /// Encodes what is required.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        if self.unmeteredOnly { try container.encode(true, forKey: .unmeteredOnly) }
+        try container.encodeIfPresent(self.interfaceType?.rawValue, forKey: .interfaceType)
+        try container.encodeIfPresent(self.hostReachable, forKey: .hostReachable)
+    }
+}

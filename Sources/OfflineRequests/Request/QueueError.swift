@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Foundation
+
+/// Why the queue refused something.
+public enum QueueError: Error, Hashable, Sendable {
+    /// The request cannot be sent as it is: a field of it, and what is wrong with that. Nothing was kept.
+    case invalidRequest(field: String, reason: String)
+    /// The queue holds as much as it may: how much, and of what, for example `requests`. Nothing was kept.
+    case queueFull(limit: Int, of: String)
+    /// The body has more octets than may be kept.
+    case bodyTooLarge(bytes: Int, limit: Int)
+    /// The file of the body cannot be read.
+    case bodyUnreadable(path: String, reason: String)
+    /// The disk of the queue is full; nothing half-written is left.
+    case diskFull(path: String)
+    /// The file of the queue is damaged, and was set aside under the second name where that was possible.
+    case corrupt(path: String, setAsideAs: String?)
+    /// A newer version of the program wrote the file.
+    case newerSchema(path: String, version: Int)
+    /// The file is a database, or something else, but no queue.
+    case notAQueue(path: String)
+    /// There is a folder where the file should be.
+    case isDirectory(path: String)
+    /// The file, or the folder it is in, cannot be written.
+    case readOnly(path: String)
+    /// The system refused something else.
+    case io(path: String, reason: String)
+    /// The queue was closed.
+    case closed
+    /// No request has this id, or no longer.
+    case unknownID(UUID)
+    /// A request with this id is there already.
+    case duplicate(UUID)
+}
+
+extension QueueError: CustomStringConvertible {
+    /// What, where, why, and what to do.
+    public var description: String {
+        switch self {
+        case .invalidRequest(let field, let reason):
+            "the request was not kept: its \(field) \(reason)"
+        case .queueFull(let limit, let unit):
+            "the request was not kept: the queue holds \(limit) \(unit), its limit; "
+                + "deliver or cancel some, or raise the limit"
+        case .bodyTooLarge(let bytes, let limit):
+            "the request was not kept: its body has \(bytes) bytes, and the limit is \(limit); "
+                + "send less, or raise the limit"
+        case .bodyUnreadable(let path, let reason):
+            "the request was not kept: the file \(path) of its body cannot be read: \(reason)"
+        case .diskFull(let path):
+            "\(path): the disk is full, nothing was written; make room and try again"
+        case .corrupt(let path, let aside?):
+            "\(path): the file is damaged; it was set aside as \(aside), and what could be read was kept"
+        case .corrupt(let path, nil):
+            "\(path): the file is damaged and could not be set aside; move it away and try again"
+        case .newerSchema(let path, let version):
+            "\(path): a newer version wrote this queue (schema \(version)); use that version, or another file"
+        case .notAQueue(let path):
+            "\(path): this is not a queue; name another file"
+        case .isDirectory(let path):
+            "\(path): this is a folder; name a file in it"
+        case .readOnly(let path):
+            "\(path): this cannot be written; change its permissions, or name another file"
+        case .io(let path, let reason):
+            "\(path): \(reason)"
+        case .closed:
+            "the queue was closed; open it again"
+        case .unknownID(let id):
+            "no request has the id \(id.uuidString.lowercased()); it may have been delivered or removed"
+        case .duplicate(let id):
+            "a request with the id \(id.uuidString.lowercased()) is in the queue already; use a new id"
+        }
+    }
+}
+
+extension QueueError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { self.description }
+}

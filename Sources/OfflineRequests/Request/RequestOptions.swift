@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Which of several waiting requests goes first, where order is not asked for by a lane.
+public enum RequestPriority: Int, Hashable, Sendable, Codable, CaseIterable, Comparable {
+    /// After everything else.
+    case low = 0
+    /// The usual one.
+    case normal = 1
+    /// Before everything else.
+    case high = 2
+
+    /// Whether the left one goes later.
+    public static func < (left: RequestPriority, right: RequestPriority) -> Bool {
+        left.rawValue < right.rawValue
+    }
+}
+
+/// What becomes of a lane when the request at its head is given up or held.
+public enum LanePolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The lane stands still until somebody revives or cancels that request.
+    case hold
+    /// The lane goes on with the next request.
+    case skip
+    /// The requests behind it are given up too.
+    case dropLane
+}
+
+/// What happens when a request is enqueued while another with the same unique key waits.
+public enum UniquePolicy: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The one that waits stays; the new one is not enqueued.
+    case keep
+    /// The new one takes the place of the one that waits, unless that is already being sent.
+    case replace
+    /// The new one is enqueued behind it, in its lane.
+    case append
+    /// All that wait are dropped; only the new one is left, behind one that is already being sent.
+    case latestOnly
+}
+
+/// Which idempotency key a new request gets.
+public enum IdempotencyKey: Hashable, Sendable {
+    /// The id of the request, whatever its method: every repeat can be told from a new request.
+    case automatic
+    /// None; a server cannot tell a repeat from a new request.
+    case none
+    /// One of the caller's own: printable ASCII.
+    case value(String)
+}

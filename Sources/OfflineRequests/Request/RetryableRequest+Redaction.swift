@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+
+/// What must not be shown, and how a text without it is made.
+enum Redaction {
+    /// What stands for a secret.
+    static let mark = "<redacted>"
+
+    private static let telling = [
+        "auth", "apikey", "cookie", "credential", "passw", "secret", "session", "signature", "token",
+    ]
+
+    /// Whether the value of a header or of a part of a query with that name looks like a secret.
+    ///
+    /// By parts of names: one list of names more would miss `X-Acme-Access-Token`, and showing too little costs less.
+    static func isTelling(_ name: some StringProtocol) -> Bool {
+        let plain = name.lowercased().filter { $0 != "-" && $0 != "_" }
+        return plain == "key" || plain == "sig" || self.telling.contains { plain.contains($0) }
+    }
+
+    /// The secrets in an address: what precedes the @ sign, and parts of the query and the fragment whose names tell.
+    static func secrets(of endpoint: String) -> [Substring] {
+        var found: [Substring] = []
+        // Also of an address that is not valid: that is when it is printed.
+        let start = endpoint.firstRange(of: "://")?.upperBound ?? endpoint.startIndex
+        let end = endpoint[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? endpoint.endIndex
+        if let at = endpoint[start..<end].lastIndex(of: "@") { found.append(endpoint[start..<at]) }
+        if let query = endpoint[end...].firstIndex(where: { $0 == "?" || $0 == "#" }) {
+            for part in endpoint[query...].dropFirst().split(whereSeparator: { $0 == "&" || $0 == ";" || $0 == "#" }) {
+                guard let equals = part.firstIndex(of: "="), self.isTelling(part[..<equals]) else { continue }
+                found.append(part[part.index(after: equals)...])
+            }
+        }
+        return found.filter { !$0.isEmpty }
+    }
+
+    /// An address without its secrets.
+    static func redact(endpoint: String) -> String {
+        var result = endpoint
+        // From the end, so that the places of those before stay right.
+        for secret in self.secrets(of: endpoint).reversed() {
+            result.replaceSubrange(secret.startIndex..<secret.endIndex, with: self.mark)
+        }
+        return result
+    }
+}
+
+extension RetryableRequest {
+    /// Whether the value of that header must not be shown.
+    public func isSensitive(header name: String) -> Bool {
+        Redaction.isTelling(name)
+            || self.sensitiveHeaders.contains { $0.lowercased() == name.lowercased() }
+    }
+
+    /// The request as it may be shown: without the values of sensitive headers, and without the secrets in its address.
+    ///
+    /// The body stays; it is not for logs.
+    public var redacted: RetryableRequest {
+        var copy = self
+        copy.endpoint = Redaction.redact(endpoint: self.endpoint)
+        for index in copy.headers.fields.indices where self.isSensitive(header: copy.headers.fields[index].name) {
+            copy.headers.fields[index].value = Redaction.mark
+        }
+        return copy
+    }
+
+    /// A text, such as the error of a transport, without the secrets of this request.
+    public func redact(_ text: String) -> String {
+        var secrets: Set<String> = []
+        for secret in Redaction.secrets(of: self.endpoint) {
+            secrets.insert(String(secret))
+            // The password alone, and as it was meant.
+            for part in secret.split(separator: ":") {
+                secrets.insert(String(part))
+                if let plain = String(part).removingPercentEncoding { secrets.insert(plain) }
+            }
+        }
+        for field in self.headers.fields where self.isSensitive(header: field.name) {
+            secrets.insert(field.value)
+            for part in field.value.split(whereSeparator: { $0 == " " || $0 == ";" || $0 == "," }) {
+                secrets.insert(String(part))
+                if let equals = part.firstIndex(of: "=") { secrets.insert(String(part[equals...].dropFirst())) }
+            }
+        }
+        // Shorter ones are no secrets but words, and would tear holes into every sentence.
+        let schemes: Set<String> = ["basic", "bearer", "digest", "negotiate", "token"]
+        return secrets.filter { $0.utf8.count >= 4 && !schemes.contains($0.lowercased()) }
+            .sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
+            .reduce(text) { $0.replacing($1, with: Redaction.mark) }
+    }
+}
+
+extension RetryableRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method, the address without its secrets, and the id.
+    public var description: String {
+        "\(self.method) \(Redaction.redact(endpoint: self.endpoint)) (\(self.id.uuidString.lowercased()))"
+    }
+
+    /// The description, for debuggers: no more than may be shown.
+    public var debugDescription: String { self.description }
+
+    /// The fields for `dump`, without secrets and without the body.
+    public var customMirror: Mirror {
+        let shown = self.redacted
+        return Mirror(
+            self,
+            children: [
+                "id": shown.id, "endpoint": shown.endpoint, "method": shown.method, "headers": shown.headers.fields,
+                "bodyBytes": shown.body?.count as Any, "bodyFile": shown.bodyFile as Any,
+                "timestamp": shown.timestamp, "retryCount": shown.retryCount, "maxRetries": shown.maxRetries,
+                "requestType": shown.requestType, "priority": shown.priority, "expiresAt": shown.expiresAt as Any,
+                "orderingKey": shown.orderingKey as Any, "onFailure": shown.onFailure,
+                "idempotencyKey": shown.idempotencyKey as Any, "requires": shown.requires,
+                "uniqueKey": shown.uniqueKey as Any, "ifExists": shown.ifExists, "timeouts": shown.timeouts,
+                "keepsResponse": shown.keepsResponse,
+            ],
+            displayStyle: .struct
+        )
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Foundation
+public import NetPathHTTP
+
+/// A request that is kept on disk until a server has answered it.
+///
+/// What it holds is what is sent, secrets included, and so is its encoded form; what is printed of it, with
+/// `description`, `debugDescription`, `dump` or a mirror, has no secrets.
+public struct RetryableRequest: Identifiable, Hashable, Sendable {
+    /// What tells it from every other request of the queue.
+    public let id: UUID
+    /// The whole address, with the scheme `http` or `https`.
+    public var endpoint: String
+    /// The method, for example `POST`; methods are case-sensitive.
+    public var method: String
+    /// The fields besides those that are made: the idempotency key and what the transport needs.
+    public var headers: HTTPHeaders
+    /// What is sent; nil for nothing or for ``bodyFile``.
+    public var body: Data?
+    /// The path of a file whose content is sent instead; it is copied when the request is enqueued.
+    public var bodyFile: String?
+    /// When the request was made.
+    public var timestamp: Date
+    /// How many attempts counted: those that were answered, or may have been received, and failed.
+    public internal(set) var retryCount: Int
+    /// How many attempts may fail before the last one; 0 for a single attempt.
+    public var maxRetries: Int
+    /// What kind of request it is, for the handler of its response and for people; may be empty.
+    public var requestType: String
+    /// Whether it goes before others.
+    public var priority: RequestPriority
+    /// When it is of no use any more; nil for the age the queue allows.
+    public var expiresAt: Date?
+    /// The lane: requests with the same key go out strictly in order, others in parallel; nil for no order.
+    public var orderingKey: String?
+    /// What becomes of the lane when this request is given up.
+    public var onFailure: LanePolicy
+    /// What every attempt sends as `Idempotency-Key`; nil for none.
+    public var idempotencyKey: String?
+    /// What it needs of the network.
+    public var requires: PathRequirements
+    /// What must be there only once; nil when that does not matter.
+    public var uniqueKey: String?
+    /// What happens when another with the same ``uniqueKey`` waits.
+    public var ifExists: UniquePolicy
+    /// The names of further headers whose values must not be shown; `Authorization`, `Cookie` and what looks like a
+    /// key or a token never are.
+    public var sensitiveHeaders: [String]
+    /// How long each part of an attempt may take.
+    public var timeouts: HTTPRequest.Timeouts
+    /// Whether the response is kept in the queue until somebody has asked for it.
+    public var keepsResponse: Bool
+
+    /// Creates a request; it is checked when it is enqueued, or by ``validate(maxBodyBytes:)``.
+    public init(
+        id: UUID = UUID(),
+        endpoint: String,
+        method: String = "GET",
+        headers: HTTPHeaders = [:],
+        body: Data? = nil,
+        bodyFile: String? = nil,
+        timestamp: Date = Date(),
+        maxRetries: Int = 10,
+        requestType: String = "",
+        priority: RequestPriority = .normal,
+        expiresAt: Date? = nil,
+        orderingKey: String? = nil,
+        onFailure: LanePolicy = .hold,
+        idempotencyKey: IdempotencyKey = .automatic,
+        requires: PathRequirements = PathRequirements(),
+        uniqueKey: String? = nil,
+        ifExists: UniquePolicy = .keep,
+        sensitiveHeaders: [String] = [],
+        timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(),
+        keepsResponse: Bool = false
+    ) {
+        self.id = id
+        self.endpoint = endpoint
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.bodyFile = bodyFile
+        self.timestamp = timestamp
+        self.retryCount = 0
+        self.maxRetries = maxRetries
+        self.requestType = requestType
+        self.priority = priority
+        self.expiresAt = expiresAt
+        self.orderingKey = orderingKey
+        self.onFailure = onFailure
+        self.requires = requires
+        self.uniqueKey = uniqueKey
+        self.ifExists = ifExists
+        self.sensitiveHeaders = sensitiveHeaders
+        self.timeouts = timeouts
+        self.keepsResponse = keepsResponse
+        self.idempotencyKey =
+            switch idempotencyKey {
+            // A header of the caller's own is a key already.
+            case .automatic: headers[Self.keyHeader] == nil ? id.uuidString.lowercased() : nil
+            case .none: nil
+            case .value(let key): key
+            }
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Foundation
+
+/// Why a request does not go out now.
+public enum WaitingReason: Hashable, Sendable {
+    /// There is no path; the text says why.
+    case noPath(String)
+    /// The path is metered, and the request must not go over such a path.
+    case metered
+    /// The path does not lead over an interface of this type.
+    case interfaceType(String)
+    /// This host, which the request asks for, is not reachable, or nobody knows yet.
+    case hostUnreachable(String)
+    /// This request of the same lane goes first.
+    case behind(UUID)
+    /// It was tried, and is tried again then.
+    case backoff(until: Date)
+    /// The path has just returned, and must prove itself first.
+    case reconnecting
+    /// As many requests as may be are being sent.
+    case concurrency
+    /// This host failed several times in a row, and is left alone until then.
+    case hostPaused(String, until: Date)
+    /// The server did not accept the credentials; it waits until somebody resumes it with new ones.
+    case unauthorized
+    /// The request at the head of its lane was given up, and the lane stands still.
+    case laneHeld
+    /// The queue is paused.
+    case paused
+    /// Another process sends for this queue.
+    case otherSender
+    /// Sending has not been started.
+    case notRunning
+}
+
+extension WaitingReason: CustomStringConvertible {
+    /// A stable, machine-readable name, for example `noPath`.
+    public var code: String { self.coded.code }
+
+    /// A sentence for a person, without a final full stop.
+    public var description: String {
+        switch self {
+        case .noPath(let reason): "no path: \(reason)"
+        case .metered: "the path is metered"
+        case .interfaceType(let type): "the path does not lead over \(type)"
+        case .hostUnreachable(let host): "\(host) is not reachable"
+        case .behind(let head): "behind \(head.uuidString.lowercased()) of the same lane"
+        case .backoff(let until): "tried again at \(until.formatted(.iso8601))"
+        case .reconnecting: "the path has just returned"
+        case .concurrency: "other requests are being sent"
+        case .hostPaused(let host, let until):
+            "\(host) failed several times and is left alone until \(until.formatted(.iso8601))"
+        case .unauthorized: "the server did not accept the credentials; resume it with new ones"
+        case .laneHeld: "the head of its lane was given up; revive or cancel that"
+        case .paused: "the queue is paused"
+        case .otherSender: "another process sends for this queue"
+        case .notRunning: "sending has not been started"
+        }
+    }
+}
+
+extension WaitingReason: Codable {
+    /// The flat form that is kept and shown: a code, and what belongs to it.
+    private struct Coded: Codable {
+        var code: String
+        var text: String?
+        var id: UUID?
+        var until: Date?
+    }
+
+    private var coded: Coded {
+        switch self {
+        case .noPath(let reason): Coded(code: "noPath", text: reason)
+        case .metered: Coded(code: "metered")
+        case .interfaceType(let type): Coded(code: "interfaceType", text: type)
+        case .hostUnreachable(let host): Coded(code: "hostUnreachable", text: host)
+        case .behind(let head): Coded(code: "behind", id: head)
+        case .backoff(let until): Coded(code: "backoff", until: until)
+        case .reconnecting: Coded(code: "reconnecting")
+        case .concurrency: Coded(code: "concurrency")
+        case .hostPaused(let host, let until): Coded(code: "hostPaused", text: host, until: until)
+        case .unauthorized: Coded(code: "unauthorized")
+        case .laneHeld: Coded(code: "laneHeld")
+        case .paused: Coded(code: "paused")
+        case .otherSender: Coded(code: "otherSender")
+        case .notRunning: Coded(code: "notRunning")
+        }
+    }
+
+    /// Encodes the reason as an object with a `code`.
+    public func encode(to encoder: any Encoder) throws {
+        try self.coded.encode(to: encoder)
+    }
+
+    /// Decodes a reason.
+    public init(from decoder: any Decoder) throws {
+        let coded = try Coded(from: decoder)
+        let decoded: WaitingReason? =
+            switch coded.code {
+            case "noPath": coded.text.map { .noPath($0) }
+            case "metered": .metered
+            case "interfaceType": coded.text.map { .interfaceType($0) }
+            case "hostUnreachable": coded.text.map { .hostUnreachable($0) }
+            case "behind": coded.id.map { .behind($0) }
+            case "backoff": coded.until.map { .backoff(until: $0) }
+            case "reconnecting": .reconnecting
+            case "concurrency": .concurrency
+            case "hostPaused": coded.text.flatMap { host in coded.until.map { .hostPaused(host, until: $0) } }
+            case "unauthorized": .unauthorized
+            case "laneHeld": .laneHeld
+            case "paused": .paused
+            case "otherSender": .otherSender
+            case "notRunning": .notRunning
+            default: nil
+            }
+        guard let decoded else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "\(coded.code) is no reason to wait, or lacks what belongs to it"
+                )
+            )
+        }
+        self = decoded
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import Glibc
+import NetPathSystem
+import Synchronization
+
+/// A body that is in a file of the queue's own.
+///
+/// As long as this object lives without ``keep()`` the file belongs to nobody and goes with it. The lock on the file
+/// says to whoever tidies up that somebody is at it.
+final class BodyLease: Sendable {
+    /// The path of the file.
+    let path: String
+    private let descriptor: FileDescriptor
+    private let kept = Atomic<Bool>(false)
+
+    fileprivate init(path: String, descriptor: FileDescriptor) {
+        self.path = path
+        self.descriptor = descriptor
+    }
+
+    deinit {
+        if !self.kept.load(ordering: .relaxed) { StoreFiles.remove(self.path) }
+    }
+
+    /// The file belongs to a request of the queue now.
+    func keep() { self.kept.store(true, ordering: .relaxed) }
+}
+
+/// The folder beside a queue that has the bodies that are too long for the database.
+struct BodyFiles: Sendable {
+    /// Longer bodies do not go into the database: a transaction writes everything twice.
+    static let threshold = 64 << 10
+
+    /// The folder; made with the first body.
+    let folder: String
+
+    func path(_ name: String) -> String { "\(self.folder)/\(name)" }
+
+    /// Writes octets to a file, durably.
+    func write(_ body: Data) throws(QueueError) -> (name: String, lease: BodyLease) {
+        try self.make { (descriptor, path) throws(QueueError) in
+            var start = body.startIndex
+            while start < body.endIndex {
+                let end = min(start + 1 << 18, body.endIndex)
+                try Self.write([UInt8](body[start..<end]), to: descriptor, path)
+                start = end
+            }
+        }
+    }
+
+    /// Copies a file, durably.
+    ///
+    /// - Returns: The name of the copy, and how many octets it has.
+    func copy(_ source: String, limit: Int) throws(QueueError) -> (name: String, lease: BodyLease, size: Int) {
+        // Without O_NONBLOCK a named pipe would hold up the caller for ever.
+        guard let input = FileDescriptor(unsafe open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
+            throw .bodyUnreadable(path: source, reason: unsafe String(cString: strerror(errno)))
+        }
+        var status = stat()
+        guard unsafe fstat(input.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .bodyUnreadable(path: source, reason: "it is no file")
+        }
+        guard status.st_size <= limit else { throw .bodyTooLarge(bytes: Int(status.st_size), limit: limit) }
+        var size = 0
+        let (name, lease) = try self.make { (descriptor, path) throws(QueueError) in
+            while true {
+                var number: Int32 = 0
+                let octets = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+                    let got = unsafe read(input.number, buffer.baseAddress, buffer.count)
+                    number = got < 0 ? errno : 0
+                    count = max(0, got)
+                }
+                if number == EINTR { continue }
+                guard number == 0 else {
+                    throw .bodyUnreadable(path: source, reason: unsafe String(cString: strerror(number)))
+                }
+                if octets.isEmpty { return }
+                size += octets.count
+                // It may grow while it is copied.
+                guard size <= limit else { throw .bodyTooLarge(bytes: size, limit: limit) }
+                try Self.write(octets, to: descriptor, path)
+            }
+        }
+        return (name, lease, size)
+    }
+
+    /// The files that belong to no request, which a process left that died, except those that somebody is at.
+    func orphans(isKnown: (String) throws -> Bool) rethrows -> [String] {
+        var orphans: [String] = []
+        for name in StoreFiles.names(in: self.folder) {
+            // The lock first: whoever releases it has told the database before.
+            guard let descriptor = FileDescriptor(unsafe open(self.path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
+                flock(descriptor.number, LOCK_EX | LOCK_NB) == 0
+            else { continue }
+            if try !isKnown(name) { orphans.append(name) }
+        }
+        return orphans
+    }
+
+    private func make(
+        _ fill: (FileDescriptor, String) throws(QueueError) -> Void
+    ) throws(QueueError) -> (name: String, lease: BodyLease) {
+        if StoreFiles.kind(self.folder) != .folder { try StoreFiles.createFolder(self.folder) }
+        let name = UUID().uuidString.lowercased()
+        let path = self.path(name)
+        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)) else {
+            throw StoreFiles.error(errno, path)
+        }
+        let lease = BodyLease(path: path, descriptor: descriptor)
+        _ = flock(descriptor.number, LOCK_EX)
+        try fill(descriptor, path)
+        guard fsync(descriptor.number) == 0 else { throw StoreFiles.error(errno, path) }
+        StoreFiles.syncFolder(self.folder)
+        return (name, lease)
+    }
+
+    private static func write(_ octets: [UInt8], to descriptor: FileDescriptor, _ path: String) throws(QueueError) {
+        var rest = octets[...]
+        while !rest.isEmpty {
+            let written = unsafe rest.withUnsafeBytes {
+                unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count)
+            }
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw StoreFiles.error(errno, path)
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// What tells a file from another that has its name later.
+struct FileIdentity: Hashable, Sendable {
+    var device: UInt64
+    var number: UInt64
+}
+
+/// The system calls of the store; every one by path.
+///
+/// The file of the queue itself is never opened here while a database has it open: closing any descriptor of it would
+/// drop all locks that SQLite holds on it in this process (fcntl_locking(2)).
+enum StoreFiles {
+    /// What a path leads to.
+    enum Kind: Hashable, Sendable {
+        case nothing
+        case file(FileIdentity, size: Int)
+        case folder
+        case other
+    }
+
+    static func kind(_ path: String) -> Kind {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return .nothing }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG:
+            let identity = FileIdentity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+            return .file(identity, size: Int(status.st_size))
+        case S_IFDIR: return .folder
+        default: return .other
+        }
+    }
+
+    static func identity(_ path: String) -> FileIdentity? {
+        if case .file(let identity, size: _) = self.kind(path) { identity } else { nil }
+    }
+
+    /// Makes a new, empty file for this user alone; its journal gets the same mode from SQLite.
+    static func create(_ path: String) throws(QueueError) {
+        guard FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)) == nil else { return }
+        if errno != EEXIST { throw self.error(errno, path) }
+    }
+
+    /// Makes a folder for this user alone, and those above it as the system's mask has it.
+    static func createFolder(_ path: String) throws(QueueError) {
+        if self.kind(path) == .folder { return }
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try self.createFolder(String(path[..<slash]))
+        }
+        guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        throw self.error(errno, path)
+    }
+
+    /// Takes a file from everybody else; somebody else's file is left as it is.
+    static func makePrivate(_ path: String) { _ = unsafe chmod(path, 0o600) }
+
+    static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
+
+    static func rename(_ path: String, to other: String) throws(QueueError) {
+        guard unsafe Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
+    }
+
+    static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+    /// The names in a folder, without the two that every folder has.
+    static func names(in folder: String) -> [String] {
+        guard let stream = unsafe opendir(folder) else { return [] }
+        defer { _ = unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Makes the names in a folder durable.
+    static func syncFolder(_ folder: String) {
+        guard let descriptor = FileDescriptor(unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else { return }
+        _ = fsync(descriptor.number)
+    }
+
+    /// Whether the disk of a path has no room at all.
+    static func isFull(_ path: String) -> Bool {
+        var status = statvfs()
+        guard unsafe statvfs(path, &status) == 0 else { return false }
+        return status.f_bavail * status.f_frsize < 64 << 10
+    }
+
+    static func error(_ number: Int32, _ path: String) -> QueueError {
+        switch number {
+        case ENOSPC, EDQUOT: .diskFull(path: path)
+        case EISDIR: .isDirectory(path: path)
+        case EACCES, EPERM, EROFS: .readOnly(path: path)
+        default: .io(path: path, reason: unsafe String(cString: strerror(number)))
+        }
+    }
+}

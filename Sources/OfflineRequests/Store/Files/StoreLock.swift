@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// The lock on a file beside the queue that keeps the queue from being replaced while somebody uses it.
+///
+/// Whoever reads or writes shares it for that long; whoever makes the file, or replaces a damaged one, has it alone.
+/// Unlike SQLite's own locks it stays valid when the file under the name becomes another.
+final class StoreLock: Sendable {
+    private let descriptor: FileDescriptor
+
+    init(_ path: String) throws(QueueError) {
+        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) else {
+            throw StoreFiles.error(errno, path)
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Shares it, and waits for that while somebody has it alone.
+    func share() { self.lock(LOCK_SH) }
+
+    /// Has it alone, and waits for that.
+    func takeAlone() { self.lock(LOCK_EX) }
+
+    func release() { self.lock(LOCK_UN) }
+
+    private func lock(_ operation: Int32) {
+        while flock(self.descriptor.number, operation) != 0, errno == EINTR {}
+    }
+}

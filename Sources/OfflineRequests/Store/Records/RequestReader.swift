@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPathHTTP
+
+/// What is kept does not have the form it was written in.
+struct Damage: Error {
+    /// What is wrong, for a person.
+    var reason: String
+}
+
+/// Reads what a ``RequestWriter`` wrote; octets that are damaged never trap.
+struct RequestReader {
+    private let octets: Data
+    private var index: Data.Index
+
+    private init(_ octets: Data) throws(Damage) {
+        self.octets = octets
+        self.index = octets.startIndex
+        guard octets.starts(with: RequestWriter.mark) else { throw Damage(reason: "a record has no mark") }
+        self.index += RequestWriter.mark.count
+    }
+
+    /// Reads a request.
+    ///
+    /// - Returns: The request, and the name of the file that has its body, where one has it.
+    static func request(_ octets: Data) throws(Damage) -> (request: RetryableRequest, bodyFile: String?) {
+        var reader = try RequestReader(octets)
+        let id = try reader.id()
+        let endpoint = try reader.text()
+        let method = try reader.text()
+        var request = RetryableRequest(
+            id: id,
+            endpoint: endpoint,
+            method: method,
+            headers: try reader.headers(),
+            timestamp: try reader.date(),
+            idempotencyKey: .none
+        )
+        request.maxRetries = try reader.number()
+        request.requestType = try reader.text()
+        request.priority = try reader.known(RequestPriority(rawValue: try reader.number()))
+        request.expiresAt = try reader.flag() ? try reader.date() : nil
+        request.orderingKey = try reader.flag() ? try reader.text() : nil
+        request.onFailure = try reader.known(LanePolicy(rawValue: try reader.text()))
+        request.idempotencyKey = try reader.flag() ? try reader.text() : nil
+        request.requires = try reader.requirements()
+        request.uniqueKey = try reader.flag() ? try reader.text() : nil
+        request.ifExists = try reader.known(UniquePolicy(rawValue: try reader.text()))
+        for _ in 0..<(try reader.count()) { request.sensitiveHeaders.append(try reader.text()) }
+        request.timeouts.connect = try reader.duration()
+        request.timeouts.total = try reader.flag() ? try reader.duration() : nil
+        request.timeouts.stall = try reader.duration()
+        request.keepsResponse = try reader.flag()
+        let bodyFile = try reader.flag() ? try reader.text() : nil
+        request.body = try reader.flag() ? Data(try reader.take(try reader.count())) : nil
+        return (request, bodyFile)
+    }
+
+    static func response(_ octets: Data) throws(Damage) -> HTTPResponse {
+        var reader = try RequestReader(octets)
+        let status = try reader.number()
+        let headers = try reader.headers()
+        return HTTPResponse(status: status, headers: headers, body: [UInt8](octets[reader.index...]))
+    }
+
+    /// Reads requirements alone.
+    static func requirements(_ octets: Data) throws(Damage) -> PathRequirements {
+        var reader = try RequestReader(octets)
+        return try reader.requirements()
+    }
+
+    private mutating func headers() throws(Damage) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for _ in 0..<(try self.count()) {
+            let name = try self.text()
+            headers.fields.append(HTTPHeaders.Field(name: name, value: try self.text()))
+        }
+        return headers
+    }
+
+    private mutating func requirements() throws(Damage) -> PathRequirements {
+        let unmeteredOnly = try self.flag()
+        let type = try self.flag() ? try self.known(ConnectionType(rawValue: try self.text())) : nil
+        let host = try self.flag() ? try self.text() : nil
+        return PathRequirements(unmeteredOnly: unmeteredOnly, interfaceType: type, hostReachable: host)
+    }
+
+    private mutating func take(_ count: Int) throws(Damage) -> Data {
+        guard count >= 0, count <= self.octets.endIndex - self.index else {
+            throw Damage(reason: "a record ends too early")
+        }
+        defer { self.index += count }
+        return self.octets[self.index..<(self.index + count)]
+    }
+
+    private mutating func octet() throws(Damage) -> UInt8 {
+        guard self.index < self.octets.endIndex else { throw Damage(reason: "a record ends too early") }
+        defer { self.index += 1 }
+        return self.octets[self.index]
+    }
+
+    private mutating func word() throws(Damage) -> UInt64 {
+        var word: UInt64 = 0
+        for place in 0..<8 { word |= UInt64(try self.octet()) << UInt64(place * 8) }
+        return word
+    }
+
+    private mutating func number() throws(Damage) -> Int {
+        let first = try self.octet()
+        return first == 0xFF ? Int(Int64(bitPattern: try self.word())) : Int(first)
+    }
+
+    /// A number of things that each take an octet at least, so that a damaged one cannot make this run for long.
+    private mutating func count() throws(Damage) -> Int {
+        let count = try self.number()
+        guard count >= 0, count <= self.octets.endIndex - self.index else {
+            throw Damage(reason: "a record ends too early")
+        }
+        return count
+    }
+
+    private mutating func text() throws(Damage) -> String {
+        guard let text = String(validating: try self.take(try self.count()), as: UTF8.self) else {
+            throw Damage(reason: "a text of a record is not UTF-8")
+        }
+        return text
+    }
+
+    private mutating func flag() throws(Damage) -> Bool {
+        switch try self.octet() {
+        case 0: false
+        case 1: true
+        default: throw Damage(reason: "a record has something else where it says yes or no")
+        }
+    }
+
+    private mutating func date() throws(Damage) -> Date {
+        Date(timeIntervalSinceReferenceDate: Double(bitPattern: try self.word()))
+    }
+
+    private mutating func duration() throws(Damage) -> Duration {
+        let seconds = Int64(bitPattern: try self.word())
+        let attoseconds = Int64(bitPattern: try self.word())
+        guard abs(attoseconds) < 1_000_000_000_000_000_000 else { throw Damage(reason: "a duration is none") }
+        return Duration(secondsComponent: seconds, attosecondsComponent: attoseconds)
+    }
+
+    private mutating func id() throws(Damage) -> UUID {
+        let id = [UInt8](try self.take(16))
+        return UUID(
+            uuid: (
+                id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7],
+                id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]
+            )
+        )
+    }
+
+    private func known<Value>(_ value: Value?) throws(Damage) -> Value {
+        guard let value else { throw Damage(reason: "a record has a choice that is not known") }
+        return value
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import GRDB
+
+/// The requests of a queue on disk.
+///
+/// Everything is in the database, nothing is kept in memory but the numbers of gates. All functions block; any thread
+/// may call them, but none from within a transaction.
+///
+/// The file may be used by several processes. Each looks before every transaction whether the name still leads to the
+/// file it has open: a process that finds it damaged puts another in its place.
+final class RequestStore: Sendable {
+    /// Where the files are.
+    let paths: StorePaths
+    /// How much is kept.
+    let limits: QueueLimits
+    /// Where the long bodies are.
+    let bodies: BodyFiles
+
+    private let clock: @Sendable () -> ClockStamp
+    private let salvaged: @Sendable (StoreSalvage) -> Void
+    private let writer: StoreAccess
+    private let reader: StoreAccess
+
+    /// Opens a queue, or makes one.
+    ///
+    /// - Parameters:
+    ///   - path: The database; the folder is made when it is not there.
+    ///   - limits: How much is kept.
+    ///   - clock: What the clocks show.
+    ///   - salvaged: Called after the file was found damaged, set aside and replaced, by whatever function found it.
+    /// - Throws: What is in the way: a folder, another database, a newer schema, a file that cannot be written.
+    init(
+        path: String,
+        limits: QueueLimits = QueueLimits(),
+        clock: @escaping @Sendable () -> ClockStamp = { ClockStamp.now() },
+        salvaged: @escaping @Sendable (StoreSalvage) -> Void = { _ in }
+    ) throws(QueueError) {
+        self.paths = StorePaths(path)
+        self.limits = limits
+        self.bodies = BodyFiles(folder: self.paths.bodies)
+        self.clock = clock
+        self.salvaged = salvaged
+        if StoreFiles.kind(path) == .folder { throw .isDirectory(path: path) }
+        try StoreFiles.createFolder(self.paths.folder)
+        self.writer = StoreAccess(lock: try StoreLock(self.paths.lock))
+        self.reader = StoreAccess(lock: try StoreLock(self.paths.lock))
+        do { try self.withWriter { _ in } } catch .corrupt(_, setAsideAs: _?) {
+            // It has been replaced.
+            try self.withWriter { _ in }
+        }
+    }
+
+    /// Gets a request ready to be inserted: checks it, encodes it, and copies a long body.
+    ///
+    /// Best on the thread of whoever enqueues; the queue's own is for transactions.
+    func prepare(_ request: RetryableRequest) throws(QueueError) -> PreparedRequest {
+        try request.validate(maxBodyBytes: self.limits.maxBodyBytes)
+        return try PreparedRequest(request, limits: self.limits, bodies: self.bodies)
+    }
+
+    /// Changes the queue: everything that is done with the transaction, or nothing.
+    ///
+    /// - Parameters:
+    ///   - durable: Whether it must survive the loss of power, and not only the death of the process.
+    ///   - body: What is to be done. What it throws ends the transaction.
+    /// - Returns: What the body returns.
+    /// - Throws: After ``QueueError/corrupt(path:setAsideAs:)`` the file has been replaced: do it again.
+    func transaction<Value: Sendable>(
+        durable: Bool,
+        _ body: (StoreTransaction) throws -> Value
+    ) throws(QueueError) -> Value {
+        let stamp = self.clock()
+        return try self.withWriter { connection in
+            try connection.transaction(durable: durable, at: stamp, limits: self.limits, bodies: self.bodies, body)
+        }
+    }
+
+    /// Reads what the last transaction left, beside whatever is written at the same time.
+    func read<Value: Sendable>(_ body: (StoreRecords, StoreTally) throws -> Value) throws(QueueError) -> Value {
+        let stamp = self.clock()
+        do {
+            return try self.reader.shared(self.paths) { identity in
+                try self.reader.open(self.paths, as: identity, readOnly: true)
+                return try self.reader.withConnection { try $0.read(at: stamp, bodies: self.bodies, body) }
+            }
+        } catch {
+            throw self.repair(error)
+        }
+    }
+
+    /// Whether another process has changed the queue since this was last asked.
+    func isChangedElsewhere() throws(QueueError) -> Bool {
+        try self.withWriter { connection in try connection.isChangedElsewhere() }
+    }
+
+    /// Gives back room on the disk: empties the journal, and shrinks a file that is mostly empty.
+    ///
+    /// For when nothing else is to be done; it does nothing while another process is at the file.
+    func tidy() throws(QueueError) {
+        try self.withWriter { connection in try connection.tidy() }
+    }
+
+    /// Looks through the whole file, which takes as long as that is; a damaged one is replaced.
+    func verify() throws(QueueError) {
+        try self.withWriter { connection in try connection.verify() }
+    }
+
+    /// Removes bodies that belong to no request, which a process left that died.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    func removeOrphanedBodies() throws(QueueError) -> Int {
+        try self.withWriter { connection in
+            let orphans = try connection.orphans(self.bodies)
+            for name in orphans { StoreFiles.remove(self.bodies.path(name)) }
+            return orphans.count
+        }
+    }
+
+    /// Closes the file; everything fails with ``QueueError/closed`` from then on.
+    func close() {
+        self.reader.close()
+        self.writer.close()
+    }
+
+    // MARK: Damage
+
+    /// Does something with the connection that writes, which is opened when that has to be.
+    private func withWriter<Value: Sendable>(
+        _ body: (StoreConnection) throws -> Value
+    ) throws(QueueError) -> Value {
+        do {
+            return try self.writer.shared(self.paths) { identity in
+                if !self.writer.isOpen(identity) { try self.writer.openOrMake(self.paths, at: self.clock()) }
+                return try self.writer.withConnection(body)
+            }
+        } catch {
+            throw self.repair(error)
+        }
+    }
+
+    /// Replaces a damaged file by what can be read of it, if that is what an error is about.
+    ///
+    /// - Returns: The error for whoever found it.
+    private func repair(_ error: any Error) -> QueueError {
+        let path = self.paths.database
+        guard let damaged = error as? DamagedFile else { return StoreErrors.queueError(error, path: path) }
+        do {
+            let salvage = try self.writer.alone {
+                try self.writer.salvage(damaged, self.paths, bodies: self.bodies, at: self.clock())
+            }
+            guard let salvage else { return .io(path: path, reason: "the damaged file was just replaced; try again") }
+            self.salvaged(salvage)
+            return .corrupt(path: path, setAsideAs: salvage.asideAs)
+        } catch {
+            return StoreErrors.queueError(error, path: path)
+        }
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Synchronization
+
+/// A file is damaged: which, and what is wrong with it.
+struct DamagedFile: Error {
+    var identity: FileIdentity?
+    var cause: any Error
+}
+
+/// A connection, and what keeps the file in its place while that is used.
+final class StoreAccess: Sendable {
+    private let lock: StoreLock
+    /// Held while the file is used: what a process locks, all of its threads have.
+    private let turn = Mutex(())
+    private let state = Mutex(State())
+
+    private struct State: Sendable {
+        var connection: StoreConnection?
+        var isClosed = false
+        /// How often the file was replaced: a disk that damages everything must not be filled with copies.
+        var salvages = 0
+    }
+
+    private var connection: StoreConnection? {
+        get { self.state.withLock { $0.connection } }
+        set { self.state.withLock { $0.connection = newValue } }
+    }
+
+    init(lock: StoreLock) {
+        self.lock = lock
+    }
+
+    func close() {
+        self.turn.withLock { _ in
+            self.state.withLock { state in
+                state.connection = nil
+                state.isClosed = true
+            }
+        }
+    }
+
+    /// Does something while nobody replaces the file.
+    func shared<Value: Sendable>(
+        _ paths: StorePaths,
+        _ body: (FileIdentity?) throws -> Value
+    ) throws -> Value {
+        try self.turn.withLock { _ in
+            if self.state.withLock({ $0.isClosed }) { throw QueueError.closed }
+            self.lock.share()
+            defer { self.lock.release() }
+            let identity = StoreFiles.identity(paths.database)
+            do { return try body(identity) } catch {
+                guard StoreErrors.isDamage(error) else { throw error }
+                throw DamagedFile(identity: StoreFiles.identity(paths.database), cause: error)
+            }
+        }
+    }
+
+    /// Does something while nobody uses the file.
+    func alone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
+        try self.turn.withLock { _ in
+            if self.state.withLock({ $0.isClosed }) { throw QueueError.closed }
+            self.lock.takeAlone()
+            defer { self.lock.release() }
+            return try body()
+        }
+    }
+
+    func withConnection<Value>(_ body: (StoreConnection) throws -> Value) throws -> Value {
+        guard let connection = self.connection else { throw QueueError.closed }
+        return try body(connection)
+    }
+
+    /// Whether it is this file that is open.
+    func isOpen(_ identity: FileIdentity?) -> Bool {
+        self.connection.map { $0.identity == identity } ?? false
+    }
+
+    /// Opens a file, unless it is open.
+    func open(_ paths: StorePaths, as identity: FileIdentity?, readOnly: Bool) throws {
+        guard let identity else { throw QueueError.io(path: paths.database, reason: "the file is gone") }
+        if self.isOpen(identity) { return }
+        self.connection = nil
+        self.connection = try StoreConnection(paths.database, identity: identity, readOnly: readOnly)
+    }
+
+    /// Opens the file, makes it where there is none, and brings it up to date; without anybody else at it.
+    func openOrMake(_ paths: StorePaths, at stamp: ClockStamp) throws {
+        self.lock.takeAlone()
+        self.connection = nil
+        try StoreReplacement(paths).finish(at: stamp)
+        let path = paths.database
+        switch StoreFiles.kind(path) {
+        case .folder: throw QueueError.isDirectory(path: path)
+        case .other: throw QueueError.notAQueue(path: path)
+        case .nothing:
+            try StoreFiles.create(path)
+            StoreFiles.syncFolder(paths.folder)
+        case .file(_, let size):
+            guard StoreFiles.isWritable(path) else { throw QueueError.readOnly(path: path) }
+            // SQLite would remove the journal of a file that has lost everything.
+            if size == 0, case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") {
+                throw Damage(reason: "the file is empty, and its journal is not")
+            }
+            StoreFiles.makePrivate(path)
+        }
+        try self.open(paths, as: StoreFiles.identity(path), readOnly: false)
+        try self.withConnection { connection in try connection.prepare(path: path, at: stamp) }
+    }
+
+    /// Replaces a damaged file by what can be read of it; without anybody else at it.
+    ///
+    /// - Returns: What was saved; nil when somebody else has replaced it.
+    func salvage(
+        _ damaged: DamagedFile,
+        _ paths: StorePaths,
+        bodies: BodyFiles,
+        at stamp: ClockStamp
+    ) throws -> StoreSalvage? {
+        guard StoreFiles.identity(paths.database) == damaged.identity else { return nil }
+        let pages = try DatabasePages(database: paths.database)
+        guard pages.isQueue else { throw QueueError.notAQueue(path: paths.database) }
+        let salvages = self.state.withLock { state in
+            state.salvages += 1
+            return state.salvages
+        }
+        guard salvages <= 3 else { throw QueueError.corrupt(path: paths.database, setAsideAs: nil) }
+        let replacement = StoreReplacement(paths)
+        let contents = try replacement.make(of: pages, bodies: bodies, at: stamp)
+        guard let aside = try replacement.finish(at: stamp) else { return nil }
+        // Only now: closing it before would have tidied up the damaged file.
+        self.connection = nil
+        let orphans = bodies.orphans { contents.bodies.contains($0) }
+        if !orphans.isEmpty { try StoreFiles.createFolder(StorePaths(aside).bodies) }
+        for name in orphans { try StoreFiles.rename(bodies.path(name), to: "\(StorePaths(aside).bodies)/\(name)") }
+        let lost = contents.expected.map { max(0, $0 - contents.recovered) }
+        return StoreSalvage(recovered: contents.recovered, lost: lost, asideAs: aside)
+    }
+}

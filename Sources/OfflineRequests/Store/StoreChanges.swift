@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+
+/// What became of a request that was to be inserted.
+struct Insertion: Hashable, Sendable {
+    /// The id of the request in the queue: that of another which was there and stays, by ``UniquePolicy/keep``.
+    var id: UUID
+    /// Whether another was there and stays.
+    var isKept = false
+    /// Where it stands.
+    var state: RequestState
+    /// Those whose place it took.
+    var replaced: [UUID] = []
+    /// Those that were removed because the queue was full.
+    var dropped: [UUID] = []
+}
+
+/// How an attempt ended, as the store sees it.
+enum StoreOutcome: Hashable, Sendable {
+    /// It is done; the response is kept where there is one here.
+    case delivered(HTTPResponse? = nil)
+    /// It is tried again: after a while, or with nil as soon as may be.
+    case later(after: Duration?, countsAttempt: Bool)
+    /// It waits for somebody.
+    case held(WaitingReason)
+    /// It is given up.
+    case dead
+}
+
+/// What else changed when an attempt ended.
+struct Finish: Hashable, Sendable {
+    /// Where the request stands now; `succeeded` also when nothing of it is kept.
+    var state: RequestState
+    /// The next of its lane, which may go now.
+    var promoted: UUID?
+    /// Those behind it that were given up with it.
+    var dropped: [UUID] = []
+}
+
+/// What was cancelled.
+struct Cancellation: Hashable, Sendable {
+    /// All of them.
+    var ids: [UUID] = []
+    /// Those of them that are being sent.
+    var running: [UUID] = []
+}
+
+/// What was saved from a damaged file.
+struct StoreSalvage: Hashable, Sendable {
+    /// How many requests are in the new file.
+    var recovered: Int
+    /// How many are not, as far as the damaged file still says; nil when it does not.
+    var lost: Int?
+    /// What the damaged file is called now; its bodies that belong to no request any more are in a folder of that
+    /// name and `-bodies`.
+    var asideAs: String
+}

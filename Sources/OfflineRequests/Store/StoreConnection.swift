@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import GRDB
+import Synchronization
+
+/// An open database, and what is remembered of it.
+///
+/// A `DatabaseQueue` runs what it is told on the thread that tells it. Neither its asynchronous functions nor a
+/// `DatabasePool` are used: those run on libdispatch's threads, which wake a process up long after their work.
+final class StoreConnection: Sendable {
+    private let database: DatabaseQueue
+    /// The file that was opened, which may not be the one under its name any more.
+    let identity: FileIdentity
+    private let memory = Mutex(Memory())
+
+    private struct Memory: Sendable {
+        var isDurable = true
+        var gateNumbers: [Gate: Int64] = [:]
+        var version: Int64?
+    }
+
+    /// Opens a database that exists.
+    init(_ path: String, identity: FileIdentity, readOnly: Bool) throws {
+        var configuration = Configuration()
+        configuration.label = "netpath.queue"
+        configuration.readonly = readOnly
+        configuration.foreignKeysEnabled = false
+        // Other processes keep the file for one transaction at a time.
+        configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in
+            // Without this SQLite keeps up to 2 MB.
+            try db.execute(sql: "PRAGMA cache_size = -1024")
+            if readOnly { return }
+            // What reads a damaged file relies on it.
+            try db.execute(sql: "PRAGMA page_size = \(DatabasePages.size)")
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // A journal that grew beyond what a checkpoint leaves shrinks again.
+            try db.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
+            // What was delivered may have held secrets, and must not come back out of a damaged file.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+        }
+        self.database = try DatabaseQueue(path: path, configuration: configuration)
+        self.identity = identity
+    }
+
+    func close() throws { try self.database.close() }
+
+    /// Brings the database up to date, and looks at what every transaction looks at.
+    func prepare(path: String, at stamp: ClockStamp) throws {
+        try self.database.inDatabase { db in
+            try StoreSchema.migrate(db, path: path, at: stamp)
+            _ = try StoreTally.read(db)
+        }
+    }
+
+    /// Says how much the next transaction must survive: FULL survives the loss of power, NORMAL the death of the
+    /// process.
+    private func setDurable(_ durable: Bool, _ db: Database) throws {
+        guard durable != self.memory.withLock({ $0.isDurable }) else { return }
+        try db.cachedStatement(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")").execute()
+        self.memory.withLock { $0.isDurable = durable }
+    }
+
+    func transaction<Value>(
+        durable: Bool,
+        at stamp: ClockStamp,
+        limits: QueueLimits,
+        bodies: BodyFiles,
+        _ body: (StoreTransaction) throws -> Value
+    ) throws -> Value {
+        try self.database.inDatabase { db in
+            try self.setDurable(durable, db)
+            try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+            do {
+                let before = try StoreTally.read(db)
+                let transaction = StoreTransaction(
+                    db,
+                    at: stamp,
+                    tally: try before.advanced(to: stamp, db),
+                    limits: limits,
+                    bodies: bodies,
+                    gateNumbers: self.memory.withLock { $0.gateNumbers }
+                )
+                let value = try body(transaction)
+                if let failure = transaction.failure { throw failure }
+                if transaction.tally != before { try transaction.tally.write(db) }
+                try db.cachedStatement(sql: "COMMIT").execute()
+                let gateNumbers = transaction.gateNumbers
+                self.memory.withLock { $0.gateNumbers = gateNumbers }
+                for lease in transaction.leases { lease.keep() }
+                for name in transaction.removedBodies { StoreFiles.remove(bodies.path(name)) }
+                return value
+            } catch {
+                // SQLite has done it already after some errors, such as a full disk.
+                if db.isInsideTransaction { try? db.execute(sql: "ROLLBACK") }
+                throw error
+            }
+        }
+    }
+
+    func read<Value>(
+        at stamp: ClockStamp,
+        bodies: BodyFiles,
+        _ body: (StoreRecords, StoreTally) throws -> Value
+    ) throws -> Value {
+        try self.database.inDatabase { db in
+            try db.cachedStatement(sql: "BEGIN DEFERRED").execute()
+            defer { try? db.cachedStatement(sql: "COMMIT").execute() }
+            let tally = try StoreTally.read(db)
+            return try body(StoreRecords(db: db, clock: tally.clock, stamp: stamp, bodies: bodies), tally)
+        }
+    }
+
+    func isChangedElsewhere() throws -> Bool {
+        let version = try self.database.inDatabase { db in
+            try Row.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")).flatMap { Columns($0).optionalNumber(0) }
+        }
+        return self.memory.withLock { memory in
+            defer { memory.version = version }
+            return version != memory.version
+        }
+    }
+
+    func tidy() throws {
+        try self.database.inDatabase { db in
+            do {
+                let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+                let all = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+                if free > 256, free * 2 > all { try db.execute(sql: "VACUUM") }
+                _ = try db.checkpoint(.truncate)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                // Another time.
+            }
+        }
+    }
+
+    /// Looks for damage in the whole file.
+    func verify() throws {
+        try self.database.inDatabase { db in
+            let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
+            guard findings == ["ok"] else { throw Damage(reason: findings.first ?? "the check of the file failed") }
+            let found = try Row.fetchAll(db, sql: "SELECT state, count(*), sum(size) FROM kept GROUP BY state")
+            var counts = QueueCounts()
+            for row in found {
+                let columns = Columns(row)
+                guard let state = StoreState.state(try columns.number(0)) else {
+                    throw Damage(reason: "a state is none")
+                }
+                counts[state] = Int(try columns.number(1))
+                counts.bytes += Int(try columns.number(2))
+            }
+            guard try StoreTally.read(db).counts == counts else {
+                throw Damage(reason: "requests were counted wrongly")
+            }
+        }
+    }
+
+    func orphans(_ bodies: BodyFiles) throws -> [String] {
+        try self.database.inDatabase { db in
+            let statement = try db.cachedStatement(
+                sql: """
+                    SELECT 1 FROM request INDEXED BY requestBody WHERE bodyFile IS NOT NULL AND bodyFile = ?1
+                    UNION ALL
+                    SELECT 1 FROM finished INDEXED BY finishedBody WHERE bodyFile IS NOT NULL AND bodyFile = ?1
+                    """
+            )
+            return try bodies.orphans { name in try Row.fetchOne(statement, arguments: [name]) != nil }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import GRDB
+import NetPathHTTP
+
+extension StoreTransaction {
+    /// The gates that have requests which may go, each with the first of them.
+    ///
+    /// One look into the index for each, however many requests wait.
+    func gates() throws -> [StoreGate] {
+        guard self.counts.ready > 0 else { return [] }
+        let next = """
+            SELECT gate, priority, sequence FROM request INDEXED BY requestReady WHERE state = 0 AND gate > ?
+            ORDER BY gate, priority DESC, sequence LIMIT 1
+            """
+        return try self.attempt {
+            let statement = try self.db.cachedStatement(sql: next)
+            let describe = try self.db.cachedStatement(sql: "SELECT host, requires FROM gate WHERE id = ?")
+            var gates: [StoreGate] = []
+            var last = Int64.min
+            while let row = try Row.fetchOne(statement, arguments: [last]) {
+                let columns = Columns(row)
+                last = try columns.number(0)
+                guard let row = try Row.fetchOne(describe, arguments: [last]),
+                    let priority = RequestPriority(rawValue: Int(try columns.number(1)))
+                else { throw Damage(reason: "a request has a gate that is none") }
+                let gate = Columns(row)
+                gates.append(
+                    StoreGate(
+                        id: last,
+                        gate: Gate(
+                            host: try gate.text(0),
+                            requires: try RequestReader.requirements(try gate.octets(1))
+                        ),
+                        priority: priority,
+                        first: try columns.number(2)
+                    )
+                )
+            }
+            // Requests that no index finds would wait for ever.
+            guard !gates.isEmpty else { throw Damage(reason: "requests are counted that no index finds") }
+            return gates
+        }
+    }
+
+    /// The requests that may go through a gate, in the order they are to go.
+    func ready(gate: Int64, limit: Int) throws -> [RequestRecord] {
+        try self.attempt {
+            try self.records.fetch(
+                """
+                SELECT * FROM request INDEXED BY requestReady WHERE state = 0 AND gate = ?
+                ORDER BY priority DESC, sequence LIMIT ?
+                """,
+                [gate, limit]
+            )
+        }
+    }
+
+    /// Marks a request as being sent, which begins an attempt.
+    ///
+    /// - Returns: Whether it was ready.
+    func markRunning(_ id: UUID) throws -> Bool {
+        guard let row = try self.row(id), row.state == .ready else { return false }
+        try self.execute("UPDATE request SET state = 3, attempts = attempts + 1 WHERE sequence = ?", [row.sequence])
+        self.move(row, to: .running)
+        return true
+    }
+
+    /// Records how an attempt ended, and lets the next of its lane go where that is due.
+    ///
+    /// - Parameters:
+    ///   - id: The request.
+    ///   - outcome: How it ended.
+    ///   - status: The status of the answer; nil keeps the one before.
+    ///   - error: What is wrong, for a person; nil keeps the one before.
+    /// - Returns: What changed; nil when the request is there no more, for it was cancelled.
+    /// - Throws: What the database says.
+    func finish(
+        _ id: UUID,
+        _ outcome: StoreOutcome,
+        status: Int? = nil,
+        error: String? = nil
+    ) throws -> Finish? {
+        guard let row = try self.row(id) else { return nil }
+        switch outcome {
+        case .delivered(let response):
+            if let response {
+                try self.bury(row, as: .succeeded, status: status ?? response.status, error: nil, response)
+            } else {
+                try self.remove(row)
+            }
+            return Finish(state: .succeeded, promoted: try self.promote(row.lane))
+        case .later(let delay, let countsAttempt):
+            let due = delay.map { self.now &+ max(0, QueueClock.milliseconds($0)) }
+            let counted = countsAttempt ? 1 : 0
+            try self.execute(
+                """
+                UPDATE request SET state = ?, due = ?, retries = retries + ?, received = max(received, ?),
+                  status = coalesce(?, status), error = coalesce(?, error), waiting = NULL WHERE sequence = ?
+                """,
+                [due == nil ? 0 : 2, due, counted, counted, status, error, row.sequence]
+            )
+            self.move(row, to: due == nil ? .ready : .backoff)
+            return Finish(state: due == nil ? .ready : .backoff)
+        case .held(let reason):
+            try self.hold(row, reason, status: status, error: error)
+            return Finish(state: .held)
+        case .dead:
+            return try self.giveUp(row, status: status, error: error)
+        }
+    }
+
+    /// Puts requests whose time has come among those that may go.
+    ///
+    /// - Parameters:
+    ///   - all: Whether their time has come, whatever was said of it.
+    ///   - limit: How many at most; what is left is due at once.
+    /// - Returns: How many there were.
+    /// - Throws: What the database says.
+    @discardableResult
+    func promoteDue(all: Bool = false, limit: Int = 10_000) throws -> Int {
+        guard self.counts.backoff > 0 else { return 0 }
+        let due = try self.rows(
+            """
+            SELECT \(StoredRow.columns) FROM request INDEXED BY requestDue WHERE state = 2 AND due <= ?
+            ORDER BY due LIMIT ?
+            """,
+            [all ? Int64.max : self.now, limit]
+        )
+        for row in due {
+            try self.execute("UPDATE request SET state = 0, due = NULL WHERE sequence = ?", [row.sequence])
+            self.move(row, to: .ready)
+        }
+        return due.count
+    }
+
+    /// How long it is until the first of those that were tried is due; nil when there is none.
+    func nextDue() throws -> Duration? {
+        guard self.counts.backoff > 0 else { return nil }
+        let due = try self.number("SELECT min(due) FROM request INDEXED BY requestDue WHERE state = 2")
+        return due.map { .milliseconds(max(0, $0 &- self.now)) }
+    }
+
+    /// Returns what another sender left when it died; a server may have received it.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    func releaseRunning() throws -> Int {
+        let rows = try self.rows(
+            "SELECT \(StoredRow.columns) FROM request INDEXED BY requestApart WHERE state >= 3 AND state = 3"
+        )
+        for row in rows {
+            try self.execute("UPDATE request SET state = 0, received = 1 WHERE sequence = ?", [row.sequence])
+            self.move(row, to: .ready)
+        }
+        return rows.count
+    }
+
+    // MARK: Failures
+
+    /// Moves a request to what is kept of finished ones.
+    private func bury(
+        _ row: StoredRow,
+        as state: RequestState,
+        status: Int?,
+        error: String?,
+        _ response: HTTPResponse? = nil
+    ) throws {
+        let response = response.map { RequestWriter.encode($0) }
+        try self.execute(
+            """
+            INSERT INTO finished SELECT sequence, id, ?, gate, priority, lane, uniqueKey, requestType, NULL, NULL, enqueued,
+              size, retries, attempts, received, coalesce(?, status), coalesce(?, error), NULL, ?, bodyFile, ~seal, payload
+            FROM request WHERE sequence = ?
+            """,
+            [StoreState.number(state), status, error, response, row.sequence]
+        )
+        try self.execute("DELETE FROM request WHERE sequence = ?", [row.sequence])
+        self.move(row, to: state)
+    }
+
+    private func hold(_ row: StoredRow, _ reason: WaitingReason, status: Int?, error: String?) throws {
+        let waiting = String(decoding: try JSONEncoder().encode(reason), as: UTF8.self)
+        try self.execute(
+            """
+            UPDATE request SET state = 4, due = NULL, waiting = ?, status = coalesce(?, status),
+              error = coalesce(?, error) WHERE sequence = ?
+            """,
+            [waiting, status, error, row.sequence]
+        )
+        self.move(row, to: .held)
+    }
+
+    /// Gives a request up, and does with its lane what it asks for.
+    private func giveUp(_ row: StoredRow, status: Int?, error: String?) throws -> Finish {
+        let request = try self.attempt {
+            try self.records.fetch("SELECT * FROM request WHERE sequence = ?", [row.sequence]).first?.request
+        }
+        // Without a key for order nobody asked for a lane: one that stands still would surprise.
+        let policy = request?.orderingKey == nil ? .skip : request?.onFailure ?? .skip
+        switch policy {
+        case .hold:
+            try self.hold(row, .laneHeld, status: status, error: error)
+            return Finish(state: .held)
+        case .skip:
+            return try self.drop(row, status: status, error: error)
+        case .dropLane:
+            let behind = try self.rows(
+                """
+                SELECT \(StoredRow.columns) FROM request INDEXED BY requestLane WHERE lane = ? AND sequence > ?
+                ORDER BY sequence
+                """,
+                [row.lane, row.sequence]
+            )
+            try self.bury(row, as: .dead, status: status, error: error)
+            let reason = "the request \(row.id.uuidString.lowercased()) before it in its lane was given up"
+            for row in behind { try self.bury(row, as: .dead, status: nil, error: reason) }
+            return Finish(state: .dead, dropped: behind.map(\.id))
+        }
+    }
+
+    /// Gives a request up, and lets its lane go on.
+    func drop(_ row: StoredRow, status: Int? = nil, error: String?) throws -> Finish {
+        try self.bury(row, as: .dead, status: status, error: error)
+        return Finish(state: .dead, promoted: try self.promote(row.lane))
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import GRDB
+
+extension StoreTransaction {
+    /// Revives a request that was given up or is held: its attempts and its age begin anew,
+    /// without the time it was to expire at; its keys stay.
+    ///
+    /// One that was given up goes to the end, also of its lane.
+    ///
+    /// - Returns: Where it stands now; nil when it is neither dead nor held.
+    func requeue(_ id: UUID) throws -> RequestState? {
+        if let row = try self.row(id) {
+            guard row.state == .held else { return nil }
+            try self.resume(row, attemptsAnew: true)
+            return .ready
+        }
+        guard let row = try self.row(id, in: "finished"), row.state == .dead else { return nil }
+        return try self.revive(row)
+    }
+
+    /// Revives what was given up, the oldest first, and what is held because its lane stands still.
+    ///
+    /// - Parameter limit: How many of those that were given up at most.
+    /// - Returns: Those that were revived.
+    /// - Throws: What the database says.
+    func requeueDead(limit: Int = 1000) throws -> [UUID] {
+        let held = try self.held(for: .laneHeld)
+        for row in held { try self.resume(row, attemptsAnew: true) }
+        let dead = try self.rows(
+            "SELECT \(StoredRow.columns) FROM finished WHERE state = 5 ORDER BY sequence LIMIT ?",
+            [limit]
+        )
+        for row in dead { _ = try self.revive(row) }
+        return held.map(\.id) + dead.map(\.id)
+    }
+
+    /// Removes finished requests: all that were given up, and with them the responses where that is asked for.
+    ///
+    /// - Returns: How many there were.
+    func purgeDead(responsesToo: Bool = false, limit: Int = 10_000) throws -> Int {
+        let rows = try self.rows(
+            "SELECT \(StoredRow.columns) FROM finished WHERE state = 5 OR state = ? ORDER BY sequence LIMIT ?",
+            [responsesToo ? 6 : 5, limit]
+        )
+        for row in rows { try self.remove(row) }
+        return rows.count
+    }
+
+    /// Removes a request that is finished, for example once its response was taken.
+    ///
+    /// - Returns: Whether it was there.
+    func purge(_ id: UUID) throws -> Bool {
+        guard let row = try self.row(id, in: "finished") else { return false }
+        try self.remove(row)
+        return true
+    }
+
+    /// Lets requests go that are held for a reason.
+    ///
+    /// - Returns: How many there were.
+    @discardableResult
+    func resumeHeld(for reason: WaitingReason) throws -> Int {
+        let rows = try self.held(for: reason)
+        for row in rows { try self.resume(row, attemptsAnew: false) }
+        return rows.count
+    }
+
+    private func held(for reason: WaitingReason) throws -> [StoredRow] {
+        guard self.counts.held > 0 else { return [] }
+        let rows = try self.rows(
+            """
+            SELECT \(StoredRow.columns) FROM request INDEXED BY requestApart WHERE state >= 3 AND state = 4
+            ORDER BY sequence
+            """
+        )
+        return try rows.filter { row in
+            try self.attempt { try self.records.record(row.id)?.waiting == reason }
+        }
+    }
+
+    private func resume(_ row: StoredRow, attemptsAnew: Bool) throws {
+        try self.execute("UPDATE request SET state = 0, waiting = NULL WHERE sequence = ?", [row.sequence])
+        if attemptsAnew {
+            try self.execute(
+                "UPDATE request SET retries = 0, enqueued = ?, deadline = NULL WHERE sequence = ?",
+                [self.now, row.sequence]
+            )
+        }
+        self.move(row, to: .ready)
+    }
+
+    private func revive(_ row: StoredRow) throws -> RequestState {
+        let sequence = self.tally.sequence + 1
+        let state: RequestState = try self.hasPredecessor(row.lane, before: sequence) ? .blocked : .ready
+        try self.execute(
+            """
+            INSERT INTO request SELECT ?, id, ?, gate, priority, lane, uniqueKey, requestType, NULL, NULL, ?,
+              size, 0, attempts, received, status, error, NULL, NULL, bodyFile, ~seal, payload
+            FROM finished WHERE sequence = ?
+            """,
+            [sequence, StoreState.number(state), self.now, row.sequence]
+        )
+        try self.execute("DELETE FROM finished WHERE sequence = ?", [row.sequence])
+        self.tally.sequence = sequence
+        self.move(row, to: state)
+        return state
+    }
+}

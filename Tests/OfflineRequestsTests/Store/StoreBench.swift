@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+import NetPathTestKit
+import Synchronization
+
+@testable import OfflineRequests
+
+/// A store in a folder of its own, and clocks that only go when they are told to.
+final class StoreBench: Sendable {
+    let folder: TemporaryDirectory
+    let path: String
+    private let time = Mutex(
+        ClockStamp(wall: Date(timeIntervalSince1970: 1_750_000_000), bootID: "first", bootNanoseconds: 1_000_000_000)
+    )
+    private let found = Mutex<[StoreSalvage]>([])
+
+    init() throws {
+        self.folder = try TemporaryDirectory()
+        self.path = self.folder["queue.sqlite"]
+    }
+
+    /// What was salvaged so far.
+    var salvages: [StoreSalvage] { self.found.withLock { $0 } }
+
+    var stamp: ClockStamp { self.time.withLock { $0 } }
+
+    func open(_ limits: QueueLimits = QueueLimits()) throws(QueueError) -> RequestStore {
+        try RequestStore(
+            path: self.path,
+            limits: limits,
+            clock: { self.stamp },
+            salvaged: { salvage in self.found.withLock { $0.append(salvage) } }
+        )
+    }
+
+    /// Lets time pass.
+    func pass(_ duration: Duration) {
+        self.time.withLock {
+            $0.wall.addTimeInterval(duration / .seconds(1))
+            $0.bootNanoseconds += Int64(duration / .nanoseconds(1))
+        }
+    }
+
+    /// Sets the wall clock.
+    func setWall(_ change: TimeInterval) { self.time.withLock { $0.wall.addTimeInterval(change) } }
+
+    /// Starts the system anew, and that takes a while.
+    func reboot(after duration: Duration = .zero) {
+        self.time.withLock {
+            $0.wall.addTimeInterval(duration / .seconds(1))
+            $0.bootID = UUID().uuidString
+            $0.bootNanoseconds = 5_000_000_000
+        }
+    }
+}
+
+extension RequestStore {
+    @discardableResult
+    func insert(_ request: RetryableRequest) throws -> Insertion {
+        let prepared = try self.prepare(request)
+        return try self.transaction(durable: true) { try $0.insert(prepared) }
+    }
+
+    /// All requests, in order.
+    func all(_ states: Set<RequestState> = Set(RequestState.allCases)) throws -> [RequestRecord] {
+        try self.read { records, _ in try records.page(states: states, after: 0, limit: .max) }
+    }
+
+    func record(_ id: UUID) throws -> RequestRecord? { try self.read { records, _ in try records.record(id) } }
+
+    var counts: QueueCounts { get throws { try self.read { $1.counts } } }
+
+    /// Those that may go, those with precedence first in every gate.
+    func readyIDs() throws -> [UUID] {
+        try self.transaction(durable: false) { transaction in
+            try transaction.gates().flatMap { try transaction.ready(gate: $0.id, limit: .max).map(\.id) }
+        }
+    }
+
+    /// Starts a request and ends it.
+    @discardableResult
+    func run(_ id: UUID, _ outcome: StoreOutcome, status: Int? = nil, error: String? = nil) throws -> Finish? {
+        try self.transaction(durable: false) { transaction in
+            guard try transaction.markRunning(id) else { return nil }
+            return try transaction.finish(id, outcome, status: status, error: error)
+        }
+    }
+}
+
+/// A request like most.
+func sample(_ number: Int = 0, _ change: (inout RetryableRequest) -> Void = { _ in }) -> RetryableRequest {
+    var request = RetryableRequest(
+        endpoint: "https://example.net/items/\(number)",
+        method: "POST",
+        headers: ["Content-Type": "application/json", "Authorization": "Bearer secret-\(number)"],
+        body: Data("{\"number\": \(number)}".utf8),
+        timestamp: Date(timeIntervalSince1970: 1_750_000_000),
+        requestType: "item"
+    )
+    change(&request)
+    return request
+}
