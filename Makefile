@@ -17,17 +17,20 @@ RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-sw
 
 .PHONY: run build build-measured test test-long bench lint format man scenarios install packages clean
 
-# Builds the program and watches this machine's network with the embedded default configuration.
+# Builds the programs and watches this machine's network with the embedded default configuration.
 run: build
 	.build/release/netpath watch --config Config/netpath.yaml
 
-# Leaves the program at .build/release/netpath, the Swift runtime linked statically.
+# Leaves the programs at .build/release/netpath and netpath-queue beside it, the Swift runtime linked statically.
 build: packages
 	$(RELEASE) netpath
+	$(RELEASE) netpath-queue
 
 # What the kernel tests measure besides, optimised alike.
 build-measured: build
 	$(RELEASE) SysfsPasses
+	$(RELEASE) PathMonitorScenarios
+	$(RELEASE) ConnectivityScenarios
 
 # Everything that decides whether a change is good: formatting, boundaries, unit tests, kernel tests, release build.
 test: packages
@@ -58,13 +61,17 @@ man:
 scenarios:
 	NETPATH_UPDATE_SCENARIOS=1 $(SWIFT) test --filter ComparisonPageTests
 
-# The program, its manual page, its completions for bash, zsh and fish, and the default configuration to copy from.
+# The programs, their manual, their completions for bash, zsh and fish, and what is there to copy from: the default
+# configuration and a unit of systemd.
 install: SHARE = $(DESTDIR)$(PREFIX)/share
 install: build
 	install -D -m 755 .build/release/netpath $(DESTDIR)$(PREFIX)/bin/netpath
+	install -D -m 755 .build/release/netpath-queue $(DESTDIR)$(PREFIX)/bin/netpath-queue
 	install -D -m 644 Documentation/netpath.1 $(SHARE)/man/man1/netpath.1
+	ln -sf netpath.1 $(SHARE)/man/man1/netpath-queue.1
 	install -D -m 644 Config/netpath.yaml $(SHARE)/doc/netpath/netpath.yaml
 	install -D -m 644 Config/netpath.schema.json $(SHARE)/doc/netpath/netpath.schema.json
+	install -D -m 644 Config/systemd/netpath-queue.service $(SHARE)/doc/netpath/netpath-queue.service
 	for shell in bash zsh fish; do .build/release/netpath completion $$shell >.build/netpath.$$shell || exit 1; done
 	install -D -m 644 .build/netpath.bash $(SHARE)/bash-completion/completions/netpath
 	install -D -m 644 .build/netpath.zsh $(SHARE)/zsh/site-functions/_netpath

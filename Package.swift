@@ -45,7 +45,7 @@ let package = Package(
         // The core: no C, no Foundation, no backend.
         .target(name: "NetPath"),
 
-        // What several modules need of the system: descriptors, names and threads.
+        // What several modules need of the system: descriptors, names, threads and timers.
         .target(name: "NetPathSystem", dependencies: ["NetPath"]),
 
         // The backends. Plugins/ is also SwiftPM's folder for package plugins, hence the explicit paths.
@@ -65,7 +65,10 @@ let package = Package(
         ),
 
         // The same from code, for applications: without a file, and without what reads files.
-        .target(name: "NetPathStandard", dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs"]),
+        .target(
+            name: "NetPathStandard",
+            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathSystem"]
+        ),
         // Whether a host can be reached, for applications and the command line.
         .target(name: "Reachability", dependencies: ["NetPath", "NetPathStandard", "NetPathSystem"]),
         // Apple's NWPathMonitor, and the module that has Apple's name: see the README for how to depend on it.
@@ -97,7 +100,10 @@ let package = Package(
         // The command line of the queue, apart from netpath, which links neither SQLite nor Foundation.
         .executableTarget(
             name: "QueueCommand",
-            dependencies: ["OfflineRequests", .product(name: "ArgumentParser", package: "swift-argument-parser")]
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathCLI", "NetPathHTTP", "OfflineRequests",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ]
         ),
 
         // What only the Makefile knows. In C, because a define has no value in Swift.
@@ -108,7 +114,7 @@ let package = Package(
         .target(
             name: "NetPathCLI",
             dependencies: [
-                "CBuildFacts", "NetPath", "NetPathConfiguration", "Reachability",
+                "CBuildFacts", "NetPath", "NetPathConfiguration", "NetPathSystem", "Reachability",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -140,7 +146,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ExampleBulletproofRequest",
-            dependencies: ["NetPath", "Reachability"],
+            dependencies: ["NetPath", "NetPathCurl", "NetPathHTTP", "Reachability"],
             path: "Examples/BulletproofRequest"
         ),
 
@@ -167,6 +173,7 @@ let package = Package(
         ),
 
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
+        .testTarget(name: "NetPathSystemTests", dependencies: ["NetPath", "NetPathSystem", "NetPathTestKit"]),
         .testTarget(
             name: "NetPathNetlinkTests",
             dependencies: ["NetPath", "NetPathNetlink", "NetPathTestKit"],
@@ -235,10 +242,10 @@ let package = Package(
         ),
         .testTarget(name: "NetPathHTTPTests", dependencies: ["NetPathHTTP", "NetPathTestKit"]),
         // A server of HTTP for the tests, which can fail at any point of a request.
-        .executableTarget(name: "HTTPLabServer", path: "Tests/HTTPLabServer"),
+        .executableTarget(name: "HTTPLabServer", dependencies: ["NetPathSystem"], path: "Tests/HTTPLabServer"),
         .testTarget(
             name: "NetPathCurlTests",
-            dependencies: ["HTTPLabServer", "NetPathCurl", "NetPathHTTP", "NetPathTestKit"]
+            dependencies: ["HTTPLabServer", "NetPathCurl", "NetPathHTTP", "NetPathSystem", "NetPathTestKit"]
         ),
         .testTarget(
             name: "OfflineRequestsTests",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import ArgumentParser
+package import ArgumentParser
 public import NetPath
 import NetPathConfiguration
 
@@ -17,25 +17,40 @@ public enum NetPathTool: Sendable {
     ///
     /// - Parameter registering: Adds types of backends to the built-in ones.
     public static func main(registering: (inout BackendRegistry) -> Void = { _ in }) -> Never {
+        Self.main(RootCommand.self) { context in registering(&context.registry) }
+    }
+
+    /// Runs another tool that is made like this one, likewise.
+    ///
+    /// - Parameters:
+    ///   - root: Its commands.
+    ///   - prepare: Changes what they get from the process.
+    package static func main(_ root: any ParsableCommand.Type, prepare: (inout ToolContext) -> Void) -> Never {
         StandardStreams.prepare()
         var context = ToolContext()
-        registering(&context.registry)
-        let status = Self.run(Array(CommandLine.arguments.dropFirst()), in: context)
+        prepare(&context)
+        let status = Self.run(Array(CommandLine.arguments.dropFirst()), of: root, in: context)
         StandardStreams.exit(status.rawValue)
     }
 
     /// Runs a command line.
-    static func run(_ arguments: [String], in context: ToolContext) -> ToolStatus {
-        ToolContext.$current.withValue(context) {
+    static func run(
+        _ arguments: [String],
+        of root: any ParsableCommand.Type = RootCommand.self,
+        in context: ToolContext
+    ) -> ToolStatus {
+        var context = context
+        context.arguments = arguments
+        return ToolContext.$current.withValue(context) {
             do {
-                let command = try RootCommand.parseAsRoot(arguments)
+                let command = try root.parseAsRoot(arguments)
                 if let command = command as? any ToolCommand { return try command.execute() }
                 // Only ArgumentParser's own commands are left, such as `help`.
                 var other = command
                 try other.run()
                 return .satisfied
             } catch {
-                return Self.report(error, arguments: arguments, in: context)
+                return Self.report(error, of: root, in: context)
             }
         }
     }
@@ -43,28 +58,37 @@ public enum NetPathTool: Sendable {
     /// Tells the user about an error.
     ///
     /// ArgumentParser would exit with 1 for whatever a command throws, which here means "unsatisfied".
-    static func report(_ error: any Error, arguments: [String] = [], in context: ToolContext) -> ToolStatus {
+    static func report(
+        _ error: any Error,
+        of root: any ParsableCommand.Type = RootCommand.self,
+        in context: ToolContext
+    ) -> ToolStatus {
+        let name = root.configuration.commandName ?? "netpath"
         if let error = error as? ConfigurationError {
             context.message(error.description)
             return .badConfiguration
         }
-        switch RootCommand.exitCode(for: error) {
+        if let error = error as? ToolFailure {
+            context.message("\(name): error: \(error.message)")
+            return error.status
+        }
+        switch root.exitCode(for: error) {
         case .success:
             // Help and version texts are what was asked for, hence data.
             do {
-                let text = RootCommand.fullMessage(for: error)
+                let text = root.fullMessage(for: error)
                 // ArgumentParser answers --version itself, before it looks at any other option.
-                let isVersionInJSON = text == BuildFacts.text && arguments.contains("--json")
+                let isVersionInJSON = text == BuildFacts.text && context.arguments.contains("--json")
                 try context.write((isVersionInJSON ? BuildFacts.document.line : text) + "\n")
                 return .satisfied
             } catch {
-                return Self.report(error, in: context)
+                return Self.report(error, of: root, in: context)
             }
         case .validationFailure:
-            context.message(RootCommand.fullMessage(for: error))
+            context.message(root.fullMessage(for: error))
             return .usage
         default:
-            context.message("netpath: error: \("\(error)".safe)")
+            context.message("\(name): error: \("\(error)".safe)")
             return .failure
         }
     }

@@ -23,20 +23,20 @@ final class LogThreshold: Sendable {
 /// What a command gets from the process it runs in.
 ///
 /// ArgumentParser makes the commands itself, so the context reaches them as a task-local value.
-struct ToolContext: Sendable {
+package struct ToolContext: Sendable {
     /// The context of the running command.
-    @TaskLocal static var current = ToolContext()
+    @TaskLocal package static var current = ToolContext()
 
     /// The types of backends that a configuration can name.
     var registry: BackendRegistry = .builtIn
     /// The environment variables.
-    var environment: [String: String] = processEnvironment()
+    package var environment: [String: String] = processEnvironment()
     /// Whether standard output is a terminal.
-    var isTerminal = StandardStreams.isOutputTerminal
+    package var isTerminal = StandardStreams.isOutputTerminal
     /// The columns of that terminal.
-    var columns = StandardStreams.size?.columns
+    package var columns = StandardStreams.size?.columns
     /// Writes data to standard output; a reader that went away is no error.
-    var write: @Sendable (String) throws -> Void = { text in
+    package var write: @Sendable (String) throws -> Void = { text in
         do throws(SystemError) {
             try StandardStreams.writeOutput(text)
         } catch {
@@ -44,9 +44,14 @@ struct ToolContext: Sendable {
         }
     }
     /// Writes a message to standard error.
-    var message: @Sendable (String) -> Void = { StandardStreams.writeMessage($0 + "\n") }
+    package var message: @Sendable (String) -> Void = { StandardStreams.writeMessage($0 + "\n") }
     /// Writes a message to standard error unless its reader would have to be waited for.
-    var note: @Sendable (String) -> Void = { StandardStreams.writeNote($0 + "\n") }
+    package var note: @Sendable (String) -> Void = { StandardStreams.writeNote($0 + "\n") }
+
+    /// The words after the program's name.
+    var arguments: [String] = []
+    /// Carries out a command about requests: another program does.
+    package var requests: @Sendable (any RequestCommand) throws -> ToolStatus = executeQueueProgram
 
     /// A receiver of log messages that passes on what matters enough.
     func log(from threshold: LogThreshold) -> @Sendable (LogLevel, String) -> Void {

@@ -4,7 +4,7 @@
 import NetPath
 
 /// What the process tells its caller; one table for all commands.
-enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
+package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     /// Yes, or done.
     case satisfied = 0
     /// No.
@@ -42,9 +42,17 @@ enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     var meaning: String {
         switch self {
         case .satisfied: "yes: satisfied, there is a path; the host can be reached; the backends agree; all went well"
-        case .unsatisfied: "no: unsatisfied, there is no path; the host cannot be reached; or the backends do not agree"
+        case .unsatisfied:
+            """
+            no: unsatisfied, there is no path; the host cannot be reached; the backends do not agree; or a request was \
+            refused, given up, or is not there
+            """
         case .requiresConnection: "requiresConnection: a step is pending, or can be started"
-        case .timedOut: "timed out: 'watch --timeout' ended before --count paths had come"
+        case .timedOut:
+            """
+            timed out: 'watch --timeout' ended before --count paths had come, or 'send --wait' and 'queue run' before \
+            the response
+            """
         case .usage: "wrong usage"
         case .noOpinion: "no backend has an opinion, or the name of the host is not found"
         case .failure: "any other error"
@@ -53,7 +61,7 @@ enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     }
 
     /// The table for `--help`.
-    static let help =
+    package static let help =
         "EXIT STATUS:\n" + Self.allCases.map { "  \($0.padded)\($0.meaning)" }.joined(separator: "\n")
 
     private var padded: String {

@@ -28,7 +28,9 @@ public final class HostReachability: Sendable {
     private let queue = DispatchQueue(label: "netpath.reachability")
     private let installed = Mutex<InstalledHandler?>(nil)
 
-    /// Watches a host, named or by address: `example.net`, `203.0.113.7`, `2001:db8::7`.
+    /// Watches a host, named or by address: `example.net`, `203.0.113.7`, `2001:db8::7`, `fe80::7%eth0`.
+    ///
+    /// The interface after the percent sign need not be there: then, and until it is, the host is unreachable.
     ///
     /// - Parameter host: The host; a port after it is of no matter.
     /// - Throws: ``HostReachabilityError`` when the text names no host.

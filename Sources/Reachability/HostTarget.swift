@@ -13,6 +13,8 @@ package struct HostTarget: Hashable, Sendable {
     package let port: UInt16?
 
     /// Reads `example.net`, `192.0.2.7`, `2001:db8::7` or `[2001:db8::7]`, and each but the third with a port.
+    ///
+    /// An IPv6 address may name the interface to leave through, its zone (RFC 4007): `fe80::7%eth0`.
     package init(_ text: String) throws(HostReachabilityError) {
         do throws(NetworkHost.Fault) {
             let (host, port) = try Self.split(text)
@@ -30,9 +32,6 @@ package struct HostTarget: Hashable, Sendable {
         } catch {
             throw HostReachabilityError(text, error.description)
         }
-        if case .address(_, zone: .some) = self.host {
-            throw HostReachabilityError(text, "names an interface, which the kernel's routes do not")
-        }
     }
 
     /// Reads the host of a URL (RFC 3986): `https://user@example.net:8080/path`.
@@ -44,8 +43,11 @@ package struct HostTarget: Hashable, Sendable {
         if let user = authority.lastIndex(of: "@") { authority = authority[authority.index(after: user)...] }
         // A port may be left empty.
         if authority.hasSuffix(":") { authority = authority.dropLast() }
+        var host = String(authority)
+        // The sign before a zone is escaped (RFC 6874).
+        if let escape = host.range(of: "%25") { host.replaceSubrange(escape, with: "%") }
         do throws(HostReachabilityError) {
-            try self.init(String(authority))
+            try self.init(host)
         } catch {
             throw HostReachabilityError(url, error.fault)
         }
@@ -98,6 +100,6 @@ public struct HostReachabilityError: Error, Hashable, Sendable, CustomStringConv
 
     /// What is wrong, and how a host is written.
     public var description: String {
-        "'\(self.text)' \(self.fault); write example.net, 203.0.113.7, 2001:db8::7 or [2001:db8::7]:443"
+        "'\(self.text)' \(self.fault); write example.net, 203.0.113.7, 2001:db8::7, fe80::7%eth0 or [2001:db8::7]:443"
     }
 }

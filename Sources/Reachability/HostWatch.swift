@@ -25,13 +25,26 @@ package final class HostWatch: Sendable {
     private let coordinator: PathCoordinator
     private let host: NetworkHost
     private let names: NameService
+    private let zones: @Sendable (String) -> UInt32?
     private let state = Mutex(State())
 
     /// Makes a watch that does nothing before it is started.
-    package init(_ host: NetworkHost, on coordinator: PathCoordinator, names: NameService = .shared) {
+    ///
+    /// - Parameters:
+    ///   - host: What to follow.
+    ///   - coordinator: Who is asked.
+    ///   - names: Looks names up.
+    ///   - zones: Returns the index of the interface that the zone of an address names now.
+    package init(
+        _ host: NetworkHost,
+        on coordinator: PathCoordinator,
+        names: NameService = .shared,
+        zones: @escaping @Sendable (String) -> UInt32? = { AddressZone.interface($0) }
+    ) {
         self.host = host
         self.coordinator = coordinator
         self.names = names
+        self.zones = zones
     }
 
     deinit { self.end() }
@@ -179,8 +192,18 @@ package final class HostWatch: Sendable {
 
     private func status(_ resolution: HostResolution?) -> HostStatus {
         let addresses: [IPAddress]
+        var interface: UInt32?
         switch self.host {
-        case .address(let address, _): addresses = [address]
+        case .address(let address, let zone):
+            addresses = [address]
+            if let zone {
+                // Asked each time: interfaces come and go, and come back with another index.
+                interface = self.zones(zone)
+                guard interface != nil else {
+                    let message = "there is no interface \(zone), which \(address)%\(zone) has to be reached through"
+                    return .unreachable(PathReason(.noInterface, message))
+                }
+            }
         case .name(let name):
             addresses = resolution?.addresses ?? []
             if addresses.isEmpty {
@@ -190,6 +213,7 @@ package final class HostWatch: Sendable {
                 return .unknown(PathReason(.notResolved, "\(name) cannot be looked up: \(failure)"))
             }
         }
-        return HostStatus(addresses.map { ($0, self.coordinator.verdict(on: $0)) }, path: self.coordinator.path)
+        let verdicts = addresses.map { ($0, self.coordinator.verdict(on: $0, through: interface)) }
+        return HostStatus(verdicts, path: self.coordinator.path)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPathTestKit
 import Testing
 
@@ -59,18 +60,23 @@ struct KernelTests {
         #expect(calls == ["connected true", "connected false", "connected true"])
     }
 
+    /// In processes that have done nothing else before: whatever is read first loads and starts everything.
+    ///
+    /// `make test` takes the program that is built as libraries are shipped (NETPATH_CONNECTIVITY_SCENARIOS).
     @Test func firstReadIsTrueAtOnce() throws {
+        let shipped = ProcessInfo.processInfo.environment["NETPATH_CONNECTIVITY_SCENARIOS"]
+        let program = try shipped ?? MonitorProcess.builtProduct("ConnectivityScenarios")
         try self.lab.addInterfaces(48, prefix: "other")
         var times: [Int] = []
-        for _ in 0..<9 {
-            let words = try self.start("ConnectivityScenarios", "snapshot").nextText().split(separator: " ")
+        for _ in 0..<15 {
+            let words = try self.lab.start(program, ["snapshot"]).nextText().split(separator: " ")
             #expect(words.first == "connected")
             try times.append(#require(words.last.flatMap { Int($0) }))
         }
         let median = times.sorted()[times.count / 2]
         print("first read of NetworkMonitor.shared, 50 interfaces: median \(median) µs, most \(times.max() ?? 0) µs")
-        // A quiet machine and a release build stay below 5 ms; this is to notice a wait for a timer.
-        #expect(median < 50_000)
+        // Built for debugging, and with other tests beside it, it takes longer; that is to notice a wait for a timer.
+        if shipped == nil { #expect(median < 50_000) } else { #expect(times.sorted()[times.count - 2] <= 5_000) }
         try self.goOffline()
         // The other interfaces are up, so there is something to connect with.
         #expect(try self.start("ConnectivityScenarios", "snapshot").nextText().hasPrefix("unsatisfied "))

@@ -6,7 +6,7 @@ import Testing
 
 /// What monitors cost.
 ///
-/// The figures of the shipped library are better: these programs are built for debugging.
+/// `make test` takes the program that is built as libraries are shipped (NETPATH_SCENARIOS).
 @Suite(.needsNamespaces, .serialized)
 struct CostTests {
     @Test func aThousandMonitorsShareEverything() throws {
@@ -37,19 +37,24 @@ struct CostTests {
         try scenario.finish()
     }
 
+    /// A thread has to be woken for the handler, and how long that takes is the machine's affair: what counts is the
+    /// time by which the handler comes later than a block that does nothing, in the same process, in turns.
     @Test func handlerFollowsTheCoordinatorsCallback() throws {
         let (lab, _) = try NetworkNamespace.online()
         let scenario = try Scenario("latency", in: lab)
-        try scenario.next("path")
-        var times: [Double] = []
-        for count in 0..<101 {
-            try lab.ip("route replace default via 192.0.2.\(count.isMultiple(of: 2) ? 9 : 1)")
-            try times.append(#require(scenario.next("path")["microseconds"]?.number))
+        var times: [String: [Double]] = [:]
+        for host in 1...202 {
+            try scenario.next("ready")
+            try lab.ip("route replace default via 192.0.2.\(host)")
+            let line = try scenario.process.next(timeout: .seconds(30))
+            try times[#require(line["event"]?.string), default: []].append(#require(line["microseconds"]?.number))
         }
-        let median = times.sorted()[times.count / 2]
-        print("pathUpdateHandler after the coordinator's callback: median \(median) µs, most \(times.max() ?? 0) µs")
-        // A busy machine needs long to wake a thread; this is to notice a timer or a lock on the way.
-        #expect(median < 5_000)
+        try scenario.finish()
+        let (hops, handlers) = try (#require(times["hop"]).sorted(), #require(times["handler"]).sorted())
+        let (hop, handler) = (hops[hops.count / 2], handlers[handlers.count / 2])
+        print("a block after the coordinator's callback: median \(hop) µs; pathUpdateHandler: \(handler) µs")
+        #expect(handlers.count == 101 && hops.count == 101)
+        #expect(handler <= 30 || handler - hop <= 30)
     }
 
     @Test(arguments: ["main", "serial"])

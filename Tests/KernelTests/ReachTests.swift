@@ -26,6 +26,26 @@ struct ReachTests {
 
     // MARK: Routes
 
+    @Test func aLinkLocalAddressWithItsInterface() throws {
+        try self.lab.ip("link set wan0 addrgenmode none")
+        try self.lab.ip("addr add fe80::2/64 dev wan0 nodad")
+        let host = try self.watch("fe80::9%wan0")
+        let first = try host.next { $0["status"]?.string == "reachable" }
+        #expect(first["route"]?["interface"]?.string == "wan0")
+        #expect(first["route"]?["source"]?.string == "fe80::2")
+        #expect(first["route"]?["localOnly"]?.bool == true)
+        // The same address on another link is another host.
+        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        #expect(try self.reach("fe80::9%wan1").contains("wan0") == false)
+
+        let unknown = try self.reach("fe80::9%wan9")
+        #expect(unknown.contains("there is no interface wan9"))
+        #expect(unknown.hasSuffix("1\n"))
+
+        try self.wan.setDown()
+        try host.next { $0["status"]?.string == "unreachable" }
+    }
+
     @Test func aBlackholeForOneHostOnly() throws {
         let host = try self.watch("203.0.113.9")
         let path = try self.lab.start(Watched.program, ["watch", "--json"])

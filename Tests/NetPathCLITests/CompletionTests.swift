@@ -70,7 +70,8 @@ import Testing
         arguments: [
             ("netpath ", "explain"), ("netpath watch --ch", "--changes-only"),
             ("netpath status --field supportsIPv", "supportsIPv6"),
-            ("netpath completion ", "fish"),
+            ("netpath completion ", "fish"), ("netpath send --interface-type ", "cellular"),
+            ("netpath queue dead ", "requeue"), ("netpath queue run --un", "--until-empty"),
         ]
     )
     func bashCompletes(_ line: String, _ expected: String) throws {

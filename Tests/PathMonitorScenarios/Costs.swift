@@ -51,53 +51,70 @@ func cycle(_ count: Int) {
     say("done")
 }
 
-/// The time between the coordinator's callback and the handler, for every change.
+/// How long after the coordinator's callback a handler is called, and, in turns, a block that does nothing.
+///
+/// Somebody else has to change the network whenever this is ready.
 func measureLatency() {
-    final class First: Sendable {
-        let number = Atomic<UInt64>(0)
-        let time = Atomic<UInt64>(0)
-    }
-    final class Stamp: PathSharer {
-        private let first: First
-        init(_ first: First) { self.first = first }
-        var wantsPaths: Bool { true }
-        func receive(_ snapshot: PathSnapshot) {
-            let now = DispatchTime.now().uptimeNanoseconds
-            guard self.first.number.exchange(snapshot.number, ordering: .relaxed) != snapshot.number else { return }
-            self.first.time.store(now, ordering: .sequentiallyConsistent)
-        }
-    }
-    let first = First()
+    let callback = Callback()
     // Sharers are called in no particular order: one of many is called before the monitor.
-    for _ in 0..<20 { SharedPath.process.update(Stamp(first)) }
-    let monitor = NWPathMonitor()
-    monitor.pathUpdateHandler = { path in
-        let now = DispatchTime.now().uptimeNanoseconds
-        let heard = first.time.load(ordering: .sequentiallyConsistent)
-        say("path", path, ["microseconds": Double(Int64(now) - Int64(heard)) / 1_000])
+    for _ in 0..<20 { SharedPath.process.update(Stamp(callback)) }
+    let queue = DispatchQueue(label: "latency")
+    let hop = DispatchQueue(label: "hop")
+    let measured = DispatchSemaphore(value: 0)
+    @Sendable func record(_ event: String) {
+        let microseconds = callback.microseconds
+        say(event, ["microseconds": microseconds])
+        measured.signal()
     }
-    monitor.start(queue: DispatchQueue(label: "latency"))
-    blockTheMainThread()
+    for _ in 0..<101 {
+        callback.follow { hop.async { record("hop") } }
+        say("ready")
+        measured.wait()
+        callback.follow {}
+        let monitor = NWPathMonitor()
+        monitor.pathUpdateHandler = { _ in measured.signal() }
+        monitor.start(queue: queue)
+        measured.wait()
+        // What is replaced after the first call is not called with the same path again.
+        monitor.pathUpdateHandler = { _ in record("handler") }
+        say("ready")
+        measured.wait()
+        monitor.cancel()
+    }
+    say("done")
 }
 
-/// The time a bare block needs from a thread that slept to an idle queue: no handler can be faster.
-func measureHop() {
-    let queue = DispatchQueue(label: "hop")
-    let sleeper = Thread {
-        for _ in 0..<101 {
-            Thread.sleep(forTimeInterval: 0.02)
-            let begin = DispatchTime.now().uptimeNanoseconds
-            queue.async {
-                let end = DispatchTime.now().uptimeNanoseconds
-                say("hop", ["microseconds": Double(end - begin) / 1_000])
-            }
-        }
-        queue.sync {}
-        say("done")
-        exit(0)
+/// What the first of many sharers does and when it was called.
+private final class Callback: Sendable {
+    private let number = Atomic<UInt64>(0)
+    private let time = Atomic<UInt64>(0)
+    private let body = Mutex<@Sendable () -> Void>({})
+
+    /// The time since the last callback.
+    var microseconds: Double {
+        let now = DispatchTime.now().uptimeNanoseconds
+        return Double(Int64(now) - Int64(self.time.load(ordering: .sequentiallyConsistent))) / 1_000
     }
-    sleeper.start()
-    blockTheMainThread()
+
+    /// Has something done in the callback.
+    func follow(_ body: @escaping @Sendable () -> Void) {
+        self.body.withLock { $0 = body }
+    }
+
+    func receive(_ number: UInt64) {
+        let now = DispatchTime.now().uptimeNanoseconds
+        guard self.number.exchange(number, ordering: .relaxed) != number else { return }
+        self.time.store(now, ordering: .sequentiallyConsistent)
+        let body = self.body.withLock { $0 }
+        body()
+    }
+}
+
+private final class Stamp: PathSharer {
+    private let callback: Callback
+    init(_ callback: Callback) { self.callback = callback }
+    var wantsPaths: Bool { true }
+    func receive(_ snapshot: PathSnapshot) { self.callback.receive(snapshot.number) }
 }
 
 /// Does nothing but listen.

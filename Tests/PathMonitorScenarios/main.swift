@@ -23,7 +23,6 @@ case "one-shot": await iterateOnce()
 case "many": many(1_000)
 case "cycles": cycle(Int(arguments.dropFirst(2).first ?? "") ?? 10_000)
 case "latency": measureLatency()
-case "hop": measureHop()
 case "idle": idle(on: arguments.dropFirst(2).first ?? "serial")
 default:
     FileHandle.standardError.write(Data("PathMonitorScenarios: there is no such scenario\n".utf8))

@@ -23,6 +23,13 @@ import Testing
         #expect(target.host == IPAddress(host).map { .address($0, zone: nil) } ?? .name(host))
     }
 
+    @Test(arguments: ["fe80::1%eth0", "[fe80::1%eth0]", "[fe80::1%eth0]:443"]) func zones(text: String) throws {
+        let target = try HostTarget(text)
+        #expect(target.host == .address(.fixture("fe80::1"), zone: "eth0"))
+        #expect(target.text == "fe80::1%eth0")
+        #expect(try HostTarget(url: "https://[fe80::1%25eth0]:443/").host == target.host)
+    }
+
     @Test(
         arguments: [
             ("https://example.net", "example.net", nil), ("http://example.net:8080/a:b@c?d=e", "example.net", 8080),
@@ -43,7 +50,8 @@ import Testing
             ("example..net", "empty or longer"), ("[2001:db8::7", "closing bracket"),
             ("[192.0.2.7]", "no IPv6 address"),
             ("[2001:db8::7]443", "something else than a port"), ("2001:db8:::7", "no IPv6 address"),
-            ("fe80::1%eth0", "names an interface"), ("https://example.net", "is a URL"), ("-a.example", "characters"),
+            ("fe80::1%", "a zone that cannot be"), ("192.0.2.7%eth0", "no IPv6 address"),
+            ("https://example.net", "is a URL"), ("-a.example", "characters"),
         ]
     )
     func faults(text: String, fault: String) {

@@ -11,11 +11,19 @@ import Testing
 
 /// A kernel on paper.
 private final class Routes: RouteResolver {
-    private let answers = Mutex<[IPAddress: RouteAnswer]>([:])
+    private struct Question: Hashable, Sendable {
+        let destination: IPAddress
+        let interface: UInt32?
+    }
 
-    func route(to destination: IPAddress) -> RouteAnswer { self.answers.withLock { $0[destination] ?? .noRoute } }
-    func set(_ destination: String, _ answer: RouteAnswer) {
-        self.answers.withLock { $0[.fixture(destination)] = answer }
+    private let answers = Mutex<[Question: RouteAnswer]>([:])
+
+    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer {
+        self.answers.withLock { $0[Question(destination: destination, interface: interface)] ?? .noRoute }
+    }
+    func set(_ destination: String, through interface: UInt32? = nil, _ answer: RouteAnswer) {
+        let question = Question(destination: .fixture(destination), interface: interface)
+        self.answers.withLock { $0[question] = answer }
     }
 }
 
@@ -179,6 +187,21 @@ private final class Told: Sendable {
         try await self.told.wait(for: "reachable")
         #expect(watch.ask().route?.address == .fixture("203.0.113.9"))
         #expect(watch.ask().route?.family == .ipv4)
+    }
+
+    @Test func aZoneNamesTheInterface() async throws {
+        let index = Mutex<UInt32?>(nil)
+        self.routes.set("fe80::9", through: 2, .through(self.wan, source: .from("192.0.2.2")))
+        let host = try HostTarget("fe80::9%wan0").host
+        let watch = HostWatch(host, on: self.coordinator) { zone in zone == "wan0" ? index.withLock { $0 } : nil }
+        watch.start()
+        #expect(watch.ask().reason.code == .noInterface)
+        #expect(watch.ask().reason.message.contains("no interface wan0"))
+        index.withLock { $0 = 2 }
+        #expect(watch.ask().route?.interface == "wan0")
+        index.withLock { $0 = 3 }
+        #expect(watch.ask().reason.code == .noRoute, "it came back as another one")
+        watch.end()
     }
 
     @Test func withoutAResolverNobodyKnows() async throws {

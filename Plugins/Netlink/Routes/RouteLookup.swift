@@ -59,6 +59,25 @@ final class RouteLookup {
         self.answers(to: [destination], defaultRoutes: []).answers[0]
     }
 
+    /// Asks about one destination that only one interface may lead to.
+    ///
+    /// Only the route as it stands in the table counts, and errors say nothing about why, as with default routes.
+    func route(to destination: IPAddress, through interface: UInt32) -> RouteAnswer {
+        func ask(matchesTable: Bool) -> Result<RouteReply, SystemError> {
+            let request = NetlinkRequest.route(to: destination, through: interface, matchesTable: matchesTable)
+            return self.replies([request], about: [destination])[0]
+        }
+        let answer = self.answer(ask(matchesTable: true))
+        guard case .route(var route) = answer else { return answer == .unknown ? .unknown : .noRoute }
+        // A multipath answer holds the legs of other devices too.
+        route.legs.removeAll { $0.interfaceIndex != interface }
+        guard !route.legs.isEmpty else { return .noRoute }
+        if case .success(let reply) = ask(matchesTable: false) {
+            route.source = reply.source.map { .address($0) } ?? .none
+        }
+        return .route(route)
+    }
+
     /// The default route an interface would use, towards a destination of the family.
     typealias DefaultRouteQuestion = (interface: UInt32, destination: IPAddress)
 
@@ -194,7 +213,9 @@ final class NetlinkRouteResolver: RouteResolver {
         self.lookup = Guarded(RouteLookup(try KernelQueries(), clock: clock))
     }
 
-    func route(to destination: IPAddress) -> RouteAnswer {
-        self.lookup.withLock { $0.route(to: destination) }
+    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer {
+        self.lookup.withLock { lookup in
+            interface.map { lookup.route(to: destination, through: $0) } ?? lookup.route(to: destination)
+        }
     }
 }

@@ -2,20 +2,26 @@
 // Copyright the netpath authors
 
 import Dispatch
+import NetPathStandard
 
 /// What a monitor knows, and who has been told: without locks, queues and threads.
+///
+/// It holds paths as they were handed to everybody: what this monitor makes of one is found out on the handler's queue,
+/// so that waking the queue waits for nothing.
 struct MonitorState: Sendable {
     typealias Handler = @Sendable (NWPath) -> Void
 
     private(set) var handler: Handler?
     private(set) var queue: DispatchQueue?
     private(set) var isCancelled = false
-    /// The newest path, with its number.
-    private(set) var latest: (path: NWPath, number: UInt64)?
+    /// The newest path.
+    private(set) var latest: PathSnapshot?
     /// The last path that a handler was called with.
     private var handled: NWPath?
+    /// The number of the last path that a handler was called with, or need not be.
+    private var handledNumber: UInt64?
     /// What the handler shall still be called with.
-    private var pending: [NWPath] = []
+    private var pending: [PathSnapshot] = []
     /// Whether the queue has been, or is being, asked to make calls: nobody else may then.
     private var isDelivering = false
     private var inboxes: [UInt64: PathInbox] = [:]
@@ -34,7 +40,7 @@ struct MonitorState: Sendable {
     }
 
     /// Ends, and returns what has to be released and told outside the lock; nil when nothing runs.
-    mutating func cancel() -> (handler: Handler?, pending: [NWPath], inboxes: [PathInbox])? {
+    mutating func cancel() -> (handler: Handler?, pending: [PathSnapshot], inboxes: [PathInbox])? {
         guard self.isActive else { return nil }
         self.isCancelled = true
         defer {
@@ -49,13 +55,12 @@ struct MonitorState: Sendable {
     // MARK: Paths
 
     /// Takes a path; returns the queue to make calls on, if any, and who else has to be told.
-    mutating func receive(_ path: NWPath, number: UInt64) -> (DispatchQueue?, [PathInbox]) {
-        let isNews = self.latest.map { $0.number < number && $0.path != path } ?? true
-        guard self.isActive, isNews else { return (nil, []) }
-        self.latest = (path, number)
+    mutating func receive(_ snapshot: PathSnapshot) -> (DispatchQueue?, [PathInbox]) {
+        guard self.isActive, self.latest.map({ $0.number < snapshot.number }) ?? true else { return (nil, []) }
+        self.latest = snapshot
         let inboxes = self.inboxes.isEmpty ? [] : Array(self.inboxes.values)
         guard self.queue != nil else { return (nil, inboxes) }
-        return (self.enqueue(path), inboxes)
+        return (self.enqueue(snapshot), inboxes)
     }
 
     /// Replaces the handler; returns the old one, and the queue to make a call on if the new one has to catch up.
@@ -67,25 +72,30 @@ struct MonitorState: Sendable {
         return (old, new == nil ? nil : self.enqueueLatest())
     }
 
-    /// Takes the next call to make; nil, and others may ask the queue again, when there is none.
-    mutating func nextCall() -> (handler: Handler, path: NWPath)? {
-        while !self.pending.isEmpty {
-            let path = self.pending.removeFirst()
-            guard let handler, path != self.handled else { continue }
-            self.handled = path
-            return (handler, path)
-        }
+    /// Takes the next path that may need a call; nil, and others may ask the queue again, when there is none.
+    mutating func nextPath() -> PathSnapshot? {
+        guard self.pending.isEmpty else { return self.pending.removeFirst() }
         self.isDelivering = false
         return nil
     }
 
-    private mutating func enqueueLatest() -> DispatchQueue? {
-        guard self.queue != nil, self.pending.isEmpty, let latest, latest.path != self.handled else { return nil }
-        return self.enqueue(latest.path)
+    /// Returns the handler to call with a path that was next; nil when it had the same one before.
+    mutating func handler(for path: NWPath, number: UInt64) -> Handler? {
+        guard let handler else { return nil }
+        self.handledNumber = number
+        guard path != self.handled else { return nil }
+        self.handled = path
+        return handler
     }
 
-    private mutating func enqueue(_ path: NWPath) -> DispatchQueue? {
-        self.pending.append(path)
+    private mutating func enqueueLatest() -> DispatchQueue? {
+        guard self.queue != nil, self.pending.isEmpty, let latest, latest.number != self.handledNumber
+        else { return nil }
+        return self.enqueue(latest)
+    }
+
+    private mutating func enqueue(_ snapshot: PathSnapshot) -> DispatchQueue? {
+        self.pending.append(snapshot)
         guard !self.isDelivering else { return nil }
         self.isDelivering = true
         return self.queue
@@ -94,7 +104,7 @@ struct MonitorState: Sendable {
     // MARK: Iterations
 
     /// Adds an iteration; nil after the end.
-    mutating func add(_ inbox: PathInbox) -> (number: UInt64, latest: (path: NWPath, number: UInt64)?)? {
+    mutating func add(_ inbox: PathInbox) -> (number: UInt64, latest: PathSnapshot?)? {
         guard !self.isCancelled else { return nil }
         self.lastIteration += 1
         self.inboxes[self.lastIteration] = inbox

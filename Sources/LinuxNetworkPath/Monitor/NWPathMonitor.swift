@@ -47,8 +47,8 @@ public final class NWPathMonitor: Sendable {
     /// a few milliseconds and at most a quarter of a second. After ``cancel()`` it is the last path.
     public var currentPath: NWPath {
         get {
-            let (latest, isCancelled) = self.state.withLock { ($0.latest?.path, $0.isCancelled) }
-            if let latest { return latest }
+            let (latest, isCancelled) = self.state.withLock { ($0.latest, $0.isCancelled) }
+            if let latest { return self.path(of: latest) }
             let path = isCancelled ? nil : self.shared.now(within: Self.patience)
             return NWPath(PathDetails(path, filter: self.filter))
         }
@@ -102,7 +102,7 @@ public final class NWPathMonitor: Sendable {
             inbox.finish()
             return nil
         }
-        if let latest { inbox.offer(latest.path, number: latest.number) }
+        if let latest { inbox.offer(self.path(of: latest), number: latest.number) }
         self.shared.update(self)
         return number
     }
@@ -117,8 +117,16 @@ public final class NWPathMonitor: Sendable {
 
     private func deliver(on queue: DispatchQueue) {
         queue.async {
-            while let (handler, path) = self.state.withLock({ $0.nextCall() }) { handler(path) }
+            while let snapshot = self.state.withLock({ $0.nextPath() }) {
+                let path = self.path(of: snapshot)
+                let handler = self.state.withLock { $0.handler(for: path, number: snapshot.number) }
+                handler?(path)
+            }
         }
+    }
+
+    private func path(of snapshot: PathSnapshot) -> NWPath {
+        PathCache.process.path(of: snapshot, filter: self.filter)
     }
 }
 
@@ -126,9 +134,11 @@ extension NWPathMonitor: PathSharer {
     package var wantsPaths: Bool { self.state.withLock { $0.isActive } }
 
     package func receive(_ snapshot: PathSnapshot) {
-        let path = PathCache.process.path(of: snapshot, filter: self.filter)
-        let (queue, inboxes) = self.state.withLock { $0.receive(path, number: snapshot.number) }
+        let (queue, inboxes) = self.state.withLock { $0.receive(snapshot) }
+        // First of all: a thread needs longer to wake up than all of this takes.
         if let queue { self.deliver(on: queue) }
+        guard queue != nil || !inboxes.isEmpty else { return }
+        let path = self.path(of: snapshot)
         for inbox in inboxes { inbox.offer(path, number: snapshot.number) }
     }
 }
@@ -136,6 +146,6 @@ extension NWPathMonitor: PathSharer {
 extension NWPathMonitor: CustomDebugStringConvertible {
     /// One line for logs.
     public var debugDescription: String {
-        "NWPathMonitor (\(self.state.withLock { $0.latest?.path.debugDescription } ?? "no path yet"))"
+        "NWPathMonitor (\(self.state.withLock { $0.latest }.map { "\(self.path(of: $0))" } ?? "no path yet"))"
     }
 }

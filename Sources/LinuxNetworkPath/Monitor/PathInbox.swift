@@ -6,7 +6,10 @@ import Synchronization
 /// The newest path that one iteration has not seen yet.
 final class PathInbox: Sendable {
     private struct State: Sendable {
+        /// What the iteration has not seen.
         var path: NWPath?
+        /// The newest one that was put in.
+        var newest: NWPath?
         var number: UInt64 = 0
         var isFinished = false
         var reader: CheckedContinuation<NWPath?, Never>?
@@ -14,11 +17,13 @@ final class PathInbox: Sendable {
 
     private let state = Mutex(State())
 
-    /// Puts in a path, unless a newer one was there before.
+    /// Puts in a path, unless a newer one, or the same one, was there before.
     func offer(_ path: NWPath, number: UInt64) {
         let reader: CheckedContinuation<NWPath?, Never>? = self.state.withLock { state in
             guard number > state.number, !state.isFinished else { return nil }
             state.number = number
+            guard path != state.newest else { return nil }
+            state.newest = path
             guard let reader = state.reader.take() else {
                 state.path = path
                 return nil
@@ -33,6 +38,7 @@ final class PathInbox: Sendable {
         let reader = self.state.withLock { state in
             state.isFinished = true
             state.path = nil
+            state.newest = nil
             return state.reader.take()
         }
         reader?.resume(returning: nil)

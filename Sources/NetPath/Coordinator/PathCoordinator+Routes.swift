@@ -4,22 +4,32 @@
 import Synchronization
 
 extension PathCoordinator {
-    /// Asks what the kernel would do with a packet to an address; `unknown` when no backend can tell.
-    public func route(to destination: IPAddress) -> RouteAnswer {
+    /// Asks what the kernel would do with a packet to an address.
+    ///
+    /// - Parameters:
+    ///   - destination: Where the packet goes.
+    ///   - interface: The index of the interface that it has to leave through; nil to leave the choice to the kernel.
+    /// - Returns: The answer; ``RouteAnswer/unknown`` when no backend can tell.
+    public func route(to destination: IPAddress, through interface: UInt32? = nil) -> RouteAnswer {
         let resolvers = self.state.withLock { state in state.machine.members.compactMap { state.links[$0.id]?.resolver }
         }
         for resolver in resolvers {
-            let answer = resolver.route(to: destination)
+            let answer = resolver.route(to: destination, through: interface)
             if answer != .unknown { return answer }
         }
         return .unknown
     }
 
-    /// Asks whether a packet to an address would be sent, and through what; nil when no backend can tell.
+    /// Asks whether a packet to an address would be sent, and through what.
     ///
     /// Nothing is sent. Costs a few microseconds, on the caller's thread.
-    public func verdict(on destination: IPAddress) -> DestinationVerdict? {
-        let answer = self.route(to: destination)
+    ///
+    /// - Parameters:
+    ///   - destination: Where the packet goes.
+    ///   - interface: The index of the interface that it has to leave through; nil to leave the choice to the kernel.
+    /// - Returns: The answer; nil when no backend can tell.
+    public func verdict(on destination: IPAddress, through interface: UInt32? = nil) -> DestinationVerdict? {
+        let answer = self.route(to: destination, through: interface)
         let (opinions, settings) = self.state.withLock { ($0.machine.opinions, $0.machine.settings) }
         // Without any evidence about interfaces the answer has to speak for itself.
         let observation =

@@ -93,5 +93,12 @@ public enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
 /// Answers what the kernel would do with a packet, at the moment of asking.
 public protocol RouteResolver: Sendable {
     /// Asks about one destination; synchronous, callable from any thread.
-    func route(to destination: IPAddress) -> RouteAnswer
+    ///
+    /// - Parameters:
+    ///   - destination: Where the packet goes.
+    ///   - interface: The kernel's index of the interface that it has to leave through, as with the zone of a link-local
+    ///     address or a socket that is bound to a device; nil to leave the choice to the kernel. Then a route through
+    ///     another interface is no answer: without one through this, it is ``RouteAnswer/noRoute``.
+    /// - Returns: The answer; ``RouteAnswer/unknown`` from a resolver that cannot ask about one interface only.
+    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer
 }

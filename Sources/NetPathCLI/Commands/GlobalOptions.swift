@@ -81,17 +81,17 @@ struct TimeoutOptions: ParsableArguments {
 }
 
 /// A duration on the command line: as in the configuration file, or a plain number of seconds.
-struct TimeLimit: ExpressibleByArgument, Hashable, Sendable {
-    var duration: Duration
+package struct TimeLimit: ExpressibleByArgument, Hashable, Sendable {
+    package var duration: Duration
 
     init(duration: Duration) {
         self.duration = duration
     }
 
-    init?(argument: String) {
+    package init?(argument: String) {
         guard let duration = DurationText.parse(argument) ?? DurationText.parse(argument + "s") else { return nil }
         self.init(duration: duration)
     }
 
-    var defaultValueDescription: String { DurationText.format(self.duration) }
+    package var defaultValueDescription: String { DurationText.format(self.duration) }
 }

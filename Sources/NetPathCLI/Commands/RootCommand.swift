@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import ArgumentParser
+package import ArgumentParser
 
 /// A command that ends with an exit status of ours.
-protocol ToolCommand: ParsableCommand {
+package protocol ToolCommand: ParsableCommand {
     /// Does the work.
     ///
     /// - Throws: Whatever keeps the command from an answer; ``NetPathTool`` makes it a message and an exit status.
@@ -24,7 +24,8 @@ struct RootCommand: ParsableCommand {
         version: BuildFacts.text,
         subcommands: [
             StatusCommand.self, WatchCommand.self, ReachCommand.self, ExplainCommand.self, BackendsCommand.self,
-            CompareCommand.self, ConfigurationCommand.self, CompletionCommand.self,
+            CompareCommand.self, ConfigurationCommand.self, SendCommand.self, QueueCommands.self,
+            CompletionCommand.self,
         ],
         defaultSubcommand: StatusCommand.self
     )

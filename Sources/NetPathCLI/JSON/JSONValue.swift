@@ -4,11 +4,16 @@
 import NetPath
 
 /// A JSON value (RFC 8259) whose objects keep the order of their keys.
-enum JSONValue: Hashable, Sendable {
+package enum JSONValue: Hashable, Sendable {
     /// A member of an object.
-    struct Member: Hashable, Sendable {
-        var key: String
-        var value: JSONValue
+    package struct Member: Hashable, Sendable {
+        package var key: String
+        package var value: JSONValue
+
+        package init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
     case null
@@ -19,7 +24,7 @@ enum JSONValue: Hashable, Sendable {
     case object([Member])
 
     /// The text on one line, without a final line feed.
-    var line: String {
+    package var line: String {
         String(decoding: JSONText.line(self.write).dropLast(), as: UTF8.self)
     }
 
@@ -89,36 +94,36 @@ struct JSONValueBuilder: JSONSink {
 // MARK: - Making values
 
 extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral {
-    init(dictionaryLiteral elements: (String, JSONValue)...) {
+    package init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(elements.map(Member.init))
     }
 
-    init(arrayLiteral elements: JSONValue...) {
+    package init(arrayLiteral elements: JSONValue...) {
         self = .array(elements)
     }
 }
 
 extension JSONValue {
     /// A string, or null.
-    static func optional(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
+    package static func optional(_ value: String?) -> JSONValue { value.map(JSONValue.string) ?? .null }
 
     /// An integer, or null.
-    static func optional(_ value: (some BinaryInteger)?) -> JSONValue {
+    package static func optional(_ value: (some BinaryInteger)?) -> JSONValue {
         if let value { .integer(value) } else { .null }
     }
 
     /// A boolean, or null.
-    static func optional(_ value: Bool?) -> JSONValue { value.map(JSONValue.bool) ?? .null }
+    package static func optional(_ value: Bool?) -> JSONValue { value.map(JSONValue.bool) ?? .null }
 
     /// An integer of any size; what does not fit is the nearest that does.
-    static func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
+    package static func integer(_ value: some BinaryInteger) -> JSONValue { .integer(Int64(clamping: value)) }
 
     /// A list of strings.
-    static func strings(_ values: some Sequence<String>) -> JSONValue { .array(values.map(JSONValue.string)) }
+    package static func strings(_ values: some Sequence<String>) -> JSONValue { .array(values.map(JSONValue.string)) }
 
     /// A string as it is, save for what could act on a terminal; everything else as JSON.
     var plainText: String { if case .string(let text) = self { text.printable(limit: .max) } else { self.line } }
 
     /// The members of an object; empty for everything else.
-    var members: [Member] { if case .object(let members) = self { members } else { [] } }
+    package var members: [Member] { if case .object(let members) = self { members } else { [] } }
 }

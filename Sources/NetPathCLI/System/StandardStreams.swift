@@ -4,7 +4,7 @@
 import Glibc
 
 /// The three standard descriptors.
-enum StandardStreams {
+package enum StandardStreams {
     /// Makes sure that no file opened later becomes a standard stream, and that a vanished reader is an error of the
     /// write rather than a signal.
     static func prepare() {
@@ -65,9 +65,14 @@ enum StandardStreams {
     static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
     /// The size of the terminal on standard output; nil when there is none, or it does not say.
-    static var size: TerminalSize? {
+    static var size: TerminalSize? { Self.size(of: STDOUT_FILENO) }
+
+    /// The columns of the terminal on standard error now; nil when there is none, or it does not say.
+    package static var errorColumns: Int? { Self.size(of: STDERR_FILENO)?.columns }
+
+    private static func size(of descriptor: Int32) -> TerminalSize? {
         var size = winsize()
-        guard unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0
         else { return nil }
         return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }

@@ -4,7 +4,7 @@
 import Glibc
 
 /// A system call that failed.
-struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was tried, for people, such as "cannot write to standard output".
     var action: String
     /// The error number.
@@ -18,7 +18,7 @@ struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the reader of the output is gone: nothing to complain about.
     var isReaderGone: Bool { [EPIPE, ECONNRESET, ENXIO, EIO, EBADF].contains(self.errno) }
 
-    var description: String {
+    package var description: String {
         "\(self.action): \(Self.message(of: self.errno)) (errno \(self.errno))"
     }
 

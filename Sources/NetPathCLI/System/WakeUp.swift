@@ -8,14 +8,19 @@ import Synchronization
 ///
 /// One lives as long as the process, so that a signal handler can use it at any time. (An eventfd would do with one
 /// descriptor, but Swift's Glibc module does not hold it.)
-struct WakeUp: Sendable {
+package struct WakeUp: Sendable {
     /// What the sleeper is woken for.
-    struct Reasons: OptionSet, Hashable, Sendable {
-        let rawValue: UInt8
+    package struct Reasons: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
         /// There is something to write.
-        static let output = Reasons(rawValue: 1)
+        package static let output = Reasons(rawValue: 1)
         /// The program shall end.
-        static let stop = Reasons(rawValue: 2)
+        package static let stop = Reasons(rawValue: 2)
         /// A task can go on.
         static let work = Reasons(rawValue: 4)
         /// The terminal has another size.
@@ -52,7 +57,7 @@ struct WakeUp: Sendable {
     }
 
     /// Wakes the sleeper; callable from any thread.
-    func wake(_ reasons: Reasons) {
+    package func wake(_ reasons: Reasons) {
         Self.write(reasons, to: self.input)
     }
 
@@ -67,7 +72,7 @@ struct WakeUp: Sendable {
     ///
     /// A signalfd would need the signals blocked in every thread, also in those that a plugin starts. A handler works
     /// on whichever thread it runs.
-    func stopOnSignals() {
+    package func stopOnSignals() {
         Self.signalDescriptor.store(self.input, ordering: .sequentiallyConsistent)
         Self.handle([SIGINT, SIGTERM])
     }

@@ -4,14 +4,14 @@
 import NetPath
 
 /// How text for people is laid out.
-struct TextStyle: Hashable, Sendable {
+package struct TextStyle: Hashable, Sendable {
     /// Whether escape sequences may be used; whatever is coloured also says so in words.
-    var isColored: Bool
+    package var isColored: Bool
     /// The number of columns; nil not to wrap lines.
-    var width: Int?
+    package var width: Int?
 
     /// What a piece of text means.
-    enum Emphasis: String, Sendable {
+    package enum Emphasis: String, Sendable {
         case good = "1;32"
         case caution = "1;33"
         case bad = "1;31"
@@ -20,7 +20,7 @@ struct TextStyle: Hashable, Sendable {
     }
 
     /// Marks up a text, which is printable already.
-    func paint(_ text: String, _ emphasis: Emphasis) -> String {
+    package func paint(_ text: String, _ emphasis: Emphasis) -> String {
         self.isColored ? "\u{1B}[\(emphasis.rawValue)m\(text)\u{1B}[0m" : text
     }
 }
@@ -38,11 +38,11 @@ extension PathStatus {
 
 extension String {
     /// The text without anything that could act on a terminal: names come from whoever may create an interface.
-    var safe: String { self.printable(limit: 1_024) }
+    package var safe: String { self.printable(limit: 1_024) }
 }
 
 /// When to use colour.
-enum ColorChoice: String, Sendable, CaseIterable {
+package enum ColorChoice: String, Sendable, CaseIterable {
     case auto
     case always
     case never
@@ -53,7 +53,7 @@ enum ColorChoice: String, Sendable, CaseIterable {
     ///   - isTerminal: Whether the output is a terminal.
     ///   - environment: Where NO_COLOR (no-color.org) and TERM are looked up.
     /// - Returns: Whether escape sequences may be used.
-    func isColored(isTerminal: Bool, environment: [String: String]) -> Bool {
+    package func isColored(isTerminal: Bool, environment: [String: String]) -> Bool {
         switch self {
         case .always: true
         case .never: false

@@ -21,14 +21,14 @@ enum Redaction {
         return plain == "key" || plain == "sig" || self.telling.contains { plain.contains($0) }
     }
 
-    /// The secrets in an address: what precedes the @ sign, and parts of the query whose names tell.
+    /// The secrets in an address: what precedes the @ sign, and parts of the query and the fragment whose names tell.
     static func secrets(of endpoint: String) -> [Substring] {
         var found: [Substring] = []
         // Also of an address that is not valid: that is when it is printed.
         let start = endpoint.firstRange(of: "://")?.upperBound ?? endpoint.startIndex
         let end = endpoint[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? endpoint.endIndex
         if let at = endpoint[start..<end].lastIndex(of: "@") { found.append(endpoint[start..<at]) }
-        if let query = endpoint[end...].firstIndex(of: "?") {
+        if let query = endpoint[end...].firstIndex(where: { $0 == "?" || $0 == "#" }) {
             for part in endpoint[query...].dropFirst().split(whereSeparator: { $0 == "&" || $0 == ";" || $0 == "#" }) {
                 guard let equals = part.firstIndex(of: "="), self.isTelling(part[..<equals]) else { continue }
                 found.append(part[part.index(after: equals)...])

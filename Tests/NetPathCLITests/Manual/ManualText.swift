@@ -24,6 +24,8 @@ enum ManualText {
         ("NETPATH_SET", "Values that replace those of the configuration, as --set does, with ';' between them."),
         ("XDG_CONFIG_HOME", "Where netpath/netpath.yaml is looked for next; $HOME/.config when unset."),
         ("HOME", "Used when XDG_CONFIG_HOME is unset."),
+        ("NETPATH_QUEUE", "The file of the requests, when --queue names none."),
+        ("PATH", "Where netpath-queue is looked for when it is not beside netpath."),
         ("NO_COLOR", "When set and not empty, --color auto means never."),
         ("TERM", "When it is dumb, --color auto means never."),
     ]
@@ -32,6 +34,7 @@ enum ManualText {
         ("$XDG_CONFIG_HOME/netpath/netpath.yaml", "The user's configuration."),
         ("/etc/netpath/netpath.yaml", "The system's configuration, read when there is none of the user."),
         ("/etc/resolv.conf", "The name servers that are shown."),
+        ("$XDG_DATA_HOME/netpath/queue.sqlite", "The requests that wait; ~/.local/share when the variable is unset."),
     ]
 
     static let examples = [
@@ -42,5 +45,10 @@ enum ManualText {
             "Wait for the next change, but not longer than a minute:",
             "netpath watch --changes-only --count 1 --timeout 1m"
         ),
+        (
+            "Store and forward: the measurement is on disk when this returns, and goes out when there is a path:",
+            "read_sensor | netpath send -d - --key sensor1 https://example.net/measurements"
+        ),
+        ("Send what waits, and end:", "netpath queue run --until-empty"),
     ]
 }

@@ -201,7 +201,7 @@ import Testing
 
         deinit { self.atEnd() }
 
-        func route(to _: IPAddress) -> RouteAnswer { self.answer() }
+        func route(to _: IPAddress, through _: UInt32?) -> RouteAnswer { self.answer() }
     }
 
     /// A resolver may well use the coordinator when it goes away.

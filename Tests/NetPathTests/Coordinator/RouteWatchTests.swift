@@ -38,7 +38,7 @@ import Testing
 
     @Test func evidenceAndResolversMayChangeAnswers() throws {
         struct Resolver: RouteResolver {
-            func route(to _: IPAddress) -> RouteAnswer { .noRoute }
+            func route(to _: IPAddress, through _: UInt32?) -> RouteAnswer { .noRoute }
         }
         let counter = Counter()
         self.coordinator.watchRoutes(to: [], onChange: counter.count)

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import ArgumentParser
+
+// The commands that change what waits.
+
+extension QueueCommands {
+    /// `netpath queue retry`.
+    package struct Retry: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Send again now what was held or given up, with its attempts forgotten.",
+            discussion: "Without an identifier: those that wait between two attempts need not wait any longer."
+        )
+
+        @Argument(help: "The identifiers.")
+        package var ids: [String] = []
+
+        @Flag(help: "Everything that was held or given up.")
+        package var all = false
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+
+        package func validate() throws {
+            if self.all, !self.ids.isEmpty { throw ValidationError("--all leaves no identifiers to name") }
+        }
+    }
+
+    /// `netpath queue cancel`.
+    package struct Cancel: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Take requests out of the queue, also those that are being sent.",
+            discussion: "The exit status is 1 when there was none."
+        )
+
+        @Argument(help: "The identifiers.")
+        package var ids: [String] = []
+
+        @Flag(help: "All that wait.")
+        package var all = false
+
+        @Option(help: ArgumentHelp("Those that were sent with --key.", valueName: "key"))
+        package var lane: String?
+
+        @Option(help: ArgumentHelp("Those that were sent with --type.", valueName: "type"))
+        package var type: String?
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+
+        package func validate() throws {
+            let named = [!self.ids.isEmpty, self.all, self.lane != nil, self.type != nil].count { $0 }
+            if named != 1 { throw ValidationError("Name identifiers, or one of --all, --lane and --type") }
+        }
+    }
+
+    /// `netpath queue reset`.
+    package struct Reset: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Forget everything: what waits, what was given up, and the pause."
+        )
+
+        @Flag(help: "Yes, really.")
+        package var yes = false
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+
+        package func validate() throws {
+            if !self.yes { throw ValidationError("Everything in the queue would be lost; add --yes if that is wanted") }
+        }
+    }
+
+    /// `netpath queue pause`.
+    package struct Pause: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Send nothing more until 'resume', whichever program sends; new requests are kept."
+        )
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+    }
+
+    /// `netpath queue resume`.
+    package struct Resume: RequestCommand {
+        package static let configuration = CommandConfiguration(abstract: "Send again after 'pause'.")
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+    }
+
+    /// `netpath queue dead`.
+    package struct Dead: ParsableCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Look after the requests that were given up.",
+            subcommands: [List.self, Requeue.self, Purge.self],
+            defaultSubcommand: List.self
+        )
+
+        package init() {}
+
+        /// `netpath queue dead list`.
+        package struct List: RequestCommand {
+            package static let configuration = CommandConfiguration(abstract: "List them, and why.")
+
+            @OptionGroup package var file: QueueFileOption
+            @OptionGroup(title: "Global options") package var options: RequestOptions
+
+            package init() {}
+        }
+
+        /// `netpath queue dead requeue`.
+        package struct Requeue: RequestCommand {
+            package static let configuration = CommandConfiguration(
+                abstract: "Let them wait again, with their attempts forgotten.",
+                discussion: "Without an identifier all of them. The exit status is 1 when there was none."
+            )
+
+            @Argument(help: "The identifiers.")
+            package var ids: [String] = []
+
+            @OptionGroup package var file: QueueFileOption
+            @OptionGroup(title: "Global options") package var options: RequestOptions
+
+            package init() {}
+        }
+
+        /// `netpath queue dead purge`.
+        package struct Purge: RequestCommand {
+            package static let configuration = CommandConfiguration(abstract: "Forget them.")
+
+            @OptionGroup package var file: QueueFileOption
+            @OptionGroup(title: "Global options") package var options: RequestOptions
+
+            package init() {}
+        }
+    }
+}

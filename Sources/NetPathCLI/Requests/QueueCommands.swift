@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import ArgumentParser
+
+/// `netpath queue`.
+package struct QueueCommands: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "queue",
+        abstract: "Look after the requests that wait to be sent.",
+        subcommands: [
+            List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Stats.self, Pause.self, Resume.self,
+            Reset.self,
+        ],
+        defaultSubcommand: List.self
+    )
+
+    package init() {}
+
+    /// `netpath queue list`.
+    package struct List: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "List what waits, in the order it was sent, and what each waits for."
+        )
+
+        @Option(help: ArgumentHelp("List at most this many.", valueName: "number"))
+        package var limit: Int?
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+
+        package func validate() throws {
+            if let limit = self.limit, limit < 1 { throw ValidationError("--limit must be at least 1, found \(limit)") }
+        }
+    }
+
+    /// `netpath queue show`.
+    package struct Show: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Show one request: its headers without secrets, its attempts, and what it waits for."
+        )
+
+        @Argument(help: "The identifier that 'send' printed.")
+        package var id: String
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+    }
+
+    /// `netpath queue stats`.
+    package struct Stats: RequestCommand {
+        package static let configuration = CommandConfiguration(abstract: "Count the requests by their states.")
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+    }
+
+    /// `netpath queue run`.
+    package struct Run: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            abstract: "Send what waits, for as long as the command runs.",
+            discussion: """
+                Sends whenever there is a path, and sleeps while there is none. Of all programs that use a file one \
+                sends at a time; when it ends, however it does, another takes over. On a terminal a line shows the \
+                progress; otherwise each event is one line. SIGINT and SIGTERM end it with exit status 0, and what is \
+                under way is sent again next time, with the same key.
+
+                With --until-empty it ends when nothing is left to send: with exit status 0, or with 1 when requests \
+                were given up or are held.
+                """
+        )
+
+        @Flag(help: "End when nothing is left to send.")
+        package var untilEmpty = false
+
+        @Option(
+            help: ArgumentHelp("With --until-empty: end after this long with exit status 3.", valueName: "duration")
+        )
+        package var timeout: TimeLimit?
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+
+        package func validate() throws {
+            if self.timeout != nil, !self.untilEmpty { throw ValidationError("--timeout needs --until-empty") }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import ArgumentParser
+import NetPath
+
+/// A command about requests, which `netpath-queue` carries out.
+///
+/// `netpath` knows only what such a command is called and takes, for its help, its manual and its completions. It links
+/// neither SQLite nor libcurl nor Foundation, and executes the other program.
+package protocol RequestCommand: ToolCommand {
+    /// Where the queue is.
+    var file: QueueFileOption { get }
+    /// How to answer.
+    var options: RequestOptions { get }
+}
+
+extension RequestCommand {
+    package func execute() throws -> ToolStatus {
+        try ToolContext.current.requests(self)
+    }
+}
+
+/// Becomes `netpath-queue`, with the command line as it is.
+///
+/// - Throws: ``ToolFailure`` when it is not installed.
+func executeQueueProgram(_ command: any RequestCommand) throws -> ToolStatus {
+    let context = ToolContext.current
+    let program = CompanionProgram(
+        "netpath-queue",
+        executable: CompanionProgram.runningProgram,
+        searchPath: context.environment["PATH"]
+    )
+    try program.execute(as: "netpath", context.arguments)
+    throw ToolFailure(
+        .failure,
+        """
+        requests are the business of the program \(program.name), which cannot be executed: looked for \
+        \(program.places.joined(separator: ", ")). 'make install' puts it beside netpath.
+        """
+    )
+}
+
+/// Where the requests are kept.
+package struct QueueFileOption: ParsableArguments {
+    @Option(
+        name: .customLong("queue"),
+        help: ArgumentHelp(
+            "Keep the requests in this file.",
+            discussion: """
+                Otherwise: $NETPATH_QUEUE, or netpath/queue.sqlite in $XDG_DATA_HOME, which is ~/.local/share when unset.
+                """,
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["sqlite"])
+    )
+    package var path: String?
+
+    package init() {}
+
+    /// The file that was named, on the command line or in the environment; nil for the usual one.
+    package var named: String? {
+        let variable = ToolContext.current.environment["NETPATH_QUEUE", default: ""]
+        return self.path ?? (variable.isEmpty ? nil : variable)
+    }
+}
+
+/// The options of every command about requests; those of the monitor's commands are about its configuration.
+package struct RequestOptions: ParsableArguments {
+    // Named as in `GlobalOptions`, so that both may stand before the command.
+    @Flag(help: "Write JSON: one object on one line; lists write one for every request.")
+    package var json = false
+
+    @Option(help: ArgumentHelp("When to use colour in text for people.", valueName: "when"))
+    var color = ColorChoice.auto
+
+    package init() {}
+
+    /// How text for people is laid out on standard output.
+    package var style: TextStyle {
+        let context = ToolContext.current
+        return TextStyle(
+            isColored: self.color.isColored(isTerminal: context.isTerminal, environment: context.environment),
+            width: context.columns
+        )
+    }
+}
+
+/// Ends the command with a status and a message.
+package struct ToolFailure: Error, Sendable {
+    package var status: ToolStatus
+    /// One sentence or several: what, where, why, what to do.
+    package var message: String
+
+    package init(_ status: ToolStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import ArgumentParser
+import NetPath
+
+/// `netpath send`.
+package struct SendCommand: RequestCommand {
+    /// What to do when a request with the same unique key is waiting.
+    package enum IfExists: String, CaseIterable, ExpressibleByArgument, Sendable {
+        case keep
+        case replace
+        case append
+        case latestOnly = "latest-only"
+    }
+
+    /// What becomes of those behind a request that failed for good.
+    package enum OnFailure: String, CaseIterable, ExpressibleByArgument, Sendable {
+        case hold
+        case skip
+        case dropLane = "drop-lane"
+    }
+
+    /// What goes first.
+    package enum Priority: String, CaseIterable, ExpressibleByArgument, Sendable {
+        case low
+        case normal
+        case high
+    }
+
+    /// What the path must lead over.
+    package enum Link: String, CaseIterable, ExpressibleByArgument, Sendable {
+        case wifi
+        case cellular
+        case ethernet
+    }
+
+    package static let configuration = CommandConfiguration(
+        commandName: "send",
+        abstract: "Put an HTTP request on disk, to be sent when there is a path, and return at once.",
+        discussion: """
+            When the command returns, the request is on the disk, and its identifier has been printed. It goes out when \
+            'netpath queue run' runs, or any other program that uses the same file, and is repeated until the server \
+            has answered. Every repeat carries the same Idempotency-Key header, so that a server that honours it acts \
+            once.
+
+            With --wait the command sends the request itself, unless another program does already, and prints the body \
+            of the response. The exit status is then 0 when the server accepted it, 1 when it refused it or the request \
+            was given up, and 3 when --timeout ended first; the request stays in the queue then.
+            """
+    )
+
+    @Option(
+        name: [.customShort("X"), .customLong("request")],
+        help: ArgumentHelp("The method. Default: POST with data, GET without.", valueName: "method")
+    )
+    package var method: String?
+
+    @Option(
+        name: [.customShort("H"), .customLong("header")],
+        help: ArgumentHelp(
+            "Send this header; may be repeated.",
+            discussion: "The values of those that carry secrets, such as Authorization and Cookie, are never shown.",
+            valueName: "name: value"
+        )
+    )
+    package var headers: [String] = []
+
+    @Option(
+        name: .long,
+        help: ArgumentHelp("Never show the value of this header either; may be repeated.", valueName: "name")
+    )
+    package var sensitive: [String] = []
+
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp(
+            "Send this; @file sends a file, which is copied, and - what comes on standard input.",
+            valueName: "data"
+        )
+    )
+    package var data: String?
+
+    @Option(help: ArgumentHelp("What the request is, for those who look at the queue.", valueName: "type"))
+    package var type: String?
+
+    @Option(help: ArgumentHelp("Send requests with the same key strictly in order.", valueName: "key"))
+    package var key: String?
+
+    @Option(help: "What becomes of the requests behind one of the same --key that failed for good.")
+    package var onFailure: OnFailure?
+
+    @Option(help: ArgumentHelp("Tell apart requests of which only one shall wait.", valueName: "key"))
+    package var unique: String?
+
+    @Option(help: "What to do when a request with the same --unique is waiting.")
+    package var ifExists: IfExists?
+
+    @Option(
+        help: ArgumentHelp(
+            "Send this as the Idempotency-Key. Default: the identifier of the request.",
+            valueName: "key"
+        )
+    )
+    package var idempotencyKey: String?
+
+    @Flag(help: "Send no Idempotency-Key.")
+    package var noIdempotencyKey = false
+
+    @Option(help: "Whether it goes before or after others.")
+    package var priority = Priority.normal
+
+    @Option(help: ArgumentHelp("Give up after this long, for example 1h.", valueName: "duration"))
+    package var expiresIn: TimeLimit?
+
+    @Option(help: ArgumentHelp("Give up after this many repeats; time offline counts as none.", valueName: "number"))
+    package var maxRetries: Int?
+
+    @Flag(help: "Wait for a path that is not metered.")
+    package var unmeteredOnly = false
+
+    @Option(help: "Wait for a path over this.")
+    package var interfaceType: Link?
+
+    @Option(help: ArgumentHelp("Wait until this host can be reached.", valueName: "host"))
+    package var hostReachable: String?
+
+    @Flag(help: "Wait for the response and print its body.")
+    package var wait = false
+
+    @Option(help: ArgumentHelp("With --wait: wait at most this long, for example 30s.", valueName: "duration"))
+    package var timeout: TimeLimit?
+
+    @Argument(help: ArgumentHelp("The address, with http:// or https://.", valueName: "url"))
+    package var url: String
+
+    @OptionGroup
+    package var file: QueueFileOption
+
+    @OptionGroup(title: "Global options")
+    package var options: RequestOptions
+
+    package init() {}
+
+    package func validate() throws {
+        if self.idempotencyKey != nil, self.noIdempotencyKey {
+            throw ValidationError(
+                "--idempotency-key and --no-idempotency-key exclude each other: leave out one of them"
+            )
+        }
+        if self.timeout != nil, !self.wait {
+            throw ValidationError("--timeout is how long --wait waits: add --wait, or leave it out")
+        }
+        if self.ifExists != nil, self.unique == nil { throw ValidationError("--if-exists needs --unique") }
+        if self.onFailure != nil, self.key == nil { throw ValidationError("--on-failure needs --key") }
+        if let count = self.maxRetries, count < 0 {
+            throw ValidationError("--max-retries must be at least 0, found \(count)")
+        }
+        for header in self.headers where Self.field(header) == nil {
+            throw ValidationError("-H takes 'Name: value', found '\(header.safe)'")
+        }
+    }
+
+    /// Splits a header; nil when it is none.
+    package static func field(_ text: String) -> (name: String, value: String)? {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), colon > text.startIndex else { return nil }
+        let isBlank = { (character: Character) in character == " " || character == "\t" }
+        var value = text[colon...].dropFirst().drop(while: isBlank)
+        while let last = value.last, isBlank(last) { value.removeLast() }
+        return (String(text[..<colon]), String(value))
+    }
+}

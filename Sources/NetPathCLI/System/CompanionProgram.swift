@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// A program that belongs to this one and is installed with it.
+struct CompanionProgram: Hashable, Sendable {
+    /// Its file name.
+    var name: String
+    /// Where it may be, the likeliest place first.
+    var places: [String]
+
+    /// Looks beside a running program, in the folder of its helpers, and in the search path.
+    ///
+    /// - Parameters:
+    ///   - name: The file name.
+    ///   - executable: The absolute path of the running program; nil when the system does not tell.
+    ///   - searchPath: `$PATH`.
+    init(_ name: String, executable: String?, searchPath: String?) {
+        self.name = name
+        let folder = executable.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
+        let beside = folder.map { ["\($0)/\(name)", "\($0)/../libexec/netpath/\(name)"] } ?? []
+        // A relative entry would run whatever lies in the folder one happens to be in.
+        let found = (searchPath ?? "").split(separator: ":").filter { $0.hasPrefix("/") }.map { "\($0)/\(name)" }
+        self.places = beside + found
+    }
+
+    /// Becomes that program; returns only when it is nowhere to be found.
+    ///
+    /// - Parameters:
+    ///   - program: The name it is called by.
+    ///   - arguments: Its arguments.
+    /// - Throws: `SystemError` when the system cannot execute what is there.
+    func execute(as program: String, _ arguments: [String]) throws(SystemError) {
+        let words = unsafe ([program] + arguments).map { unsafe strdup($0) }
+        defer { unsafe words.forEach { unsafe free($0) } }
+        for place in self.places {
+            unsafe execv(place, words + [nil])
+            if errno != ENOENT, errno != ENOTDIR, errno != EACCES { throw .last("cannot execute \(place)") }
+        }
+    }
+
+    /// The absolute path of the running program; nil when the system does not tell.
+    static var runningProgram: String? {
+        var octets = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &octets, octets.count)
+        return count > 0 ? String(decoding: octets.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+    }
+}

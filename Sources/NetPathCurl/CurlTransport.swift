@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import NetPathHTTP
+
+/// Sends requests with libcurl, all on one background thread.
+///
+/// The thread starts with the first request, and sleeps without any timer while nothing is under way. Connections are
+/// kept for further requests. Redirects are not followed, cookies are not kept. Proxies are taken from the environment
+/// (`http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`), unless one is given.
+///
+/// A request whose connection breaks before an answer comes is sent once more by itself only where that is safe: when
+/// nothing of it had left this host, or when its method is idempotent (RFC 9110, 9.2.2).
+///
+/// - Note: ``HTTPRequest/interface`` needs Linux 5.7 or the capability CAP_NET_RAW; without, only the address of the
+///   interface is used, and routes decide.
+public final class CurlTransport: HTTPTransport {
+    /// The one that a process usually shares.
+    public static let shared = CurlTransport()
+
+    private let engine: Engine
+
+    /// Creates a transport, which has connections of its own.
+    ///
+    /// - Parameters:
+    ///   - certificateAuthority: A file of certificates (PEM) to trust instead of the system's.
+    ///   - proxy: The address of a proxy instead of those of the environment; empty for none.
+    public init(certificateAuthority: String? = nil, proxy: String? = nil) {
+        self.engine = Engine(EasyHandle.Configuration(certificateAuthority: certificateAuthority, proxy: proxy))
+    }
+
+    deinit {
+        self.engine.stop()
+    }
+
+    /// Begins to send a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - receive: Called once, on the thread of all requests, or on this one when the request is not valid; it must
+    ///     not block.
+    /// - Returns: What cancels it.
+    public func start(
+        _ request: HTTPRequest,
+        receive: @escaping @Sendable (Result<HTTPResponse, TransportError>) -> Void
+    ) -> any HTTPTask {
+        do throws(TransportError) {
+            try request.validate()
+        } catch {
+            receive(.failure(error))
+            return Task(engine: self.engine, number: 0)
+        }
+        return Task(engine: self.engine, number: self.engine.start(request, receive: receive))
+    }
+
+    private struct Task: HTTPTask {
+        let engine: Engine
+        let number: UInt64
+
+        func cancel() {
+            if self.number > 0 { self.engine.cancel(self.number) }
+        }
+    }
+}
+
+extension CurlTransport {
+    /// What the transport calls itself.
+    static let version = "0.1.0"
+}

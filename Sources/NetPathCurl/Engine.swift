@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathHTTP
+import NetPathSystem
+import Synchronization
+
+/// The thread that everything of libcurl happens on, and the mailbox through which others reach it.
+///
+/// Nobody but the thread touches a transfer, so that cancelling is as safe as anything else: it is a message, and when
+/// it is read the transfer either is under way or has ended.
+final class Engine: Sendable {
+    private enum Message {
+        case start(Job)
+        case cancel(UInt64)
+        case stop
+    }
+
+    private struct Mailbox {
+        var messages: [Message] = []
+        var lastNumber: UInt64 = 0
+        var hasThread = false
+        /// Whether the thread will look here before it sleeps.
+        var isAwake = false
+    }
+
+    private let configuration: EasyHandle.Configuration
+    private let mailbox = Mutex(Mailbox())
+    private let multi: MultiHandle?
+
+    init(_ configuration: EasyHandle.Configuration) {
+        self.configuration = configuration
+        self.multi = MultiHandle()
+    }
+
+    // MARK: On any thread
+
+    /// Begins to send, and returns the number to cancel with.
+    func start(_ request: HTTPRequest, receive: @escaping Job.Receiver) -> UInt64 {
+        let (job, needsThread) = self.mailbox.withLock { mailbox in
+            mailbox.lastNumber += 1
+            let job = Job(number: mailbox.lastNumber, request: request, receive: receive)
+            mailbox.messages.append(.start(job))
+            defer { mailbox.hasThread = true }
+            return (job, !mailbox.hasThread)
+        }
+        if needsThread {
+            self.startThread()
+        } else {
+            self.wake()
+        }
+        return job.number
+    }
+
+    func cancel(_ number: UInt64) {
+        self.mailbox.withLock { $0.messages.append(.cancel(number)) }
+        self.wake()
+    }
+
+    /// Ends the thread as soon as nothing is under way any more.
+    func stop() {
+        self.mailbox.withLock { $0.messages.append(.stop) }
+        self.wake()
+    }
+
+    private func wake() {
+        let isAsleep = self.mailbox.withLock { mailbox in
+            defer { mailbox.isAwake = true }
+            return mailbox.hasThread && !mailbox.isAwake
+        }
+        if isAsleep { self.multi?.wake() }
+    }
+
+    private func startThread() {
+        if let multi = self.multi, BackgroundThread.start({ self.run(multi) }) { return }
+        let messages = self.mailbox.withLock { mailbox in
+            mailbox.hasThread = false
+            return mailbox.messages.takeAll()
+        }
+        for case .start(let job) in messages {
+            job.fail(.other, .notSent, "the system grants no thread or no descriptors: raise its limits")
+        }
+    }
+
+    // MARK: On the thread
+
+    private func run(_ multi: MultiHandle) {
+        MultiHandle.prepareThread()
+        var transfers = Transfers(multi, self.configuration)
+        var isStopping = false
+        while true {
+            let messages = self.mailbox.withLock { mailbox in
+                mailbox.isAwake = !mailbox.messages.isEmpty
+                return mailbox.messages.takeAll()
+            }
+            for message in messages {
+                switch message {
+                case .start(let job): transfers.start(job)
+                case .cancel(let number): transfers.cancel(number)
+                case .stop: isStopping = true
+                }
+            }
+            transfers.advance()
+            guard messages.isEmpty else { continue }
+            if isStopping && transfers.isEmpty { return }
+            multi.wait(until: transfers.nextLook)
+        }
+    }
+}
+
+/// A request, and who waits for its end.
+struct Job: Sendable {
+    typealias Receiver = @Sendable (Result<HTTPResponse, TransportError>) -> Void
+
+    let number: UInt64
+    let request: HTTPRequest
+    let receive: Receiver
+
+    func fail(_ reason: TransportError.Reason, _ progress: TransportError.Progress, _ what: String) {
+        let message = "\(self.request.method) \(self.request.place): \(what)"
+        self.receive(.failure(TransportError(reason, progress: progress, message: message)))
+    }
+}
+
+extension Array {
+    /// Empties it and returns what was in it.
+    fileprivate mutating func takeAll() -> Self {
+        defer { self = [] }
+        return self
+    }
+}

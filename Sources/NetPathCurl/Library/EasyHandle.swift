@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CCurl
+import Glibc
+import NetPathHTTP
+
+/// A transfer of libcurl (`libcurl-easy(3)`), used for one request after the other.
+@safe final class EasyHandle {
+    /// What all requests of a transport have in common.
+    struct Configuration: Sendable {
+        var certificateAuthority: String?
+        var proxy: String?
+    }
+
+    let handle: UnsafeMutableRawPointer
+    private let configuration: Configuration
+    private let errorBuffer: UnsafeMutablePointer<CChar>
+    private var fields: UnsafeMutablePointer<curl_slist>?
+
+    /// Makes a handle; nil when there is no memory.
+    init?(_ configuration: Configuration) {
+        guard let handle = unsafe curl_easy_init() else { return nil }
+        self.configuration = configuration
+        unsafe self.handle = unsafe handle
+        unsafe self.errorBuffer = .allocate(capacity: Int(CURL_ERROR_SIZE))
+        unsafe self.errorBuffer.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(self.handle)
+        unsafe curl_slist_free_all(self.fields)
+        unsafe self.errorBuffer.deallocate()
+    }
+
+    /// Forgets the request, and keeps the memory.
+    func reset() {
+        unsafe curl_easy_reset(self.handle)
+        unsafe curl_slist_free_all(self.fields)
+        unsafe self.fields = nil
+        unsafe self.errorBuffer.pointee = 0
+    }
+
+    /// Sets everything for a request whose body may be in a file; false when libcurl refuses something.
+    ///
+    /// The transfer gets the calls; libcurl does not hold it.
+    func prepare(_ request: HTTPRequest, bodySize: Int?, for transfer: Transfer) -> Bool {
+        let options = unsafe OptionWriter(self.handle)
+        unsafe options.set(CURLOPT_ERRORBUFFER, pointer: self.errorBuffer)
+        options.set(CURLOPT_URL, request.url)
+        // What is signed or routed by must arrive as it was written.
+        options.set(CURLOPT_PATH_AS_IS, 1)
+        options.set(CURLOPT_PROTOCOLS_STR, "http,https")
+        options.set(CURLOPT_NOSIGNAL, 1)
+        // A cancelled name lookup must not hold up all the other requests until it ends.
+        options.set(CURLOPT_QUICK_EXIT, 1)
+        // The answer of a proxy to CONNECT is not the answer to the request.
+        options.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        options.set(CURLOPT_CONNECTTIMEOUT_MS, request.timeouts.connect.milliseconds)
+        if let total = request.timeouts.total { options.set(CURLOPT_TIMEOUT_MS, total.milliseconds) }
+        if let interface = request.interface { options.set(CURLOPT_INTERFACE, "if!\(interface)") }
+        if let path = self.configuration.certificateAuthority { options.set(CURLOPT_CAINFO, path) }
+        if let proxy = self.configuration.proxy { options.set(CURLOPT_PROXY, proxy) }
+        options.set(CURLOPT_USERAGENT, "netpath/\(CurlTransport.version)")
+        options.set(methodAndBodyOf: request, bodySize: bodySize)
+        unsafe options.set(CURLOPT_HTTPHEADER, pointer: self.makeFields(request))
+        options.set(callbacksOf: transfer)
+        return !options.hasFailed
+    }
+
+    private func makeFields(_ request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
+        for field in request.headers.fields {
+            // A colon without a value removes the field.
+            let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"
+            unsafe self.fields = unsafe curl_slist_append(self.fields, line)
+        }
+        // libcurl takes every body for a form unless told otherwise.
+        if request.headers["Content-Type"] == nil {
+            unsafe self.fields = unsafe curl_slist_append(self.fields, "Content-Type:")
+        }
+        return unsafe self.fields
+    }
+
+    // MARK: What libcurl knows
+
+    /// How many octets of heads were sent, of all attempts, and of those to get through a proxy.
+    var sentHeadSize: Int {
+        var size = 0
+        _ = unsafe netpath_get_number(self.handle, CURLINFO_REQUEST_SIZE, &size)
+        return size
+    }
+
+    /// What has moved so far.
+    var moved: StallWatch.Moved {
+        var moved = StallWatch.Moved()
+        var head = 0
+        var sent = curl_off_t()
+        var received = curl_off_t()
+        _ = unsafe netpath_get_offset(self.handle, CURLINFO_SIZE_UPLOAD_T, &sent)
+        _ = unsafe netpath_get_offset(self.handle, CURLINFO_SIZE_DOWNLOAD_T, &received)
+        _ = unsafe netpath_get_number(self.handle, CURLINFO_HEADER_SIZE, &head)
+        moved.received = Int64(received) + Int64(head)
+        moved.sent = Int64(sent) + Int64(self.sentHeadSize)
+        var socket: curl_socket_t = -1
+        _ = unsafe netpath_get_socket(self.handle, &socket)
+        if socket >= 0 { _ = unsafe ioctl(socket, UInt(TIOCOUTQ), &moved.unsent) }
+        return moved
+    }
+
+    /// libcurl's own words for what went wrong; empty when it has none.
+    var errorText: String { unsafe String(cString: self.errorBuffer) }
+
+    /// What a code of libcurl means; nil for success.
+    func failure(code: UInt32, isConnected: Bool) -> Transfer.Failure? {
+        let code = CURLcode(rawValue: code)
+        guard code != CURLE_OK else { return nil }
+        var error = 0
+        _ = unsafe netpath_get_number(self.handle, CURLINFO_OS_ERRNO, &error)
+        let reason = TransportError.Reason(code, systemError: Int32(truncatingIfNeeded: error), isConnected)
+        let text = self.errorText.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : self.errorText
+        return Transfer.Failure(reason, text)
+    }
+}
+
+extension Duration {
+    /// For libcurl, to which 0 means no limit or its own.
+    fileprivate var milliseconds: Int { max(1, Int(clamping: Int64(min(self / .milliseconds(1), 1e12)))) }
+}

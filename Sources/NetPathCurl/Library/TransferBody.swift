@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+extension Transfer {
+    /// Reads from the file of the body; nil ends the transfer.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+        do throws(Failure) {
+            return unsafe try self.source?.read(into: buffer) ?? 0
+        } catch {
+            self.failure = error
+            return nil
+        }
+    }
+
+    /// Keeps a part of the response, and says whether it could.
+    func takeBody(_ octets: UnsafeRawBufferPointer) -> Bool {
+        guard let destination = self.destination, self.isSuccess else {
+            guard self.hasRoom(for: octets.count) else { return false }
+            unsafe self.body.append(contentsOf: octets)
+            return true
+        }
+        do throws(Failure) {
+            unsafe try destination.write(octets)
+            return true
+        } catch {
+            self.failure = error
+            return false
+        }
+    }
+}

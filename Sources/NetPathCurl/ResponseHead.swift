@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathHTTP
+
+/// The head of a response, which libcurl hands over line by line.
+struct ResponseHead {
+    /// Longer heads are refused: some server would otherwise decide how much memory we use.
+    static let limit = 256 << 10
+
+    /// The final status; nil as long as none came, informational ones (1xx) aside.
+    private(set) var status: Int?
+    /// Whether the empty line that ends it came.
+    private(set) var isComplete = false
+    private(set) var headers = HTTPHeaders()
+    private var size = 0
+
+    /// Takes a line with its end, and says whether the head is still short enough.
+    mutating func take(_ line: some Collection<UInt8>) -> Bool {
+        self.size += line.count
+        guard self.size <= Self.limit else { return false }
+        // What follows the body is trailers.
+        guard !self.isComplete || line.starts(with: Array("HTTP/".utf8)) else { return true }
+        let text = String(decoding: line, as: UTF8.self).filter { $0 != "\r\n" && $0 != "\n" && $0 != "\r" }
+        if text.hasPrefix("HTTP/") {
+            let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) }
+            self = Self(status: status.flatMap { $0 >= 200 ? $0 : nil }, size: self.size)
+        } else if text.isEmpty {
+            self.isComplete = self.status != nil
+        } else if self.status != nil, let colon = text.firstIndex(of: ":") {
+            let value = text[colon...].dropFirst()
+            self.headers.fields.append(HTTPHeaders.Field(name: String(text[..<colon]), value: Self.trimmed(value)))
+        }
+        return true
+    }
+
+    init() {}
+
+    private init(status: Int?, size: Int) {
+        self.status = status
+        self.size = size
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let isSpace = { (character: Character) in character == " " || character == "\t" }
+        guard let end = text.lastIndex(where: { !isSpace($0) }) else { return "" }
+        return String(text[...end].drop(while: isSpace))
+    }
+}

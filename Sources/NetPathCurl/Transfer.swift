@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathHTTP
+
+/// A request that is under way; only the thread of the engine has it.
+final class Transfer {
+    /// Why we end it ourselves.
+    struct Failure: Error {
+        var reason: TransportError.Reason
+        var message: String
+
+        init(_ reason: TransportError.Reason, _ message: String) {
+            self.reason = reason
+            self.message = message
+        }
+    }
+
+    let job: Job
+    let easy: EasyHandle
+    private(set) var watch: StallWatch
+    /// Set before libcurl is told to give up, because of it.
+    var failure: Failure?
+
+    private var head = ResponseHead()
+    var body: [UInt8] = []
+    var source: SourceFile?
+    private(set) var destination: DestinationFile?
+
+    /// How often libcurl had a connection and was about to send.
+    private var attempts = 0
+    /// What libcurl had sent altogether before the last attempt.
+    private var sentBefore = 0
+    private var anEarlierAttemptWasSent = false
+
+    init(_ job: Job, _ easy: EasyHandle) {
+        self.job = job
+        self.easy = easy
+        self.watch = StallWatch(limit: job.request.timeouts.stall, now: .now)
+    }
+
+    /// Opens the files and sets the options.
+    func prepare() throws(Failure) {
+        let request = self.job.request
+        if case .file(let path) = request.body { self.source = try SourceFile(path) }
+        if let path = request.responseFile { self.destination = try DestinationFile(path) }
+        guard self.easy.prepare(request, bodySize: self.source?.size, for: self) else {
+            throw Failure(.invalidRequest, "libcurl does not accept it: \(self.easy.errorText)")
+        }
+    }
+
+    // MARK: What libcurl asks for
+
+    /// Decides whether to send, now that there is a connection.
+    ///
+    /// When a connection that was used before ends without an answer, libcurl repeats the request by itself, whatever
+    /// its method; only this tells us.
+    func mayBegin() -> Bool {
+        let sent = self.easy.sentHeadSize
+        defer {
+            self.attempts += 1
+            self.sentBefore = sent
+        }
+        guard self.attempts > 0 else { return true }
+        // 417: the server has refused to read, and libcurl sends without asking first.
+        if sent > self.sentBefore && self.head.status != 417 { self.anEarlierAttemptWasSent = true }
+        self.head = ResponseHead()
+        let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(self.job.request.method)
+        guard self.anEarlierAttemptWasSent && !isIdempotent else { return true }
+        self.failure = Failure(.connectionLost, "the server closed the connection without an answer")
+        return false
+    }
+
+    /// Goes to another place of the body.
+    func seek(to offset: Int) -> Bool {
+        self.source?.offset = offset
+        return self.source != nil
+    }
+
+    func takeHeader(_ line: [UInt8]) -> Bool {
+        if self.head.take(line) { return true }
+        self.failure = Failure(.badResponse, "the head of the response is longer than \(ResponseHead.limit) octets")
+        return false
+    }
+
+    /// Whether so much more of the body may be kept in memory.
+    func hasRoom(for count: Int) -> Bool {
+        let limit = self.job.request.responseLimit
+        if count <= limit - self.body.count { return true }
+        self.failure = Failure(.badResponse, "the response is longer than \(limit) octets, see 'responseLimit'")
+        return false
+    }
+
+    var isSuccess: Bool { (200..<300).contains(self.head.status ?? 0) }
+
+    // MARK: Its end
+
+    func isStalled(at now: ContinuousClock.Instant) -> Bool {
+        self.watch.isStalled(self.attempts > 0 ? self.easy.moved : nil, at: now)
+    }
+
+    /// How far the request came.
+    private var progress: TransportError.Progress {
+        if let status = self.head.status { return .answered(status: status) }
+        let isSent = self.attempts > 0 && self.easy.sentHeadSize > self.sentBefore
+        return isSent || self.anEarlierAttemptWasSent ? .mayHaveBeenReceived : .notSent
+    }
+
+    /// What came of it, to be called before the handle leaves libcurl; without a code it is ended by us.
+    func result(code: UInt32?) -> Result<HTTPResponse, TransportError> {
+        let failure = self.failure ?? code.flatMap { self.easy.failure(code: $0, isConnected: self.attempts > 0) }
+        do throws(Failure) {
+            if let failure { throw failure }
+            guard let status = self.head.status, self.head.isComplete else {
+                throw Failure(.connectionLost, "the connection ended within the head of the response")
+            }
+            if self.isSuccess { try self.destination?.keep() }
+            return .success(HTTPResponse(status: status, headers: self.head.headers, body: self.body))
+        } catch {
+            let message = "\(self.job.request.method) \(self.job.request.place): \(error.message)"
+            return .failure(TransportError(error.reason, progress: self.progress, message: message))
+        }
+    }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathHTTP
+
+/// The transfers that are under way; only the thread of the engine has it.
+struct Transfers {
+    /// Handles keep their buffers, which are worth more than the handles.
+    private static let spareHandles = 16
+
+    private let multi: MultiHandle
+    private let configuration: EasyHandle.Configuration
+    private var transfers: [UInt64: Transfer] = [:]
+    private var spare: [EasyHandle] = []
+
+    /// When to call ``advance()`` even if nothing happens; nil while nothing is under way.
+    private(set) var nextLook: ContinuousClock.Instant?
+
+    init(_ multi: MultiHandle, _ configuration: EasyHandle.Configuration) {
+        self.multi = multi
+        self.configuration = configuration
+    }
+
+    var isEmpty: Bool { self.transfers.isEmpty }
+
+    mutating func start(_ job: Job) {
+        guard let easy = self.spare.popLast() ?? EasyHandle(self.configuration) else {
+            job.fail(.other, .notSent, "libcurl has no memory")
+            return
+        }
+        let transfer = Transfer(job, easy)
+        do throws(Transfer.Failure) {
+            try transfer.prepare()
+        } catch {
+            job.fail(error.reason, .notSent, error.message)
+            return
+        }
+        guard self.multi.add(easy) else {
+            job.fail(.other, .notSent, "libcurl does not take the request")
+            return
+        }
+        self.transfers[job.number] = transfer
+        let look = transfer.watch.nextLook
+        self.nextLook = min(self.nextLook ?? look, look)
+    }
+
+    mutating func cancel(_ number: UInt64) {
+        guard let transfer = self.transfers[number] else { return }
+        transfer.failure = Transfer.Failure(.cancelled, "cancelled")
+        self.end(transfer, code: nil)
+    }
+
+    /// Moves everything that can be moved, and ends what has ended.
+    mutating func advance() {
+        self.multi.perform()
+        while let (transfer, code) = self.multi.nextResult() { self.end(transfer, code: code) }
+        guard let nextLook = self.nextLook else { return }
+        let now = ContinuousClock.now
+        guard now >= nextLook else { return }
+        for transfer in self.transfers.values where transfer.isStalled(at: now) {
+            transfer.failure = Transfer.Failure(
+                .timedOut,
+                "nothing moved for \(transfer.job.request.timeouts.stall), see the timeout 'stall'"
+            )
+            self.end(transfer, code: nil)
+        }
+        self.nextLook = self.transfers.values.lazy.map(\.watch.nextLook).min()
+    }
+
+    private mutating func end(_ transfer: Transfer, code: UInt32?) {
+        let result = transfer.result(code: code)
+        self.multi.remove(transfer.easy)
+        self.transfers[transfer.job.number] = nil
+        if self.transfers.isEmpty { self.nextLook = nil }
+        if self.spare.count < Self.spareHandles {
+            transfer.easy.reset()
+            self.spare.append(transfer.easy)
+        }
+        transfer.job.receive(result)
+    }
+}

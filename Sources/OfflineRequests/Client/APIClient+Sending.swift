@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPathHTTP
+
+extension APIClient {
+    /// Sends a request, or keeps it.
+    func response(to request: RetryableRequest) async throws(APIError) -> HTTPResponse {
+        let core = self.queue.core
+        do {
+            try request.validate(maxBodyBytes: self.queue.settings.limits.maxBodyBytes)
+        } catch .invalidRequest(let field, let reason) {
+            throw .invalidRequest(field: field, reason: reason)
+        } catch {
+            throw .queue(error)
+        }
+        guard self.mayGoNow(request) else { throw await self.keep(request) }
+        var http = request.httpRequest()
+        if let prepare = self.queue.settings.prepare {
+            do { try await prepare(&http, request) } catch { throw await self.keep(request) }
+        }
+        let result: Result<HTTPResponse, TransportError>
+        do {
+            result = .success(try await core.transport.send(http))
+        } catch {
+            result = .failure(error)
+        }
+        // What the caller gave up is not worth sending later.
+        if Task.isCancelled, case .failure(let error) = result, error.reason == .cancelled { throw .cancelled }
+        switch self.meaning(of: result, for: request) {
+        case .answer(let response): return response
+        case .later: throw await self.keep(request, after: FirstAttempt(result: result))
+        case .failed(let error): throw error
+        }
+    }
+
+    private enum Meaning {
+        case answer(HTTPResponse)
+        case later
+        case failed(APIError)
+    }
+
+    /// What an attempt means, by the rules that the queue has too.
+    private func meaning(of result: Result<HTTPResponse, TransportError>, for request: RetryableRequest) -> Meaning {
+        let policy = self.queue.settings.responses
+        let failure: APIError =
+            switch result {
+            case .success(let response): .status(response.status, body: response.body)
+            case .failure(let error): .notRetryable(error)
+            }
+        if case .success(let response) = result, let decided = policy.decide?(response, request) {
+            switch decided {
+            case .succeeded: return .answer(response)
+            case .retry, .waitForPath: return .later
+            case .hold, .dead: return .failed(failure)
+            }
+        }
+        switch (policy.outcome(of: result, for: request, at: Date()).outcome, result) {
+        case (.succeeded, .success(let response)): return .answer(response)
+        case (.again, _), (.notSent, _): return .later
+        default: return .failed(failure)
+        }
+    }
+
+    /// Whether there is a path that suits the request, and nothing that has to go first.
+    private func mayGoNow(_ request: RetryableRequest) -> Bool {
+        let monitor = self.queue.monitor
+        guard monitor.isConnected else { return false }
+        let requires = request.requires
+        if requires.unmeteredOnly, monitor.isExpensive || monitor.isConstrained { return false }
+        if let type = requires.interfaceType, type != monitor.connectionType { return false }
+        // The queue watches the host; and what may have to wait for another in the queue must meet it there.
+        if requires.hostReachable != nil { return false }
+        return (request.orderingKey == nil && request.uniqueKey == nil) || self.queue.counts.pending == 0
+    }
+
+    /// Keeps a request.
+    ///
+    /// - Returns: What to throw.
+    private func keep(_ request: RetryableRequest, after failure: FirstAttempt? = nil) async -> APIError {
+        do {
+            return .queuedForRetry(try await self.queue.core.enqueue(request, after: failure))
+        } catch .invalidRequest(let field, let reason) {
+            return .invalidRequest(field: field, reason: reason)
+        } catch {
+            return .queue(error)
+        }
+    }
+}

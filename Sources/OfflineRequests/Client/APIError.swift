@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Foundation
+public import NetPathHTTP
+
+/// Why there is no answer now.
+public enum APIError: Error, Hashable, Sendable {
+    /// It is kept on disk and will be sent by itself; the handler of its type gets the response.
+    case queuedForRetry(UUID)
+    /// The server answered with this status, which another attempt would not change.
+    case status(Int, body: [UInt8])
+    /// The server answered, but not with what was expected.
+    case decoding(String)
+    /// The request failed in a way that another attempt would not change, for example at the server's certificate.
+    case notRetryable(TransportError)
+    /// The request cannot be sent as it is; nothing was sent or kept.
+    case invalidRequest(field: String, reason: String)
+    /// It could neither be sent now nor be kept.
+    case queue(QueueError)
+    /// The task was cancelled; nothing was kept, but the server may have received the request.
+    case cancelled
+}
+
+extension APIError: CustomStringConvertible {
+    /// What, why, and what to do.
+    public var description: String {
+        switch self {
+        case .queuedForRetry(let id):
+            "not sent yet: the request is kept as \(id.uuidString.lowercased()) and goes out by itself"
+        case .status(let status, _): "the server answered \(status); sending again would not change that"
+        case .decoding(let reason): "the server's answer is not what was expected: \(reason)"
+        case .notRetryable(let error): error.description
+        case .invalidRequest(let field, let reason): "the request was not sent: its \(field) \(reason)"
+        case .queue(let error): error.description
+        case .cancelled: "cancelled; the server may have received the request all the same"
+        }
+    }
+}
+
+extension APIError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { self.description }
+}

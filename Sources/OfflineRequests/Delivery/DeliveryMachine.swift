@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathHTTP
+
+/// Decides what may be sent when, and what becomes of a request after an attempt.
+///
+/// It does nothing itself: whoever has it sends what it allows, writes down what it says, and looks again at the time
+/// it names. It knows the requests that are being sent and nothing of those that wait, however many they are.
+///
+/// What must stay true: time without a path and attempts that did not leave this host cost no request anything, and
+/// yet nothing is tried in a circle without a pause.
+struct DeliveryMachine: Sendable {
+    let settings: DeliverySettings
+    let responses: ResponsePolicy
+    private var random: any RandomNumberGenerator & Sendable
+
+    private(set) var isPaused = false
+    private var facts: PathFacts?
+    /// When a path that returned has proved itself; may have passed.
+    private var opensAt: MonotonicTime?
+    /// How many requests may be sent at the same time: few after a path returned, then more with every success.
+    private var limit: Int
+    private var running: [UUID: String] = [:]
+    /// The hosts that requests are being sent to, or that failed.
+    private(set) var hosts: [String: HostHealth] = [:]
+
+    init(
+        settings: DeliverySettings = DeliverySettings(),
+        responses: ResponsePolicy = ResponsePolicy(),
+        random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+    ) {
+        self.settings = settings
+        self.responses = responses
+        self.random = random
+        self.limit = max(1, settings.concurrency)
+    }
+
+    // MARK: What happens
+
+    /// The network changed; returns whether the path has returned.
+    ///
+    /// Facts are nil when nobody can tell, which leaves what was known before: a monitor that broke does not mean
+    /// offline.
+    @discardableResult
+    mutating func path(_ facts: PathFacts?, at now: Moment) -> Bool {
+        guard let facts else { return false }
+        // A path that was there when the queue was opened has not returned.
+        let isRestored = facts.isSatisfied && self.facts?.isSatisfied == false
+        self.facts = facts
+        guard isRestored else { return false }
+        let jitter = Int64.random(in: 0...max(0, self.settings.reconnectJitter.inNanoseconds), using: &self.random)
+        self.opensAt = now.monotonic + max(.zero, self.settings.minimumOnline) + .nanoseconds(jitter)
+        self.limit = 1
+        // What failed over the path that went away says nothing about the hosts.
+        self.forgetFailures()
+        return true
+    }
+
+    /// Nothing more is started until ``resume()``.
+    mutating func pause() { self.isPaused = true }
+
+    /// Requests are started again.
+    mutating func resume() { self.isPaused = false }
+
+    /// Somebody does not want to wait: what waits only out of politeness goes now.
+    mutating func force() {
+        self.opensAt = nil
+        self.limit = max(1, self.settings.concurrency)
+        self.forgetFailures()
+    }
+
+    /// A request is being sent.
+    mutating func started(_ id: UUID, gate: Gate) {
+        precondition(self.running.updateValue(gate.host, forKey: id) == nil, "\(id) is being sent already")
+        self.hosts[gate.host, default: HostHealth()].running += 1
+    }
+
+    /// A request is not being sent any more, and its end does not matter, for example because it was removed.
+    mutating func dropped(_ id: UUID) {
+        guard let host = self.running.removeValue(forKey: id) else { return }
+        self.update(host) { health, _, _ in health.running -= 1 }
+    }
+
+    /// An attempt ended.
+    ///
+    /// - Parameters:
+    ///   - id: The request.
+    ///   - request: The same, with the attempts that counted before this one.
+    ///   - enqueued: When it was enqueued.
+    ///   - result: How it ended.
+    ///   - now: When.
+    /// - Returns: What becomes of it.
+    mutating func finished(
+        _ id: UUID,
+        request: RetryableRequest,
+        enqueued: ClockStamp,
+        result: Result<HTTPResponse, TransportError>,
+        at now: Moment
+    ) -> Disposition {
+        let (outcome, host) = self.responses.outcome(of: result, for: request, at: now.wall)
+        self.learn(host, from: self.running[id], at: now)
+        self.dropped(id)
+        let attempt = Attempt(request: request, enqueued: enqueued, failure: result.failure(of: request), now: now)
+        if case .success(let response) = result, let decided = self.responses.decide?(response, request) {
+            return self.limited(decided, attempt)
+        }
+        switch outcome {
+        case .succeeded: return .succeeded
+        case .notSent: return attempt.end(self.settings, counts: false) ?? .waitForPath
+        case .again(let retryAfter): return self.again(attempt, retryAfter: retryAfter)
+        case .hold(let reason): return .hold(reason)
+        case .final: return .dead(reason: attempt.failure)
+        }
+    }
+
+    /// The server answered well, but the handler of the response failed: the whole is tried again.
+    mutating func handlerFailed(
+        _ request: RetryableRequest,
+        enqueued: ClockStamp,
+        message: String,
+        at now: Moment
+    ) -> Disposition {
+        let failure = request.redact("the handler of the response failed: \(message)")
+        return self.again(Attempt(request: request, enqueued: enqueued, failure: failure, now: now), retryAfter: nil)
+    }
+
+    /// What prepares a request before it is sent failed: nothing left this host.
+    ///
+    /// The wait grows with `attempts`, how many were begun in all, this one among them.
+    mutating func prepareFailed(
+        _ id: UUID,
+        request: RetryableRequest,
+        enqueued: ClockStamp,
+        attempts: Int,
+        message: String,
+        at now: Moment
+    ) -> Disposition {
+        self.dropped(id)
+        let failure = request.redact("it could not be prepared: \(message)")
+        let attempt = Attempt(request: request, enqueued: enqueued, failure: failure, now: now)
+        return attempt.end(self.settings, counts: false)
+            ?? .retry(after: self.pause(attempt: attempts - 1), countsAttempt: false)
+    }
+
+    // MARK: What may be done
+
+    /// How many requests may be started now, if their gates are open.
+    func slots(at now: Moment) -> Int {
+        guard !self.isPaused, self.facts?.isSatisfied == true, !self.isReconnecting(at: now) else { return 0 }
+        return max(0, self.limit - self.running.count)
+    }
+
+    /// Why a request with that gate may not be started now; nil when it may.
+    func waiting(for gate: Gate, at now: Moment) -> WaitingReason? {
+        if self.isPaused { return .paused }
+        guard let facts = self.facts else { return .noPath("nothing is known of the network yet") }
+        if let lack = facts.lacks(gate) { return lack }
+        if self.isReconnecting(at: now) { return .reconnecting }
+        let health = self.hosts[gate.host] ?? HostHealth()
+        if let until = health.pause(at: now.monotonic) {
+            return .hostPaused(gate.host, until: now.wall(at: until))
+        }
+        guard self.running.count < self.limit else {
+            return self.limit < self.settings.concurrency ? .reconnecting : .concurrency
+        }
+        return health.running < health.limit(self.settings) ? nil : .concurrency
+    }
+
+    /// When one of these gates, those of the requests that are ready, may open by the passing of time alone; nil for
+    /// never, and then no timer is needed.
+    func nextWake(after now: Moment, for gates: some Sequence<Gate>) -> MonotonicTime? {
+        guard !self.isPaused, let facts = self.facts, facts.isSatisfied else { return nil }
+        return gates.lazy.filter { facts.lacks($0) == nil }
+            .compactMap { gate in
+                [self.opensAt, self.hosts[gate.host]?.pause(at: now.monotonic)].compactMap { $0 }.max()
+            }
+            .filter { $0 > now.monotonic }
+            .min()
+    }
+
+    private func isReconnecting(at now: Moment) -> Bool {
+        self.opensAt.map { $0 > now.monotonic } ?? false
+    }
+}
+
+extension DeliveryMachine {
+    private mutating func learn(_ lesson: Outcome.Host, from host: String?, at now: Moment) {
+        if lesson == .works { self.limit = min(self.limit * 2, max(1, self.settings.concurrency)) }
+        guard let host else { return }
+        self.update(host) { health, settings, random in
+            switch lesson {
+            case .works: health.recovered()
+            case .failed(let retryAfter):
+                health.failed(
+                    pausesAtOnce: false,
+                    retryAfter: retryAfter,
+                    at: now.monotonic,
+                    settings: settings,
+                    using: &random
+                )
+            case .notReached:
+                health.failed(
+                    pausesAtOnce: true,
+                    retryAfter: nil,
+                    at: now.monotonic,
+                    settings: settings,
+                    using: &random
+                )
+            case .unknown: ()
+            }
+        }
+    }
+    /// The request is tried again, unless this was its last attempt.
+    private mutating func again(_ attempt: Attempt, retryAfter: Duration?) -> Disposition {
+        if let end = attempt.end(self.settings, counts: true) { return end }
+        let backoff = Backoff.fullJitter(
+            attempt: attempt.request.retryCount,
+            base: self.settings.baseBackoff,
+            cap: self.settings.maxBackoff,
+            using: &self.random
+        )
+        return .retry(after: max(backoff, retryAfter ?? .zero), countsAttempt: true)
+    }
+
+    /// What somebody else decided, within the limits that keep a request from being tried for ever or without a pause.
+    private mutating func limited(_ decided: Disposition, _ attempt: Attempt) -> Disposition {
+        switch decided {
+        case .succeeded, .hold: decided
+        case .dead(let reason): .dead(reason: attempt.request.redact(reason))
+        case .retry(let after, countsAttempt: true):
+            attempt.end(self.settings, counts: true) ?? .retry(after: max(after, .zero), countsAttempt: true)
+        case .retry(let after, countsAttempt: false):
+            attempt.end(self.settings, counts: false)
+                ?? .retry(after: max(after, self.pause(attempt: 0)), countsAttempt: false)
+        // It was answered, so that nothing but time can make the difference.
+        case .waitForPath:
+            attempt.end(self.settings, counts: false) ?? .retry(after: self.pause(attempt: 0), countsAttempt: false)
+        }
+    }
+
+    /// A wait that is never none.
+    private mutating func pause(attempt: Int) -> Duration {
+        Backoff.equalJitter(
+            attempt: attempt,
+            base: self.settings.baseBackoff,
+            cap: self.settings.maxBackoff,
+            using: &self.random
+        )
+    }
+
+    private mutating func forgetFailures() {
+        for host in Array(self.hosts.keys) { self.update(host) { health, _, _ in health.recovered() } }
+    }
+
+    private mutating func update(
+        _ host: String,
+        _ change: (inout HostHealth, DeliverySettings, inout any RandomNumberGenerator & Sendable) -> Void
+    ) {
+        var health = self.hosts[host] ?? HostHealth()
+        change(&health, self.settings, &self.random)
+        // Only what deviates is kept: a queue that has sent to a million hosts remembers none of them.
+        self.hosts[host] = health.isForgettable ? nil : health
+    }
+}

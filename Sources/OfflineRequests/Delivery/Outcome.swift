@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+
+/// What an attempt came to, before attempts and age are looked at.
+enum Outcome: Hashable, Sendable {
+    /// What an attempt says of the host.
+    enum Host: Hashable, Sendable {
+        /// It answers as one that works.
+        case works
+        /// It failed; how long it asked to be left alone.
+        case failed(retryAfter: Duration?)
+        /// Nothing could be sent to it.
+        case notReached
+        /// Nothing.
+        case unknown
+    }
+
+    /// It is done.
+    case succeeded
+    /// Nothing left this host.
+    case notSent
+    /// The same may work later.
+    case again(retryAfter: Duration?)
+    /// It waits for somebody.
+    case hold(WaitingReason)
+    /// The same would fail again.
+    case final
+
+    /// How long a server may ask to wait.
+    static let longestRetryAfter: Duration = .seconds(86_400)
+}
+
+extension ResponsePolicy {
+    /// Says what an attempt came to.
+    func outcome(
+        of result: Result<HTTPResponse, TransportError>,
+        for request: RetryableRequest,
+        at wall: Date
+    ) -> (outcome: Outcome, host: Outcome.Host) {
+        switch result {
+        case .success(let response):
+            let retryAfter = Self.retryAfter(of: response, at: wall)
+            return (
+                self.outcome(ofStatus: response.status, retryAfter: retryAfter, for: request),
+                Self.host(ofStatus: response.status, retryAfter: retryAfter)
+            )
+        case .failure(let error):
+            return self.outcome(of: error, for: request)
+        }
+    }
+
+    /// The wait a server asks for, at most a day.
+    static func retryAfter(of response: HTTPResponse, at wall: Date) -> Duration? {
+        response.headers["Retry-After"]
+            .flatMap { RetryAfter.parse($0, now: .seconds(wall.timeIntervalSince1970)) }
+            .map { min($0, Outcome.longestRetryAfter) }
+    }
+
+    private func outcome(ofStatus status: Int, retryAfter: Duration?, for request: RetryableRequest) -> Outcome {
+        switch status {
+        case 200..<300: .succeeded
+        case _ where self.holding.contains(status): .hold(.unauthorized)
+        case _ where self.retryable.contains(status): .again(retryAfter: retryAfter)
+        // The first request with that key is still being worked on
+        // (draft-ietf-httpapi-idempotency-key-header-06, 2.6).
+        case 409 where request.carriesKey: .again(retryAfter: retryAfter)
+        default: .final
+        }
+    }
+
+    private static func host(ofStatus status: Int, retryAfter: Duration?) -> Outcome.Host {
+        status >= 500 || status == 429 ? .failed(retryAfter: retryAfter) : .works
+    }
+
+    private func outcome(
+        of error: TransportError,
+        for request: RetryableRequest
+    ) -> (outcome: Outcome, host: Outcome.Host) {
+        switch (error.progress, error.reason) {
+        case (.notSent, .invalidRequest), (.notSent, .file):
+            (.final, .unknown)
+        // Whoever cancelled it knows when it may go again.
+        case (.notSent, .cancelled):
+            (.notSent, .unknown)
+        case (.notSent, _):
+            (.notSent, .notReached)
+        case (.mayHaveBeenReceived, .cancelled):
+            (.again(retryAfter: nil), .unknown)
+        case (.mayHaveBeenReceived, _):
+            (.again(retryAfter: nil), .failed(retryAfter: nil))
+        case (.answered(let status), let reason):
+            switch self.outcome(ofStatus: status, retryAfter: nil, for: request) {
+            // The server has done it, and the same answer would be too long again.
+            case .succeeded where reason == .badResponse: (.final, .works)
+            // The server has done it, but what it answered is lost; the key makes asking again safe.
+            case .succeeded: (.again(retryAfter: nil), .unknown)
+            case let outcome: (outcome, Self.host(ofStatus: status, retryAfter: nil))
+            }
+        }
+    }
+}
+
+extension Result<HTTPResponse, TransportError> {
+    /// The status, if there was one.
+    var status: Int? {
+        switch self {
+        case .success(let response): response.status
+        case .failure(let error): if case .answered(let status) = error.progress { status } else { nil }
+        }
+    }
+
+    /// What went wrong, as it may be shown.
+    func failure(of request: RetryableRequest) -> String {
+        switch self {
+        case .success(let response): "the server answered \(response.status)"
+        case .failure(let error): request.redact(error.message)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import NetPath
+
+/// The network as a queue sees it, and what a change of it means for what is being sent.
+struct NetworkView {
+    /// How long connections survive without their path when it comes back as it was: TCP sends again what was lost.
+    static let grace: Duration = .seconds(5)
+
+    /// What is known; nil before anything is.
+    private(set) var facts: PathFacts?
+    private var reachableHosts: Set<String> = []
+    /// The links and addresses of the last path there was, which connections were made from.
+    private var links: [UInt32: Set<AddressPrefix>] = [:]
+    private var lostAt: MonotonicTime?
+
+    /// Whether there is a path.
+    var isSatisfied: Bool { self.facts?.isSatisfied ?? false }
+
+    /// Takes what the monitor says.
+    ///
+    /// - Returns: Whether connections that stood before are certainly of no use any more. While there is no path they
+    ///   are left alone: what is on its way may still arrive.
+    mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Bool {
+        self.facts = PathFacts(update, reachableHosts: self.reachableHosts)
+        guard update.isConnected, let path = update.path else {
+            if self.lostAt == nil { self.lostAt = now }
+            return false
+        }
+        let links = path.interfaces.reduce(into: [UInt32: Set<AddressPrefix>]()) { links, interface in
+            if interface.reason.code == .routed { links[interface.index] = Set(interface.addresses) }
+        }
+        defer {
+            self.links = links
+            self.lostAt = nil
+        }
+        if let lostAt, now - lostAt > Self.grace { return true }
+        return !self.links.allSatisfy { index, addresses in
+            path.interfaces.contains { $0.index == index && addresses.isSubset(of: $0.addresses) && $0.isUsable }
+        }
+    }
+
+    mutating func host(_ host: String, isReachable: Bool) {
+        if isReachable { self.reachableHosts.insert(host) } else { self.reachableHosts.remove(host) }
+        self.facts?.reachableHosts = self.reachableHosts
+    }
+}
+
+extension PathInterface {
+    /// Whether packets could leave through it, though others may be preferred.
+    fileprivate var isUsable: Bool { self.reason.code == .routed || self.reason.code == .alternative }
+}
+
+extension PathFacts {
+    init?(_ update: ConnectivityUpdate, reachableHosts: Set<String>) {
+        // Nobody has an opinion: that is not "offline".
+        guard let path = update.path else { return nil }
+        self.init(
+            isSatisfied: update.isConnected,
+            reason: path.reason.message,
+            isExpensive: update.isExpensive,
+            isConstrained: update.isConstrained,
+            interfaceTypes: update.isConnected ? [update.connectionType] : [],
+            reachableHosts: reachableHosts
+        )
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Foundation
+
+extension OfflineRequestQueue {
+    /// What is to be delivered, read as it is looked at.
+    public var pendingRequests: PendingRequests { PendingRequests(core: self.core, states: PendingRequests.pending) }
+
+    /// What was given up and is kept; ``requeueDead(id:)`` revives it.
+    public var deadRequests: PendingRequests { PendingRequests(core: self.core, states: [.dead]) }
+
+    /// How many requests there are in each state; takes microseconds, however many there are.
+    public var counts: QueueCounts { self.core.counts }
+
+    /// Reads a request and where it stands.
+    ///
+    /// - Parameter id: The id.
+    /// - Returns: The record; nil when there is none, or no more.
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public func record(id: UUID) throws(QueueError) -> RequestRecord? {
+        try self.core.record(id)
+    }
+
+    /// What happens from now on.
+    public var changes: QueueChanges { QueueChanges(queue: self) }
+
+    /// Calls a function with everything that happens, until the observation is cancelled or the queue is closed.
+    ///
+    /// - Parameter body: Called with one event at a time, on threads of the queue that all its functions share.
+    /// - Returns: What ends it.
+    @discardableResult
+    public func observe(_ body: @escaping @Sendable (QueueEvent) -> Void) -> QueueObservation {
+        self.core.observers.observe(body)
+    }
+
+    /// Waits until nothing is left to deliver but what waits for somebody.
+    ///
+    /// - Throws: ``QueueError/closed``, also when the task is cancelled.
+    public func waitUntilEmpty() async throws(QueueError) {
+        _ = try await self.core.wait(for: nil)
+    }
+
+    /// Waits until a request has been delivered, given up or cancelled.
+    ///
+    /// - Parameter id: The id.
+    /// - Returns: How it ended. Of one that another process delivered, and whose response is not kept, only that is
+    ///   known.
+    /// - Throws: ``QueueError/unknownID(_:)``, or ``QueueError/closed``, also when the task is cancelled.
+    public func wait(for id: UUID) async throws(QueueError) -> RequestRecord {
+        guard let record = try await self.core.wait(for: id) else { throw .unknownID(id) }
+        return record
+    }
+
+    // MARK: Dead letters
+
+    /// Revives a request that was given up, with its attempts reset.
+    ///
+    /// - Parameter id: The id.
+    /// - Throws: ``QueueError/unknownID(_:)`` when there is no such dead letter.
+    public func requeueDead(id: UUID) async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.requeueDead(id, in: store) }
+    }
+
+    /// Revives everything that was given up.
+    ///
+    /// - Returns: How many requests.
+    /// - Throws: ``QueueError``; nothing was revived then.
+    @discardableResult
+    public func requeueDead() async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.requeueDead(in: store) }
+    }
+
+    /// Removes everything that was given up.
+    ///
+    /// - Returns: How many requests.
+    /// - Throws: ``QueueError``; nothing was removed then.
+    @discardableResult
+    public func purgeDead() async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.purgeDead(in: store) }
+    }
+}

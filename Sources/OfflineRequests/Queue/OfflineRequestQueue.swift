@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Connectivity
+public import Foundation
+public import NetPathCurl
+public import NetPathHTTP
+import Synchronization
+
+/// Requests that are kept on disk and go out by themselves when there is a path.
+///
+/// A request that was taken is on disk, and stays there until a server has answered it and that is recorded: it is
+/// delivered at least once, and every repeat carries the same idempotency key. Several processes may have the same
+/// file open; one of them sends, and the next one takes over whenever that ends.
+///
+/// Every member may be used on any thread. One thread of the queue does all the work, and sleeps without any timer
+/// while there is nothing to send or no path. A queue that nobody holds any more is closed.
+public final class OfflineRequestQueue: Sendable {
+    /// The file of the queue.
+    public let file: String
+    /// How it works.
+    public let settings: QueueSettings
+    /// What says whether there is a path.
+    public let monitor: NetworkMonitor
+
+    let core: QueueCore
+
+    /// Opens a queue, or makes a new one; ``start()`` begins to send.
+    ///
+    /// - Parameters:
+    ///   - file: The file; nil for `$XDG_DATA_HOME/netpath/queue.sqlite`, or `~/.local/share/netpath/queue.sqlite`.
+    ///     Files beside it whose names begin with its name belong to it.
+    ///   - settings: How it works.
+    ///   - transport: What sends.
+    ///   - monitor: What says whether there is a path; ``start()`` starts it.
+    /// - Throws: ``QueueError`` when the file cannot be used, or the system grants no thread.
+    public init(
+        file: String? = nil,
+        settings: QueueSettings = QueueSettings(),
+        transport: any HTTPTransport = CurlTransport.shared,
+        monitor: NetworkMonitor = .shared
+    ) throws(QueueError) {
+        self.file = URL(fileURLWithPath: file ?? QueueFile.standard()).standardizedFileURL.path
+        self.settings = settings
+        self.monitor = monitor
+        self.core = try QueueCore(file: self.file, settings: settings, transport: transport)
+    }
+
+    deinit {
+        self.close()
+    }
+
+    // MARK: Lifetime
+
+    /// Begins to send, once the handlers are registered; nothing when it was called before, or after ``close()``.
+    public func start() {
+        self.core.start(following: self.monitor)
+    }
+
+    /// Ends the work and waits for nothing: what is being sent is given up, and sent again when the file is opened
+    /// the next time.
+    public func close() {
+        self.core.close()
+    }
+
+    // MARK: Requests
+
+    /// Takes a request; it is on disk when this returns.
+    ///
+    /// - Parameter request: The request.
+    /// - Returns: Its id; that of the one that waits already, where ``RetryableRequest/ifExists`` says so.
+    /// - Throws: ``QueueError``; nothing was kept then.
+    @discardableResult
+    public func enqueue(_ request: RetryableRequest) async throws(QueueError) -> UUID {
+        try await self.core.enqueue(request, after: nil)
+    }
+
+    /// Takes a request, for callers that do not wait.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - completion: Called when it is on disk, or when it was not kept; on a thread of the queue, which it must
+    ///     not block.
+    public func enqueue(
+        _ request: RetryableRequest,
+        completion: @escaping @Sendable (Result<UUID, QueueError>) -> Void
+    ) {
+        self.core.enqueue(request, after: nil, reply: completion)
+    }
+
+    /// Removes a request, also one that is being sent, which the server may receive all the same.
+    ///
+    /// - Parameter id: The id.
+    /// - Returns: Whether it was being sent.
+    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more.
+    @discardableResult
+    public func cancelRequest(id: UUID) async throws(QueueError) -> Bool {
+        try await self.core.perform { worker, store in try worker.cancel(id, in: store) }
+    }
+
+    /// Removes the requests of a kind, as ``cancelRequest(id:)`` does.
+    ///
+    /// - Parameter requestType: The kind.
+    /// - Returns: How many there were.
+    /// - Throws: ``QueueError``; nothing was removed then.
+    @discardableResult
+    public func cancelRequests(requestType: String) async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.cancel(.type(requestType), in: store) }
+    }
+
+    /// Removes the requests of a lane, as ``cancelRequest(id:)`` does.
+    ///
+    /// - Parameter orderingKey: The lane.
+    /// - Returns: How many there were.
+    /// - Throws: ``QueueError``; nothing was removed then.
+    @discardableResult
+    public func cancelRequests(orderingKey: String) async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.cancel(.lane(orderingKey), in: store) }
+    }
+
+    /// Removes everything, dead letters and what is being sent included.
+    ///
+    /// - Throws: ``QueueError``; nothing was removed then.
+    public func reset() async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.reset(in: store) }
+    }
+
+    // MARK: Delivery
+
+    /// Tries everything that waits for its time or for somebody again, now, if there is a path.
+    public func forceTriggerRetry() {
+        self.core.command { worker, store in try worker.force(in: store) }
+    }
+
+    /// Sends nothing more until ``resume()``, in any process, also after a restart; what is being sent goes on.
+    ///
+    /// - Throws: ``QueueError`` when that cannot be recorded.
+    public func pause() async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.pause(true, in: store) }
+    }
+
+    /// Sends again after ``pause()``.
+    ///
+    /// - Throws: ``QueueError`` when that cannot be recorded.
+    public func resume() async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.pause(false, in: store) }
+    }
+
+    /// Sets what receives the responses of a kind of request, also of those that an earlier run of the program left.
+    ///
+    /// It is called for every response that means success, before that is recorded: if the program ends in between,
+    /// the request is sent again and the handler called again. What it throws counts as a failed attempt.
+    ///
+    /// - Parameters:
+    ///   - requestType: The kind, ``RetryableRequest/requestType``.
+    ///   - handler: Called on threads of the queue that all its functions share: it may suspend, and should not block.
+    public func onResponse(
+        for requestType: String,
+        _ handler: @escaping @Sendable (RetryableRequest, HTTPResponse) async throws -> Void
+    ) {
+        self.core.handlers.withLock { $0[requestType] = handler }
+    }
+}

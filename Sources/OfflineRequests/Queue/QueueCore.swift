@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPathHTTP
+import NetPathStandard
+import NetPathSystem
+import Synchronization
+
+/// What the faces of a queue, its thread and its tasks share; lives until the thread has ended.
+final class QueueCore: Sendable {
+    typealias Handler = @Sendable (RetryableRequest, HTTPResponse) async throws -> Void
+
+    let file: String
+    let settings: QueueSettings
+    let transport: any HTTPTransport
+    /// Where functions of the application run.
+    let executor = BackgroundExecutor()
+    let mailbox: Mailbox<QueueMessage>
+    let observers: QueueObservers
+    let handlers = Mutex<[String: Handler]>([:])
+    /// What the thread last said of itself.
+    let status: Mutex<QueueStatus>
+
+    let store: RequestStore
+    private let path = PathFeed()
+    private let lastWaiter = Atomic<UInt64>(0)
+
+    init(file: String, settings: QueueSettings, transport: any HTTPTransport) throws(QueueError) {
+        guard let doorbell = Doorbell(), let files = FileWatch() else {
+            throw .io(path: file, reason: "the system grants no more descriptors")
+        }
+        self.file = file
+        self.settings = settings
+        self.transport = transport
+        self.mailbox = Mailbox(doorbell: doorbell)
+        self.observers = QueueObservers(executor: self.executor)
+        self.status = Mutex(QueueStatus(settings: settings))
+        self.store = try RequestStore(
+            path: file,
+            limits: settings.limits,
+            salvaged: { [observers = self.observers] salvage in
+                let event = QueueEvent.salvaged(
+                    recovered: salvage.recovered,
+                    lost: salvage.lost,
+                    setAsideAs: salvage.asideAs
+                )
+                observers.send([event])
+            }
+        )
+        let started = BackgroundThread.start { QueueWorker(core: self, sleep: Sleep(doorbell: doorbell, files: files)).run() }
+        guard started else { throw .io(path: file, reason: "the system grants no thread") }
+    }
+
+    // MARK: Lifetime
+
+    func start(following monitor: NetworkMonitor) {
+        guard self.settings.sends else { return }
+        self.path.start(monitor, on: self.executor, telling: self.mailbox)
+        self.mailbox.post(.start)
+    }
+
+    func close() {
+        self.path.end()
+        self.mailbox.post(.close)
+    }
+
+    // MARK: Commands
+
+    /// Has something done; returns when it is on disk.
+    func perform<Value: Sendable>(
+        _ body: @escaping @Sendable (QueueWorker, StoreTransaction) throws -> Value
+    ) async throws(QueueError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            self.post(QueueCommand(body) { continuation.resume(returning: $0) })
+        }
+        return try result.get()
+    }
+
+    /// Has something done, for callers that do not wait.
+    func command(_ body: @escaping @Sendable (QueueWorker, StoreTransaction) throws -> Void) {
+        self.post(QueueCommand(isDurable: false, body) { _ in })
+    }
+
+    /// Keeps a request.
+    ///
+    /// - Parameter failure: How a first attempt failed, where there was one.
+    func enqueue(
+        _ request: RetryableRequest,
+        after failure: FirstAttempt?,
+        reply: @escaping @Sendable (Result<UUID, QueueError>) -> Void
+    ) {
+        do {
+            let prepared = try self.store.prepare(request)
+            self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply))
+        } catch {
+            reply(.failure(error))
+        }
+    }
+
+    func enqueue(_ request: RetryableRequest, after failure: FirstAttempt?) async throws(QueueError) -> UUID {
+        let result = await withCheckedContinuation { continuation in
+            self.enqueue(request, after: failure) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
+    }
+
+    private func post(_ command: QueueCommand) {
+        if !self.mailbox.post(.command(command)) { command.refuse(.closed) }
+    }
+
+    // MARK: Waiting
+
+    /// Waits for the end of a request; with nil until nothing is left.
+    func wait(for id: UUID?) async throws(QueueError) -> RequestRecord? {
+        let number = self.lastWaiter.add(1, ordering: .relaxed).newValue
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Result<_, QueueError>, Never>) in
+                let waiter = QueueWaiter(number: number, id: id) { continuation.resume(returning: $0) }
+                if !self.mailbox.post(.wait(waiter)) { waiter.reply(.failure(.closed)) }
+                // A cancellation that came first found nobody.
+                if Task.isCancelled { self.mailbox.post(.abandon(number)) }
+            }
+        } onCancel: {
+            self.mailbox.post(.abandon(number))
+        }
+        return try result.get()
+    }
+}

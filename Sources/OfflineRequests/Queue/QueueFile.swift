@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+
+/// Where a queue is, and what lies beside it.
+enum QueueFile {
+    /// The file of applications that name none.
+    ///
+    /// - Parameter environment: The variables `XDG_DATA_HOME` and `HOME`.
+    /// - Returns: `netpath/queue.sqlite` in the folder for data of the user (XDG Base Directory Specification).
+    static func standard(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        // Relative paths are invalid, says the specification, and ignored.
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let folder = data ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/share"
+        return "\(folder)/netpath/queue.sqlite"
+    }
+
+    /// The file whose lock says who sends.
+    static func senderLock(of file: String) -> String { "\(file)-sender" }
+}

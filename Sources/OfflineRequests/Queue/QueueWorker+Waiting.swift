@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+
+/// Those who wait for the end of requests.
+extension QueueWorker {
+    func add(_ waiter: QueueWaiter) {
+        var waiter = waiter
+        if self.answer(&waiter, ended: nil) { return }
+        self.waiters.append(waiter)
+        // Another process may send: what it writes is heard, for as long as somebody waits here.
+        if self.walWatch == nil, self.role != .sender { self.walWatch = self.sleep.files.add("\(self.core.file)-wal", .written) }
+    }
+
+    func abandon(_ number: UInt64) {
+        guard let index = self.waiters.firstIndex(where: { $0.number == number }) else { return }
+        self.waiters.remove(at: index).reply(.failure(.closed))
+        self.stopListening()
+    }
+
+    /// Answers those who know now what they wait for.
+    ///
+    /// - Parameters:
+    ///   - ended: How requests ended in the last transaction of this process.
+    ///   - isDrained: Whether nothing is left.
+    ///   - all: Whether others may have done something, so that everything is looked at.
+    func checkWaiters(ended: [UUID: TurnEffects.Ending] = [:], isDrained: Bool = false, all: Bool = false) {
+        guard !self.waiters.isEmpty, all || isDrained || !ended.isEmpty else { return }
+        var remaining: [QueueWaiter] = []
+        for var waiter in self.waiters {
+            let concerns = all || waiter.id.map { ended[$0] != nil } ?? isDrained
+            let state = waiter.id.flatMap { ended[$0] }
+            if !concerns || !self.answer(&waiter, ended: state) { remaining.append(waiter) }
+        }
+        self.waiters = remaining
+        self.stopListening()
+    }
+
+    /// - Returns: Whether it was answered.
+    private func answer(_ waiter: inout QueueWaiter, ended: TurnEffects.Ending?) -> Bool {
+        do {
+            guard let id = waiter.id else {
+                let counts = try self.core.store.read { $1.counts }
+                guard counts.pending == counts.held else { return false }
+                waiter.reply(.success(nil))
+                return true
+            }
+            guard let record = try self.core.store.read({ records, _ in try records.record(id) }) else {
+                var last = waiter.last
+                last?.state = ended?.state ?? .succeeded
+                last?.lastStatus = ended?.status
+                last?.waiting = nil
+                waiter.reply(.success(last))
+                return true
+            }
+            waiter.last = record
+            guard record.state.isFinal else { return false }
+            waiter.reply(.success(record))
+        } catch {
+            waiter.reply(.failure(error))
+        }
+        return true
+    }
+
+    /// A sender hears of itself, and would not rest while it does.
+    func stopListening() {
+        guard self.waiters.isEmpty || self.role == .sender, let watch = self.walWatch.take() else { return }
+        self.sleep.files.remove(watch)
+    }
+}

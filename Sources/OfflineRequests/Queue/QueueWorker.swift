@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import Synchronization
+
+/// The thread of a queue, which does all its work: a loop that takes what came, writes it down in one transaction,
+/// sends what may go, and sleeps.
+///
+/// What must stay true: nobody hears of anything before it is in the file, and a request leaves the file only when its
+/// end is what is written down. Everything that comes while a transaction is written shares the next one.
+final class QueueWorker {
+    /// How long nothing is sent after the file could not be written, since no success could be recorded.
+    private static let patience: Duration = .seconds(5)
+    /// How often it is asked what has become too old.
+    private static let expiryInterval: Duration = .seconds(1)
+
+    let core: QueueCore
+    let sleep: Sleep
+
+    var machine: DeliveryMachine
+    var role = QueueStatus.Role.none
+    var isStarted = false
+    var lock: SenderLock?
+    var network = NetworkView()
+    var hosts: HostWatches
+
+    /// What is being sent.
+    var flights: [UUID: Flight] = [:]
+    var lastRun: UInt64 = 0
+    /// What was sent, and is not recorded yet.
+    var landings: [Landing] = []
+    /// The gates of what is ready.
+    var gates: [Gate] = []
+
+    var waiters: [QueueWaiter] = []
+    var walWatch: Int32?
+
+    /// What the next transaction has to do besides.
+    var promotion = Promotion.due
+    var releasesRunning = false
+    var checksFlights = false
+    /// What the transaction under way leads to, once it is in the file.
+    var effects = TurnEffects()
+
+    private var commands: [QueueCommand] = []
+    private var isLookDue = false
+    private var dueAt: MonotonicTime?
+    private var failedUntil: MonotonicTime?
+    private var nextExpiry: MonotonicTime?
+    private var wasPending = false
+
+    /// Which of those that wait for their time go now.
+    enum Promotion {
+        case due
+        case restored
+        case all
+    }
+
+    init(core: QueueCore, sleep: Sleep) {
+        self.core = core
+        self.sleep = sleep
+        self.machine = DeliveryMachine(settings: core.settings.delivery, responses: core.settings.responses)
+        self.hosts = HostWatches(mailbox: core.mailbox)
+    }
+
+    // MARK: The loop
+
+    func run() {
+        while true {
+            for message in self.core.mailbox.take() {
+                if case .close = message { return self.finish() }
+                self.receive(message, at: .ofQueue())
+            }
+            self.turn(at: .ofQueue())
+            self.core.status.withLock { status in
+                status.role = self.role
+                status.machine = self.machine
+            }
+            guard self.core.mailbox.mayRest() else { continue }
+            let wake = self.sleep.wait(until: self.deadline(at: .ofQueue()))
+            if wake.contains(.file) { self.lookAround() }
+            if wake.contains(.time) { self.isLookDue = true }
+        }
+    }
+
+    private func receive(_ message: QueueMessage, at now: Moment) {
+        self.isLookDue = true
+        switch message {
+        case .command(let command): self.commands.append(command)
+        case .wait(let waiter): self.add(waiter)
+        case .abandon(let number): self.abandon(number)
+        case .start:
+            self.isStarted = true
+            self.standForElection()
+        case .path(let update): self.network(is: update, at: now)
+        case .restored: self.promotion = self.promotion == .all ? .all : .restored
+        case .host(let host, let isReachable): self.host(host, isReachable: isReachable, at: now)
+        case .prepared(let id, let run, let result): self.prepared(id, run: run, result, at: now)
+        case .finished(let id, let run, let result): self.finished(id, run: run, result, at: now)
+        case .handled(let id, let run, let failure): self.handled(id, run: run, failure, at: now)
+        case .close: ()
+        }
+    }
+
+    /// Another process rang, or ended, or wrote.
+    private func lookAround() {
+        self.isLookDue = true
+        if self.role == .sender { self.checksFlights = true } else { self.standForElection() }
+        self.checkWaiters(all: true)
+    }
+
+    // MARK: A turn
+
+    private func turn(at now: Moment) {
+        let commands = self.commands
+        self.commands = []
+        let isFailing = self.failedUntil.map { $0 > now.monotonic } ?? false
+        let sends = self.role == .sender && self.isLookDue && !isFailing
+        self.isLookDue = false
+        guard !commands.isEmpty || (!self.landings.isEmpty && !isFailing) || sends else { return }
+
+        let isDurable = commands.contains { $0.isDurable }
+        let (releases, promotion, checksFlights) = (self.releasesRunning, self.promotion, self.checksFlights)
+        var replies: [@Sendable (QueueError?) -> Void] = []
+        var launches: [RequestRecord] = []
+        self.effects = TurnEffects(records: !self.core.observers.isEmpty || !self.waiters.isEmpty)
+        do throws(QueueError) {
+            launches = try self.core.store.transaction(durable: isDurable) { store in
+                if releases { try store.releaseRunning() }
+                for landing in self.landings { try self.record(landing, in: store) }
+                for command in commands { replies.append(try self.perform(command, in: store)) }
+                let launches = sends ? try self.plan(in: store, at: now) : []
+                self.effects.counts = store.counts
+                // What this transaction itself acknowledges must be in the file before it may go; everything else is
+                // there already, and need not wait for the disk.
+                if isDurable { return launches }
+                self.launch(launches, at: now)
+                return []
+            }
+        } catch {
+            (self.promotion, self.checksFlights) = (promotion, checksFlights)
+            return self.fail(commands, error, at: now)
+        }
+        self.failedUntil = nil
+        if releases { self.releasesRunning = false }
+        self.landings = []
+        self.remove(self.effects.removed)
+        self.launch(launches, at: now)
+        for reply in replies { reply(nil) }
+        if !commands.isEmpty, self.role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.core.file)) }
+        self.announce()
+    }
+
+    private func perform(
+        _ command: QueueCommand,
+        in store: StoreTransaction
+    ) throws -> @Sendable (QueueError?) -> Void {
+        do {
+            return try command.perform(self, store)
+        } catch let error as QueueError {
+            // It changed nothing, and the others need not suffer from it.
+            return { _ in command.refuse(error) }
+        }
+    }
+
+    /// Nothing of the transaction is in the file.
+    private func fail(_ commands: [QueueCommand], _ error: QueueError, at now: Moment) {
+        self.effects = TurnEffects()
+        self.failedUntil = now.monotonic + Self.patience
+        for command in commands { command.refuse(error) }
+        self.core.observers.send([.failed(error)])
+    }
+
+    /// Says what became true.
+    private func announce() {
+        let effects = self.effects
+        self.effects = TurnEffects()
+        let isPending = effects.counts.map { $0.pending > $0.held } ?? true
+        let isDrained = self.wasPending && !isPending
+        self.wasPending = isPending
+        guard effects.records else { return }
+        self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
+        self.checkWaiters(ended: effects.ended, isDrained: !isPending)
+    }
+
+    /// What may go now, marked as being sent.
+    private func plan(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
+        if store.isPaused { self.machine.pause() } else { self.machine.resume() }
+        if self.checksFlights {
+            for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
+            self.checksFlights = false
+        }
+        if self.nextExpiry.map({ $0 <= now.monotonic }) ?? true {
+            self.nextExpiry = now.monotonic + Self.expiryInterval
+            for id in try store.expire(maxAge: self.core.settings.delivery.maxAge) {
+                self.effects.add(.expired(id), ending: id, as: .dead)
+            }
+        }
+        self.gates = []
+        self.dueAt = nil
+        guard self.network.isSatisfied, !self.machine.isPaused else { return [] }
+        try self.promote(in: store)
+        self.dueAt = try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) }
+        return try self.choose(in: store, at: now)
+    }
+
+    private func promote(in store: StoreTransaction) throws {
+        let limit = 10_000
+        let count =
+            switch self.promotion {
+            case .due: try store.promoteDue(limit: limit)
+            case .restored: try store.promoteUnasked(limit: limit)
+            case .all: try store.promoteDue(all: true, limit: limit)
+            }
+        if count < limit { self.promotion = .due } else { self.isLookDue = true }
+    }
+
+    private func deadline(at now: Moment) -> MonotonicTime? {
+        guard self.role == .sender else {
+            // Commands that fail are their callers' to repeat; only a sender has something of its own.
+            return nil
+        }
+        if self.isLookDue { return now.monotonic }
+        if let failedUntil, failedUntil > now.monotonic { return failedUntil }
+        let wake = self.machine.nextWake(after: now, for: self.gates)
+        return [wake, self.dueAt].compactMap { $0 }.min()
+    }
+
+    // MARK: The end
+
+    /// Leaves everything as somebody else can take it up.
+    private func finish() {
+        for flight in self.flights.values { flight.cancel() }
+        if self.role == .sender {
+            try? self.core.store.transaction(durable: false) { store in
+                for landing in self.landings { try self.record(landing, in: store) }
+                try store.releaseRunning()
+            }
+        }
+        self.role = .none
+        self.core.status.withLock { $0.role = .none }
+        self.hosts.set([])
+        for message in self.core.mailbox.close() {
+            switch message {
+            case .command(let command): command.refuse(.closed)
+            case .wait(let waiter): waiter.reply(.failure(.closed))
+            default: ()
+            }
+        }
+        for command in self.commands { command.refuse(.closed) }
+        for waiter in self.waiters { waiter.reply(.failure(.closed)) }
+        self.core.observers.end()
+        self.core.store.close()
+        // The next sender hears of it.
+        self.lock = nil
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+
+/// What a transaction leads to once it is in the file.
+struct TurnEffects {
+    /// How a request ended.
+    struct Ending {
+        var state: RequestState
+        var status: Int?
+    }
+
+    /// Whether anybody wants to hear of events.
+    var records = false
+    private(set) var events: [QueueEvent] = []
+    /// How requests ended.
+    private(set) var ended: [UUID: Ending] = [:]
+    /// Those that were removed, which may be being sent.
+    var removed: [UUID] = []
+    /// What is there afterwards.
+    var counts: QueueCounts?
+
+    init(records: Bool = false) {
+        self.records = records
+    }
+
+    mutating func add(_ event: @autoclosure () -> QueueEvent) {
+        if self.records { self.events.append(event()) }
+    }
+
+    mutating func add(_ event: @autoclosure () -> QueueEvent, ending id: UUID, as state: RequestState, status: Int? = nil) {
+        guard self.records else { return }
+        self.events.append(event())
+        self.ended[id] = Ending(state: state, status: status)
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// Hears what other processes do to files, without asking again and again (`inotify(7)`).
+final class FileWatch: Sendable {
+    /// What is heard.
+    enum Event: Sendable {
+        /// A descriptor that could write was closed, by whatever end its process came to.
+        case closedAfterWriting
+        /// Something was written.
+        case written
+    }
+
+    let descriptor: FileDescriptor
+
+    init?() {
+        guard let descriptor = FileDescriptor(inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))) else {
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    /// Begins to watch a file; nil when it cannot be.
+    func add(_ path: String, _ event: Event) -> Int32? {
+        let mask: Int32 =
+            switch event {
+            case .closedAfterWriting: Int32(IN_CLOSE_WRITE)
+            case .written: Int32(IN_MODIFY)
+            }
+        let number = unsafe inotify_add_watch(self.descriptor.number, path, UInt32(mask))
+        return number < 0 ? nil : number
+    }
+
+    /// Watches a file no more.
+    func remove(_ watch: Int32) {
+        _ = inotify_rm_watch(self.descriptor.number, watch)
+    }
+
+    /// Drops what a descriptor that does not block has to say: that there was something is all that counts.
+    static func drain(_ descriptor: FileDescriptor) {
+        let size = 4096
+        var buffer = [UInt8](repeating: 0, count: size)
+        while unsafe read(descriptor.number, &buffer, size) == size {}
+    }
+}

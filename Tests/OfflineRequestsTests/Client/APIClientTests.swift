@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathHTTP
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+/// What a caller of the client gets, now or later.
+@Suite(.timeLimit(.minutes(1)))
+struct APIClientTests {
+    private struct Order: Codable, Hashable {
+        var number: Int
+    }
+
+    private static let answer = ScriptedTransport.Answer.response(
+        HTTPResponse(status: 200, body: Array(#"{"number":7}"#.utf8))
+    )
+
+    private static func client(of queue: OfflineRequestQueue) -> APIClient {
+        APIClient(baseURL: "http://192.0.2.80/v1/", queue: queue, headers: ["Accept": "application/json"])
+    }
+
+    @Test func onlineItAnswers() async throws {
+        let lab = try QueueLab(Self.answer)
+        let queue = try lab.started()
+        let client = Self.client(of: queue)
+        #expect(try await client.fetchWithOfflineSupport(endpoint: "/orders/7", as: Order.self) == Order(number: 7))
+        let posted: Order = try await client.fetchWithOfflineSupport(endpoint: "orders", json: Order(number: 8))
+        #expect(posted.number == 7)
+        let raw: HTTPResponse = try await client.fetchWithOfflineSupport(endpoint: "http://192.0.2.81/whole")
+        #expect(raw.status == 200)
+        let data: Data = try await client.fetchWithOfflineSupport(endpoint: "?q=1")
+        #expect(data.count == 12)
+        #expect(queue.counts.total == 0)
+        let requests = lab.transport.requests
+        #expect(
+            requests.map(\.url) == [
+                "http://192.0.2.80/v1/orders/7", "http://192.0.2.80/v1/orders", "http://192.0.2.81/whole",
+                "http://192.0.2.80/v1?q=1",
+            ]
+        )
+        #expect(requests[1].body == .bytes(Array(#"{"number":8}"#.utf8)))
+        #expect(requests[1].headers["Content-Type"] == "application/json")
+        #expect(requests.allSatisfy { $0.headers["Accept"] == "application/json" })
+    }
+
+    @Test func offlineItKeepsTheRequestForTheHandler() async throws {
+        let lab = try QueueLab(Self.answer, network: .noLink)
+        let queue = try lab.open()
+        let answers = AwaitableState<[Order]>([])
+        queue.onResponse(for: "order") { _, response in
+            let order = try JSONDecoder().decode(Order.self, from: Data(response.body))
+            answers.update { $0.append(order) }
+        }
+        queue.start()
+        let error = await #expect(throws: APIError.self) {
+            let _: Order = try await Self.client(of: queue)
+                .fetchWithOfflineSupport(endpoint: "orders", json: Order(number: 8), requestType: "order")
+        }
+        guard case .queuedForRetry(let id) = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(queue.pendingRequests.map(\.id) == [id])
+        lab.network.report(.wifi)
+        try await answers.wait { !$0.isEmpty }
+        #expect(answers.value == [Order(number: 7)])
+    }
+
+    @Test(arguments: [
+        ScriptedTransport.Answer.failure(.connectionLost, .mayHaveBeenReceived), .failure(.refused, .notSent),
+        .status(503, ["Retry-After": "1"]), .status(408), .status(425), .status(429),
+    ])
+    func whatMayBeMendedIsSentLaterWithTheSameKey(_ answer: ScriptedTransport.Answer) async throws {
+        let lab = try QueueLab(Self.answer)
+        lab.transport.answer(answer)
+        let queue = try lab.started()
+        let error = await #expect(throws: APIError.self) {
+            let _: Order = try await Self.client(of: queue).fetchWithOfflineSupport(endpoint: "a", method: "POST")
+        }
+        guard case .queuedForRetry(let id) = error else {
+            Issue.record("\(error as Any)")
+            return
+        }
+        #expect(try await queue.wait(for: id).state == .succeeded)
+        #expect(lab.transport.requests.count == 2)
+        #expect(Set(lab.transport.requests.map { $0.headers["Idempotency-Key"] }).count == 1)
+    }
+
+    @Test func whatCannotBeMendedIsNotKept() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.started()
+        let client = Self.client(of: queue)
+        lab.transport.answer(
+            .response(HTTPResponse(status: 404, body: [1])),
+            .status(401),
+            .failure(.tls, .answered(status: 400)),
+            .status(200)
+        )
+        func error() async -> APIError? {
+            await #expect(throws: APIError.self) {
+                let _: Order = try await client.fetchWithOfflineSupport(endpoint: "a")
+            }
+        }
+        #expect(await error() == .status(404, body: [1]))
+        #expect(await error() == .status(401, body: []))
+        guard case .notRetryable = await error() else {
+            Issue.record("the third")
+            return
+        }
+        guard case .decoding = await error() else {
+            Issue.record("the fourth")
+            return
+        }
+        let invalid = await #expect(throws: APIError.self) {
+            let _: Order = try await client.fetchWithOfflineSupport(endpoint: "a", headers: ["X": "a\r\nb"])
+        }
+        guard case .invalidRequest = invalid else {
+            Issue.record("\(invalid as Any)")
+            return
+        }
+        #expect(queue.counts.total == 0)
+    }
+
+    @Test func whoCancelsGetsItBackAtOnce() async throws {
+        let lab = try QueueLab(.held(.mayHaveBeenReceived))
+        let queue = try lab.started()
+        let task = Task {
+            let _: Order = try await Self.client(of: queue).fetchWithOfflineSupport(endpoint: "a")
+        }
+        try await lab.transport.waitForHeld()
+        task.cancel()
+        await #expect(throws: APIError.cancelled) { try await task.value }
+        #expect(queue.counts.total == 0)
+    }
+
+    @Test func whatHasAnOrderWaitsForWhatWasKeptBefore() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        let queue = try lab.started()
+        var first = lab.request("first")
+        first.orderingKey = "lane"
+        try await queue.enqueue(first)
+        try await lab.transport.waitForHeld()
+        var second = lab.request("second")
+        second.orderingKey = "lane"
+        let request = second
+        await #expect(throws: APIError.queuedForRetry(second.id)) {
+            let _: HTTPResponse = try await Self.client(of: queue).fetchWithOfflineSupport(request)
+        }
+        #expect(lab.sent == ["first"])
+    }
+}

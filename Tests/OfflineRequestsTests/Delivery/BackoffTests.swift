@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+struct BackoffTests {
+    @Test func theCeilingDoublesUpToTheCap() {
+        let ceilings = (0..<6).map { Backoff.ceiling(attempt: $0, base: .seconds(1), cap: .seconds(10)) }
+        #expect(ceilings == [.seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(10), .seconds(10)])
+    }
+
+    @Test(arguments: [
+        (-1, Duration.seconds(1), Duration.seconds(300), Duration.seconds(1)),
+        (62, .seconds(1), .seconds(300), .seconds(300)), (63, .seconds(1), .seconds(300), .seconds(300)),
+        (Int.max, .seconds(1), .seconds(300), .seconds(300)), (Int.max, .nanoseconds(1), .seconds(300), .seconds(300)),
+        (5, .seconds(Int64.max), .seconds(300), .seconds(300)), (5, .zero, .seconds(300), .zero),
+        (5, .seconds(-1), .seconds(300), .zero), (5, .seconds(1), .seconds(-1), .zero),
+    ])
+    func nothingOverflows(_ attempt: Int, _ base: Duration, _ cap: Duration, _ expected: Duration) {
+        var generator = SeededGenerator(seed: 1)
+        #expect(Backoff.ceiling(attempt: attempt, base: base, cap: cap) == expected)
+        let wait = Backoff.fullJitter(attempt: attempt, base: base, cap: cap, using: &generator)
+        #expect(wait >= .zero && wait <= expected)
+    }
+
+    /// Uniform from nothing to the ceiling: that is what spreads a fleet.
+    @Test(arguments: UInt64(0)..<4)
+    func fullJitterIsUniform(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var tenths = [Int](repeating: 0, count: 10)
+        let count = 20_000
+        for _ in 0..<count {
+            let wait = Backoff.fullJitter(attempt: 3, base: .seconds(1), cap: .seconds(300), using: &generator)
+            #expect(wait >= .zero && wait <= .seconds(8))
+            tenths[min(9, Int(wait / .milliseconds(800)))] += 1
+        }
+        // Expected 2,000 each with a deviation of 42: five of them are never reached by chance.
+        for tenth in tenths { #expect(abs(tenth - count / 10) < 215, "\(tenths) seed \(seed)") }
+    }
+
+    @Test func equalJitterIsNeverNothing() {
+        var generator = SeededGenerator(seed: 3)
+        for attempt in 0..<40 {
+            let ceiling = Backoff.ceiling(attempt: attempt, base: .seconds(1), cap: .seconds(300))
+            for _ in 0..<100 {
+                let wait = Backoff.equalJitter(
+                    attempt: attempt,
+                    base: .seconds(1),
+                    cap: .seconds(300),
+                    using: &generator
+                )
+                #expect(wait >= ceiling / 2 && wait <= ceiling)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (-3600.0, Duration.zero), (0, .zero), (1.5, .milliseconds(1500)), (299, .seconds(299)),
+        // The clock went back by a year, or further than a number reaches.
+        (31_536_000, .seconds(300)), (1e300, .seconds(300)), (.infinity, .seconds(300)), (.nan, .zero),
+    ])
+    func whatWasWrittenDownIsNeverFarAway(_ seconds: Double, _ expected: Duration) {
+        let wall = Date(timeIntervalSince1970: 1_800_000_000)
+        let remaining = Backoff.remaining(
+            until: wall.addingTimeInterval(seconds),
+            at: wall,
+            cap: .seconds(300)
+        )
+        #expect(abs((remaining - expected) / .seconds(1)) < 0.001)
+    }
+}

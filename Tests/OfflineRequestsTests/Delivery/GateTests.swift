@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import NetPath
+import NetPathHTTP
+import Testing
+
+@testable import OfflineRequests
+
+/// When requests may go: paths, their return, pauses, places.
+struct GateTests {
+    @Test func nothingGoesBeforeAnythingIsKnown() {
+        let lab = MachineLab()
+        #expect(lab.machine.slots(at: lab.now) == 0)
+        #expect(lab.waiting(post()) == .noPath("nothing is known of the network yet"))
+        #expect(lab.wake(post()) == nil)
+    }
+
+    @Test func aPathThatIsThereIsUsedAtOnceAndInFull() {
+        var lab = MachineLab()
+        lab.online()
+        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.waiting(post()) == nil)
+    }
+
+    @Test func withoutAPathThereIsNothingToWakeFor() {
+        var lab = MachineLab()
+        lab.online()
+        // Also while a host is left alone.
+        #expect(lab.attempt(post(), .notSent) == .waitForPath)
+        #expect(lab.wake(post()) != nil)
+        lab.offline()
+        #expect(lab.machine.slots(at: lab.now) == 0)
+        #expect(lab.waiting(post()) == .noPath("no carrier"))
+        #expect(lab.wake(post()) == nil)
+    }
+
+    @Test func anEmptyQueueNeverWakes() {
+        var lab = MachineLab()
+        lab.offline()
+        lab.online()
+        #expect(lab.machine.nextWake(after: lab.now, for: []) == nil)
+    }
+
+    @Test func aPausedQueueNeitherSendsNorWakes() {
+        var lab = MachineLab()
+        lab.online()
+        _ = lab.attempt(post(), .notSent)
+        lab.machine.pause()
+        #expect(lab.machine.slots(at: lab.now) == 0)
+        #expect(lab.waiting(post()) == .paused)
+        #expect(lab.wake(post()) == nil)
+        lab.machine.resume()
+        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.wake(post()) != nil)
+    }
+
+    /// A monitor that broke does not mean offline.
+    @Test func whatNobodyCanTellChangesNothing() {
+        var lab = MachineLab()
+        lab.online()
+        lab.machine.path(nil, at: lab.now)
+        #expect(lab.waiting(post()) == nil)
+    }
+
+    @Test func aMeteredPathIsRespected() {
+        var lab = MachineLab()
+        let thrifty = post(requires: PathRequirements(unmeteredOnly: true))
+        for (expensive, constrained) in [(true, false), (false, true)] {
+            let facts = PathFacts(isSatisfied: true, isExpensive: expensive, isConstrained: constrained)
+            lab.machine.path(facts, at: lab.now)
+            #expect(lab.waiting(thrifty) == .metered)
+            #expect(lab.waiting(post()) == nil)
+        }
+        lab.online()
+        #expect(lab.waiting(thrifty) == nil)
+    }
+
+    @Test func theTypeOfTheInterfaceIsRespected() {
+        var lab = MachineLab()
+        let wired = post(requires: PathRequirements(interfaceType: .ethernet))
+        lab.online([.wifi, .cellular])
+        #expect(lab.waiting(wired) == .interfaceType("Ethernet"))
+        lab.online([.ethernet])
+        #expect(lab.waiting(wired) == nil)
+    }
+
+    @Test func aHostThatIsAskedForMustBeReachable() {
+        var lab = MachineLab()
+        let request = post(requires: PathRequirements(hostReachable: "db.e.net"))
+        lab.online()
+        #expect(lab.waiting(request) == .hostUnreachable("db.e.net"))
+        #expect(lab.wake(request) == nil)
+        lab.machine.path(PathFacts(isSatisfied: true, reachableHosts: ["db.e.net"]), at: lab.now)
+        #expect(lab.waiting(request) == nil)
+    }
+
+    // MARK: Reconnecting
+
+    @Test(arguments: UInt64(0)..<20)
+    func aPathThatReturnedMustLast(seed: UInt64) throws {
+        var lab = MachineLab(seed: seed)
+        lab.offline()
+        lab.advance(.seconds(100))
+        #expect(lab.machine.path(PathFacts(isSatisfied: true), at: lab.now) == true)
+        #expect(lab.machine.slots(at: lab.now) == 0)
+        #expect(lab.waiting(post()) == .reconnecting)
+        let wake = try #require(lab.wake(post()))
+        #expect(wake - lab.now.monotonic >= .seconds(1) && wake - lab.now.monotonic <= .seconds(4))
+        lab.advance(to: wake)
+        #expect(lab.waiting(post()) == nil)
+        #expect(lab.wake(post()) == nil)
+    }
+
+    /// A fleet that lost the same thing does not come back in step.
+    @Test func theStartIsSpread() throws {
+        let starts = try (UInt64(0)..<400).map { seed in
+            var lab = MachineLab(seed: seed)
+            lab.offline()
+            lab.online()
+            return try #require(lab.wake(post())) - lab.now.monotonic
+        }
+        let early = starts.count { $0 < .milliseconds(2_500) }
+        #expect((140...260).contains(early), "\(early) of 400 in the first half")
+    }
+
+    @Test func afterAReturnTheNumberGrowsWithSuccess() throws {
+        var lab = MachineLab(DeliverySettings(concurrency: 6, perHostConcurrency: 6))
+        lab.offline()
+        lab.online()
+        lab.advance(.seconds(4))
+        var places: [Int] = []
+        for _ in 0..<4 {
+            places.append(lab.machine.slots(at: lab.now))
+            _ = lab.attempt(post(), .status(200))
+        }
+        #expect(places == [1, 2, 4, 6])
+        // An answer that refuses is an answer, but a server that fails is not to be pressed.
+        lab.offline()
+        lab.online()
+        lab.advance(.seconds(4))
+        let first = post()
+        lab.machine.started(first.id, gate: Gate(first))
+        #expect(lab.waiting(post()) == .reconnecting)
+        _ = lab.finish(first, .status(503))
+        #expect(lab.machine.slots(at: lab.now) == 1)
+        _ = lab.attempt(post(), .status(404))
+        #expect(lab.machine.slots(at: lab.now) == 2)
+    }
+
+    /// A path that comes and goes each half second never lets anything out, and so costs no attempt.
+    @Test func flappingSendsNothing() {
+        var lab = MachineLab(DeliverySettings(reconnectJitter: .zero))
+        lab.offline()
+        for _ in 0..<100 {
+            lab.online()
+            lab.advance(.milliseconds(500))
+            #expect(lab.machine.slots(at: lab.now) == 0)
+            #expect(lab.waiting(post()) == .reconnecting)
+            lab.offline()
+            lab.advance(.milliseconds(500))
+        }
+        lab.online()
+        lab.advance(.seconds(1))
+        #expect(lab.machine.slots(at: lab.now) == 1)
+    }
+
+    @Test func anotherInterfaceIsNoReturn() {
+        var lab = MachineLab()
+        lab.online([.wifi])
+        #expect(lab.machine.path(PathFacts(isSatisfied: true, interfaceTypes: [.cellular]), at: lab.now) == false)
+        #expect(lab.machine.slots(at: lab.now) == 6)
+    }
+
+    @Test func whoeverForcesDoesNotWait() {
+        var lab = MachineLab()
+        lab.offline()
+        lab.online()
+        #expect(lab.machine.slots(at: lab.now) == 0)
+        lab.machine.force()
+        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.attempt(post(), .notSent) == .waitForPath)
+        #expect(lab.waiting(post()) != nil)
+        lab.machine.force()
+        #expect(lab.waiting(post()) == nil)
+        // But not without a path, and not against a pause.
+        lab.offline()
+        lab.machine.force()
+        #expect(lab.waiting(post()) == .noPath("no carrier"))
+    }
+
+    // MARK: Places
+
+    @Test func placesAreLimitedInAllAndPerHost() {
+        var lab = MachineLab()
+        lab.online()
+        let first = (0..<4).map { _ in post("a.net") }
+        for request in first { lab.machine.started(request.id, gate: Gate(request)) }
+        #expect(lab.waiting(post("a.net")) == .concurrency)
+        #expect(lab.waiting(post("a.net:8080")) == nil)
+        #expect(lab.waiting(post("b.net")) == nil)
+        for _ in 0..<2 {
+            let other = post("b.net")
+            lab.machine.started(other.id, gate: Gate(other))
+        }
+        #expect(lab.machine.slots(at: lab.now) == 0)
+        #expect(lab.waiting(post("c.net")) == .concurrency)
+        // Nothing but the end of one of them helps.
+        #expect(lab.wake(post("c.net")) == nil)
+        lab.machine.dropped(first[0].id)
+        lab.machine.dropped(first[0].id)
+        #expect(lab.machine.slots(at: lab.now) == 1)
+        #expect(lab.waiting(post("a.net")) == nil)
+    }
+
+    @Test func settingsThatMakeNoSenseStillSend() {
+        var lab = MachineLab(DeliverySettings(concurrency: 0, perHostConcurrency: -1, failuresBeforePause: 0))
+        lab.online()
+        #expect(lab.machine.slots(at: lab.now) == 1)
+        #expect(lab.waiting(post()) == nil)
+    }
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathHTTP
+import NetPathTestKit
+
+@testable import OfflineRequests
+
+/// A machine with a clock that only the test moves.
+struct MachineLab {
+    var machine: DeliveryMachine
+    var now = Moment(
+        monotonic: MonotonicTime(nanoseconds: 1_000_000_000_000),
+        stamp: ClockStamp(
+            wall: Date(timeIntervalSince1970: 1_800_000_000),
+            bootID: "boot-1",
+            bootNanoseconds: 2_000_000_000_000
+        )
+    )
+
+    init(
+        _ settings: DeliverySettings = DeliverySettings(),
+        responses: ResponsePolicy = ResponsePolicy(),
+        seed: UInt64 = 1
+    ) {
+        self.machine = DeliveryMachine(settings: settings, responses: responses, random: SeededGenerator(seed: seed))
+    }
+
+    /// Lets time pass on all clocks.
+    mutating func advance(_ duration: Duration) {
+        self.now.monotonic = self.now.monotonic + duration
+        self.now.stamp.bootNanoseconds += duration.inNanoseconds
+        self.now.stamp.wall += duration / .seconds(1)
+    }
+
+    /// Goes to a deadline of the machine.
+    mutating func advance(to deadline: MonotonicTime) { self.advance(deadline - self.now.monotonic) }
+
+    mutating func online(_ types: Set<ConnectionType> = [.wifi]) {
+        self.machine.path(PathFacts(isSatisfied: true, interfaceTypes: types), at: self.now)
+    }
+
+    mutating func offline() {
+        self.machine.path(PathFacts(isSatisfied: false, reason: "no carrier"), at: self.now)
+    }
+
+    /// Sends a request and ends it at once, whether it might go or not.
+    mutating func attempt(
+        _ request: RetryableRequest,
+        _ result: Result<HTTPResponse, TransportError>,
+        enqueued: ClockStamp? = nil
+    ) -> Disposition {
+        self.machine.started(request.id, gate: Gate(request))
+        return self.finish(request, result, enqueued: enqueued)
+    }
+
+    mutating func finish(
+        _ request: RetryableRequest,
+        _ result: Result<HTTPResponse, TransportError>,
+        enqueued: ClockStamp? = nil
+    ) -> Disposition {
+        self.machine.finished(
+            request.id,
+            request: request,
+            enqueued: enqueued ?? self.now.stamp,
+            result: result,
+            at: self.now
+        )
+    }
+
+    func waiting(_ request: RetryableRequest) -> WaitingReason? {
+        self.machine.waiting(for: Gate(request), at: self.now)
+    }
+
+    func wake(_ request: RetryableRequest) -> MonotonicTime? {
+        self.machine.nextWake(after: self.now, for: [Gate(request)])
+    }
+}
+
+extension Result<HTTPResponse, TransportError> {
+    static func status(_ status: Int, _ headers: HTTPHeaders = [:]) -> Self {
+        .success(HTTPResponse(status: status, headers: headers))
+    }
+
+    static func error(_ reason: TransportError.Reason, _ progress: TransportError.Progress) -> Self {
+        .failure(TransportError(reason, progress: progress, message: "it failed"))
+    }
+
+    static let notSent = Self.error(.refused, .notSent)
+    static let lost = Self.error(.connectionLost, .mayHaveBeenReceived)
+}
+
+func post(
+    _ host: String = "e.net",
+    maxRetries: Int = 10,
+    requires: PathRequirements = PathRequirements()
+) -> RetryableRequest {
+    RetryableRequest(endpoint: "http://\(host)/", method: "POST", maxRetries: maxRetries, requires: requires)
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+import Testing
+
+@testable import OfflineRequests
+
+/// What becomes of a request after one attempt.
+struct OutcomeTests {
+    private func end(
+        of result: Result<HTTPResponse, TransportError>,
+        _ request: RetryableRequest = post(),
+        responses: ResponsePolicy = ResponsePolicy()
+    ) -> Disposition {
+        var lab = MachineLab(responses: responses)
+        lab.online()
+        return lab.attempt(request, result)
+    }
+
+    /// The wait before the next attempt, where it counted or not as expected.
+    private func wait(_ end: Disposition, counts expected: Bool = true) -> Duration? {
+        guard case .retry(let after, let counts) = end, counts == expected else { return nil }
+        return after
+    }
+
+    @Test(arguments: [200, 201, 202, 204, 206, 299])
+    func successIsDone(_ status: Int) {
+        #expect(self.end(of: .status(status)) == .succeeded)
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 511])
+    func whatMayPassIsTriedAgain(_ status: Int) throws {
+        let wait = try #require(self.wait(self.end(of: .status(status))))
+        #expect(wait <= .seconds(1))
+    }
+
+    @Test(arguments: [100, 300, 301, 302, 304, 307, 308, 400, 403, 404, 405, 410, 413, 415, 418, 422, 501, 505, 600])
+    func whatWouldFailAgainIsGivenUp(_ status: Int) {
+        #expect(self.end(of: .status(status)) == .dead(reason: "the server answered \(status)"))
+    }
+
+    @Test(arguments: [401, 407])
+    func credentialsHoldARequestAndDoNotDiscardIt(_ status: Int) {
+        #expect(self.end(of: .status(status), post(maxRetries: 0)) == .hold(.unauthorized))
+    }
+
+    /// The first request with the key is still being worked on.
+    @Test func aConflictWithAKeyIsTriedAgainWithTheSameKey() {
+        let request = post()
+        #expect(self.wait(self.end(of: .status(409), request)) != nil)
+        #expect(request.httpRequest().headers["Idempotency-Key"] == "\"\(request.id.uuidString.lowercased())\"")
+        let without = RetryableRequest(endpoint: "http://e.net/", method: "POST", idempotencyKey: .none)
+        #expect(self.end(of: .status(409), without) == .dead(reason: "the server answered 409"))
+        let own = RetryableRequest(endpoint: "http://e.net/", headers: ["Idempotency-Key": "\"k\""])
+        #expect(self.wait(self.end(of: .status(409), own)) != nil)
+    }
+
+    /// The clock of the lab shows Fri, 15 Jan 2027 08:00:00 GMT.
+    @Test(arguments: [
+        ("120", 120.0), ("0", 0), ("Fri, 15 Jan 2027 08:02:00 GMT", 120), ("Friday, 15-Jan-27 08:02:00 GMT", 120),
+        ("Fri Jan 15 08:02:00 2027", 120), ("Fri, 15 Jan 2027 07:00:00 GMT", 0), ("999999999", 86_400),
+        ("Fri, 15 Jan 2100 08:00:00 GMT", 86_400), ("soon", 0), ("-5", 0), ("", 0),
+    ])
+    func retryAfterIsTheLeastWait(_ value: String, _ seconds: Double) throws {
+        for status in [503, 429, 409] {
+            let wait = try #require(self.wait(self.end(of: .status(status, ["Retry-After": value]))))
+            // The backoff of a first attempt is at most a second.
+            #expect(wait >= .seconds(seconds) && wait <= .seconds(max(1, seconds)), "\(wait)")
+        }
+    }
+
+    @Test func aLongerBackoffOutlastsRetryAfter() throws {
+        var request = post(maxRetries: 1_000)
+        request.retryCount = 50
+        var waits: [Duration] = []
+        var lab = MachineLab()
+        lab.online()
+        for _ in 0..<50 {
+            waits.append(try #require(self.wait(lab.attempt(request, .status(503, ["Retry-After": "2"])))))
+        }
+        #expect(waits.allSatisfy { $0 >= .seconds(2) && $0 <= .seconds(300) })
+        #expect(waits.contains { $0 > .seconds(100) })
+    }
+
+    @Test(arguments: [
+        TransportError.Reason.nameNotResolved, .refused, .unreachable, .connectTimedOut, .connectionLost, .tls,
+        .timedOut,
+        .cancelled, .other,
+    ])
+    func whatDidNotLeaveThisHostCostsNothing(_ reason: TransportError.Reason) {
+        #expect(self.end(of: .error(reason, .notSent), post(maxRetries: 0)) == .waitForPath)
+    }
+
+    @Test(arguments: [TransportError.Reason.invalidRequest, .file])
+    func whatCannotBeSentIsGivenUp(_ reason: TransportError.Reason) {
+        #expect(self.end(of: .error(reason, .notSent)) == .dead(reason: "it failed"))
+    }
+
+    @Test(arguments: [TransportError.Reason.timedOut, .connectionLost, .tls, .cancelled, .badResponse, .other])
+    func whatMayHaveBeenReceivedCounts(_ reason: TransportError.Reason) {
+        #expect(self.wait(self.end(of: .error(reason, .mayHaveBeenReceived))) != nil)
+        #expect(
+            self.end(of: .error(reason, .mayHaveBeenReceived), post(maxRetries: 0))
+                == .dead(reason: "given up after 1 attempts: it failed")
+        )
+    }
+
+    @Test func anAnswerThatBrokeOffIsJudgedByItsStatus() {
+        #expect(self.wait(self.end(of: .error(.connectionLost, .answered(status: 200)))) != nil)
+        #expect(self.wait(self.end(of: .error(.connectionLost, .answered(status: 503)))) != nil)
+        #expect(self.end(of: .error(.connectionLost, .answered(status: 404))) == .dead(reason: "it failed"))
+        #expect(self.end(of: .error(.timedOut, .answered(status: 401))) == .hold(.unauthorized))
+        // The server has done it, and the same answer would be too long again.
+        #expect(self.end(of: .error(.badResponse, .answered(status: 200))) == .dead(reason: "it failed"))
+    }
+
+    @Test func theLastAttemptEndsIt() {
+        var request = post(maxRetries: 2)
+        #expect(self.wait(self.end(of: .status(503), request)) != nil)
+        request.retryCount = 1
+        #expect(self.wait(self.end(of: .lost, request)) != nil)
+        request.retryCount = 2
+        #expect(
+            self.end(of: .status(503), request)
+                == .dead(reason: "given up after 3 attempts: the server answered 503")
+        )
+        #expect(self.end(of: .notSent, request) == .waitForPath)
+        #expect(self.end(of: .status(200), request) == .succeeded)
+    }
+
+    @Test func ageEndsItWhateverFailed() {
+        let dead = "expired before it was delivered: "
+        for (result, why) in [
+            (Result<HTTPResponse, TransportError>.notSent, "it failed"), (.lost, "it failed"),
+            (.status(503), "the server answered 503"),
+        ] {
+            var lab = MachineLab(DeliverySettings(maxAge: .seconds(60)))
+            lab.online()
+            let enqueued = lab.now.stamp
+            lab.advance(.seconds(59))
+            let early = lab.attempt(post(), result, enqueued: enqueued)
+            #expect(early == .waitForPath || self.wait(early) != nil)
+            lab.advance(.seconds(1))
+            #expect(lab.attempt(post(), result, enqueued: enqueued) == .dead(reason: dead + why))
+            #expect(lab.attempt(post(), .status(200), enqueued: enqueued) == .succeeded)
+        }
+    }
+
+    @Test func anExpiryEndsItToo() {
+        var lab = MachineLab()
+        lab.online()
+        let enqueued = lab.now.stamp
+        var request = post()
+        request.expiresAt = lab.now.wall.addingTimeInterval(30)
+        lab.advance(.seconds(31))
+        // A clock that was set back does not save it, and one that was set forward does not end another.
+        lab.now.stamp.wall -= 1_000_000
+        #expect(
+            lab.attempt(request, .notSent, enqueued: enqueued)
+                == .dead(reason: "expired before it was delivered: it failed")
+        )
+        lab.now.stamp.wall += 9_000_000
+        request.expiresAt = enqueued.wall.addingTimeInterval(32)
+        #expect(lab.attempt(request, .notSent, enqueued: enqueued) == .waitForPath)
+    }
+
+    @Test func statusesAreAMatterOfPolicy() {
+        let responses = ResponsePolicy(retryable: [404], holding: [503])
+        #expect(self.wait(self.end(of: .status(404), responses: responses)) != nil)
+        #expect(self.end(of: .status(503), responses: responses) == .hold(.unauthorized))
+        #expect(self.end(of: .status(401), responses: responses) == .dead(reason: "the server answered 401"))
+    }
+
+    @Test func theHookDecidesWithinTheLimits() {
+        func decided(_ decision: Disposition?, _ request: RetryableRequest = post(), status: Int = 404) -> Disposition {
+            self.end(of: .status(status), request, responses: ResponsePolicy { _, _ in decision })
+        }
+        #expect(decided(nil) == .dead(reason: "the server answered 404"))
+        #expect(decided(.succeeded) == .succeeded)
+        #expect(decided(.hold(.paused)) == .hold(.paused))
+        #expect(decided(.dead(reason: "no"), status: 200) == .dead(reason: "no"))
+        #expect(
+            decided(.retry(after: .seconds(7), countsAttempt: true)) == .retry(after: .seconds(7), countsAttempt: true)
+        )
+        // It cannot try for ever, nor without a pause.
+        #expect(
+            decided(.retry(after: .seconds(7), countsAttempt: true), post(maxRetries: 0))
+                == .dead(reason: "given up after 1 attempts: the server answered 404")
+        )
+        let endless = decided(.retry(after: .zero, countsAttempt: false))
+        #expect(self.wait(endless, counts: false).map { $0 >= .milliseconds(500) } == true)
+        #expect(self.wait(decided(.waitForPath), counts: false).map { $0 >= .milliseconds(500) } == true)
+        #expect(decided(.retry(after: .seconds(-7), countsAttempt: true)) == .retry(after: .zero, countsAttempt: true))
+    }
+
+    @Test func aHandlerThatFailsCounts() {
+        var lab = MachineLab()
+        lab.online()
+        let stamp = lab.now.stamp
+        let end = lab.machine.handlerFailed(post(), enqueued: stamp, message: "no room", at: lab.now)
+        #expect(self.wait(end) != nil)
+        #expect(
+            lab.machine.handlerFailed(post(maxRetries: 0), enqueued: stamp, message: "no room", at: lab.now)
+                == .dead(reason: "given up after 1 attempts: the handler of the response failed: no room")
+        )
+    }
+
+    /// A token that cannot be had is no reason to give a request up, nor to ask for it in a circle.
+    @Test func aPreparationThatFailsCostsNothingAndPauses() throws {
+        var lab = MachineLab()
+        lab.online()
+        let request = post(maxRetries: 0)
+        for attempts in 1...30 {
+            lab.machine.started(request.id, gate: Gate(request))
+            let end = lab.machine.prepareFailed(
+                request.id,
+                request: request,
+                enqueued: lab.now.stamp,
+                attempts: attempts,
+                message: "no token",
+                at: lab.now
+            )
+            let wait = try #require(self.wait(end, counts: false))
+            let ceiling = Backoff.ceiling(attempt: attempts - 1, base: .seconds(1), cap: .seconds(300))
+            #expect(wait >= ceiling / 2 && wait <= ceiling)
+        }
+        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.waiting(request) == nil)
+    }
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathHTTP
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+/// From the file to the server and back.
+@Suite(.timeLimit(.minutes(1)))
+struct QueueDeliveryTests {
+    @Test func whatIsEnqueuedIsSentAndLeavesTheFile() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.started()
+        let events = Events(queue)
+        let id = try await queue.enqueue(lab.request())
+        try await events.wait(for: .drained)
+        #expect(events.all.contains(.succeeded(id, status: 200)))
+        #expect(lab.transport.requests.map { $0.headers["Idempotency-Key"] } == ["\"\(id.uuidString.lowercased())\""])
+        #expect(queue.pendingRequests.isEmpty)
+        #expect(queue.counts.total == 0)
+        #expect(try queue.record(id: id) == nil)
+    }
+
+    @Test func withoutAPathNothingIsSentUntilItReturns() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        let events = Events(queue)
+        let ids = [try await queue.enqueue(lab.request("a")), try await queue.enqueue(lab.request("b"))]
+        try await lab.network.waitForRun()
+        #expect(queue.pendingRequests.map(\.id) == ids)
+        #expect(queue.pendingRequests.count == 2)
+        #expect(queue.pendingRequests.first?.id == ids[0])
+        lab.network.report(.wifi)
+        try await events.wait(for: .drained)
+        #expect(lab.sent == ["a", "b"])
+        #expect(events.all.contains(.connectivityRestored))
+    }
+
+    @Test func everyRequestSaysWhatItWaitsFor() async throws {
+        let lab = try QueueLab(.held(.notSent), network: .noLink)
+        let queue = try lab.open()
+        var metered = lab.request()
+        metered.requires.unmeteredOnly = true
+        let id = try await queue.enqueue(metered)
+        #expect(try queue.record(id: id)?.waiting == .notRunning)
+        let events = Events(queue)
+        queue.start()
+        try await lab.network.waitForRun()
+        try await Self.eventually { if case .noPath = try queue.record(id: id)?.waiting { true } else { false } }
+        lab.network.report(.modem)
+        try await events.wait(for: .connectivityRestored)
+        try await Self.eventually { try queue.record(id: id)?.waiting == .metered }
+        try await queue.pause()
+        try await Self.eventually { try queue.record(id: id)?.waiting == .paused }
+        try await queue.resume()
+        lab.network.report(.wifi)
+        try await lab.transport.waitForHeld()
+        #expect(try queue.record(id: id)?.state == .running)
+        #expect(try queue.record(id: id)?.waiting == nil)
+        let other = try lab.open(QueueSettings(sends: false))
+        let second = try await other.enqueue(lab.request("second"))
+        #expect(try other.record(id: second)?.waiting == .otherSender)
+    }
+
+    @Test func whatFailsIsSentAgainWithTheSameKey() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(503), .failure(.connectionLost, .mayHaveBeenReceived), .status(409))
+        let queue = try lab.started()
+        let events = Events(queue)
+        let id = try await queue.enqueue(lab.request())
+        try await events.wait(for: .succeeded(id, status: 200))
+        #expect(lab.sent.count == 4)
+        #expect(Set(lab.transport.requests.map { $0.headers["Idempotency-Key"] }).count == 1)
+        #expect(events.all.contains(.attempt(id, number: 4)))
+    }
+
+    @Test func whatDidNotLeaveThisHostCostsNoAttempt() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.failure(.refused, .notSent), .failure(.unreachable, .notSent))
+        let queue = try lab.started()
+        var request = lab.request()
+        request.maxRetries = 0
+        let id = try await queue.enqueue(request)
+        #expect(try await queue.wait(for: id).state == .succeeded)
+        #expect(lab.sent.count == 3)
+    }
+
+    @Test func aFinalAnswerMakesADeadLetterThatCanBeRevived() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(404))
+        let queue = try lab.started()
+        let id = try await queue.enqueue(lab.request())
+        let record = try await queue.wait(for: id)
+        #expect(record.state == .dead)
+        #expect(record.lastStatus == 404)
+        #expect(queue.deadRequests.map(\.id) == [id])
+        try await queue.requeueDead(id: id)
+        let revived = try await queue.wait(for: id)
+        #expect(revived.state == .succeeded)
+        #expect(revived.lastStatus == 200)
+        await #expect(throws: QueueError.unknownID(id)) { try await queue.requeueDead(id: id) }
+    }
+
+    @Test func deadLettersArePurged() async throws {
+        let lab = try QueueLab(.status(400))
+        let queue = try lab.started()
+        for number in 0..<3 { _ = try await queue.wait(for: queue.enqueue(lab.request("\(number)"))) }
+        #expect(queue.counts.dead == 3)
+        #expect(try await queue.purgeDead() == 3)
+        #expect(queue.deadRequests.isEmpty)
+    }
+
+    @Test func unauthorizedIsHeldUntilSomebodyHasNewCredentials() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(401))
+        let queue = try lab.started()
+        let events = Events(queue)
+        let id = try await queue.enqueue(lab.request())
+        try await events.wait(for: .held(id, .unauthorized))
+        #expect(try queue.record(id: id)?.waiting == .unauthorized)
+        try await queue.waitUntilEmpty()
+        queue.forceTriggerRetry()
+        try await events.wait(for: .succeeded(id, status: 200))
+    }
+
+    @Test func forcingDoesNotWaitForTheBackoff() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(503, ["Retry-After": "3600"]))
+        let queue = try lab.started()
+        let events = Events(queue)
+        let id = try await queue.enqueue(lab.request())
+        try await events.wait { $0.isBackoff }
+        let notBefore = try #require(try queue.record(id: id)?.notBefore)
+        #expect(notBefore.timeIntervalSinceNow > 3500)
+        queue.forceTriggerRetry()
+        try await events.wait(for: .succeeded(id, status: 200))
+    }
+
+    @Test func lanesKeepTheirOrderAndHoldBehindWhatWasGivenUp() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(503), .status(200), .status(422))
+        let queue = try lab.started()
+        let events = Events(queue)
+        for path in ["1", "2", "3"] {
+            var request = lab.request(path)
+            request.orderingKey = "lane"
+            try await queue.enqueue(request)
+        }
+        try await events.wait { $0.isHeld }
+        #expect(lab.sent == ["1", "1", "2"])
+        #expect(queue.counts.blocked == 1)
+        let held = try #require(queue.pendingRequests.first)
+        #expect(held.waiting == .laneHeld)
+        #expect(queue.pendingRequests.map(\.waiting).last == .behind(held.id))
+        #expect(try await !queue.cancelRequest(id: held.id))
+        try await events.wait(for: .drained)
+        #expect(lab.sent == ["1", "1", "2", "3"])
+    }
+
+    @Test func urgentOnesGoFirst() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started(QueueSettings(delivery: DeliverySettings(concurrency: 1, minimumOnline: .zero)))
+        for (path, priority) in [("low", RequestPriority.low), ("normal", .normal), ("high", .high)] {
+            var request = lab.request(path)
+            request.priority = priority
+            try await queue.enqueue(request)
+        }
+        queue.forceTriggerRetry()
+        lab.network.report(.wifi)
+        queue.forceTriggerRetry()
+        try await lab.transport.waitForRequests(3)
+        #expect(lab.sent == ["high", "normal", "low"])
+    }
+
+    @Test func nothingIsSentWhilePausedAlsoAfterARestart() async throws {
+        let lab = try QueueLab()
+        var queue: OfflineRequestQueue? = try lab.started()
+        try await queue?.pause()
+        try await queue?.enqueue(lab.request())
+        queue = nil
+        let again = try lab.started()
+        let events = Events(again)
+        // Answered in a transaction after the one that would have sent.
+        try await again.enqueue(lab.request("b"))
+        #expect(lab.sent.isEmpty)
+        try await again.resume()
+        try await events.wait(for: .drained)
+        #expect(lab.sent.sorted() == ["a", "b"])
+    }
+
+    /// For what no event tells.
+    static func eventually(_ condition: () throws -> Bool) async throws {
+        for _ in 0..<500 {
+            if try condition() { return }
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        Issue.record("it did not come to that")
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathHTTP
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+/// What changes of the network mean for what is being sent, and that nothing happens while nothing can.
+@Suite(.timeLimit(.minutes(1)))
+struct QueueNetworkTests {
+    private static let start = MonotonicTime(nanoseconds: 0)
+
+    private static func update(_ status: PathStatus, _ interfaces: [(UInt32, PathReason.Code)]) -> ConnectivityUpdate {
+        var path = NetworkPath(status: status, reason: PathReason(.routed, "scripted"))
+        path.interfaces = interfaces.map { index, code in
+            var interface = PathInterface(index: index, name: "if\(index)", type: .wired, reason: PathReason(code, ""))
+            interface.addresses = [.fixture("192.0.2.\(index)/24")]
+            return interface
+        }
+        return ConnectivityUpdate(path)
+    }
+
+    @Test func connectionsSurviveAShortLossOfTheSamePath() {
+        var view = NetworkView()
+        let on = Self.update(.satisfied, [(2, .routed)])
+        #expect(!view.change(to: on, at: Self.start))
+        #expect(!view.change(to: Self.update(.unsatisfied, [(2, .noCarrier)]), at: Self.start))
+        #expect(!view.isSatisfied)
+        #expect(!view.change(to: on, at: Self.start + .seconds(4)))
+        #expect(view.isSatisfied)
+    }
+
+    @Test func connectionsAreGivenUpAfterALongLoss() {
+        var view = NetworkView()
+        let on = Self.update(.satisfied, [(2, .routed)])
+        _ = view.change(to: on, at: Self.start)
+        _ = view.change(to: Self.update(.unsatisfied, [(2, .noCarrier)]), at: Self.start)
+        // As long as there is no path they may still arrive.
+        #expect(!view.change(to: Self.update(.unsatisfied, []), at: Self.start + .seconds(60)))
+        #expect(view.change(to: on, at: Self.start + .seconds(61)))
+        #expect(!view.change(to: on, at: Self.start + .seconds(62)))
+    }
+
+    @Test func connectionsAreGivenUpWithTheirInterface() {
+        var view = NetworkView()
+        _ = view.change(to: Self.update(.satisfied, [(2, .routed)]), at: Self.start)
+        // Another is preferred, and the old one still there.
+        let both = Self.update(.satisfied, [(3, .routed), (2, .alternative)])
+        #expect(!view.change(to: both, at: Self.start))
+        #expect(view.change(to: Self.update(.satisfied, [(2, .routed), (3, .noCarrier)]), at: Self.start))
+    }
+
+    @Test func aBrokenMonitorDoesNotMeanOffline() {
+        var view = NetworkView()
+        _ = view.change(to: Self.update(.satisfied, [(2, .routed)]), at: Self.start)
+        #expect(!view.change(to: ConnectivityUpdate(nil), at: Self.start))
+        #expect(view.isSatisfied)
+    }
+
+    @Test func whatHangsOnAPathThatIsGoneIsSentOverTheNextOne() async throws {
+        let lab = try QueueLab(network: .wifi)
+        lab.transport.answer(.held(.notSent))
+        let queue = try lab.started()
+        var request = lab.request()
+        request.maxRetries = 0
+        let id = try await queue.enqueue(request)
+        try await lab.transport.waitForHeld()
+        lab.network.report(.noLink)
+        lab.network.report(.modem)
+        #expect(try await queue.wait(for: id).state == .succeeded)
+        #expect(lab.transport.cancelled == 1)
+        #expect(lab.sent.count == 2)
+    }
+
+    @Test func theNotificationOfAReturnTriesAgain() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.failure(.timedOut, .mayHaveBeenReceived))
+        var settings = QueueSettings(delivery: QueueLab.quick)
+        settings.delivery.baseBackoff = .seconds(3600)
+        settings.delivery.maxBackoff = .seconds(3600)
+        let queue = try lab.started(settings)
+        let events = Events(queue)
+        let id = try await queue.enqueue(lab.request())
+        try await events.wait { $0.isBackoff }
+        NotificationCenter.default.post(name: NetworkMonitor.connectivityRestoredNotification, object: lab.monitor)
+        try await events.wait(for: .succeeded(id, status: 200))
+    }
+
+    @Test func aQueueWithNothingToDoNeverWakes() async throws {
+        let lab = try QueueLab(.failure(.refused, .notSent), network: .noLink)
+        let queue = try lab.started()
+        // Something that waits for its time, without a path.
+        try await queue.enqueue(lab.request())
+        try await QueueDeliveryTests.eventually { queue.core.status.withLock { $0.role } == .sender }
+        let thread = try await queue.core.perform { _, _ in
+            try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+        }
+        try await Task.sleep(for: .milliseconds(500))
+        let before = try Self.wakeUps(thread)
+        try await Task.sleep(for: .seconds(3))
+        #expect(try Self.wakeUps(thread) == before)
+        #expect(before > 0)
+    }
+
+    private static func wakeUps(_ thread: String) throws -> Int {
+        let status = try String(contentsOfFile: "/proc/\(thread)/status", encoding: .utf8)
+        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") })
+        return try #require(Int(line.split(separator: "\t").last ?? ""))
+    }
+}

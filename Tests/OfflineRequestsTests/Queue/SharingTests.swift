@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathHTTP
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+/// Several queues on one file, which in one process are to each other what they are in several; and the end of one.
+@Suite(.timeLimit(.minutes(1)))
+struct SharingTests {
+    @Test func oneSendsAndTheNextTakesOver() async throws {
+        let lab = try QueueLab(.held(.mayHaveBeenReceived))
+        let first = try lab.started()
+        let id = try await first.enqueue(lab.request())
+        try await lab.transport.waitForHeld()
+        let second = try lab.started()
+        let events = Events(second)
+        try await QueueDeliveryTests.eventually { second.core.status.withLock { $0.role } == .waiting }
+        #expect(lab.transport.requests.count == 1)
+        #expect(try second.record(id: id)?.state == .running)
+
+        lab.transport.answerUsually(.status(200))
+        first.close()
+        try await events.wait(for: .succeeded(id, status: 200))
+        #expect(lab.transport.requests.count == 2)
+        #expect(Set(lab.transport.requests.map { $0.headers["Idempotency-Key"] }).count == 1)
+    }
+
+    @Test func whoOnlyEnqueuesRingsTheSenderAndHearsOfTheEnd() async throws {
+        let lab = try QueueLab()
+        let sender = try lab.started()
+        try await QueueDeliveryTests.eventually { sender.core.status.withLock { $0.role } == .sender }
+        let spool = try lab.open(QueueSettings(sends: false))
+        let id = try await spool.enqueue(lab.request())
+        #expect(try await spool.wait(for: id).state == .succeeded)
+        try await spool.waitUntilEmpty()
+        #expect(lab.sent == ["a"])
+    }
+
+    @Test func whatAnotherCancelsIsCancelledHere() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        let sender = try lab.started()
+        let id = try await sender.enqueue(lab.request())
+        try await lab.transport.waitForHeld()
+        let other = try lab.open(QueueSettings(sends: false))
+        #expect(try await other.cancelRequest(id: id))
+        try await QueueDeliveryTests.eventually { lab.transport.cancelled == 1 }
+    }
+
+    @Test func pausingAndForcingReachTheSender() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(503, ["Retry-After": "3600"]))
+        let sender = try lab.started()
+        let events = Events(sender)
+        let id = try await sender.enqueue(lab.request())
+        try await events.wait { $0.isBackoff }
+        let other = try lab.open(QueueSettings(sends: false))
+        try await other.pause()
+        try await QueueDeliveryTests.eventually { try sender.record(id: id)?.waiting == .paused }
+        try await other.resume()
+        other.forceTriggerRetry()
+        try await events.wait(for: .succeeded(id, status: 200))
+    }
+
+    @Test func aQueueThatNobodyHoldsIsClosed() async throws {
+        let lab = try QueueLab(.held(.mayHaveBeenReceived))
+        var queue: OfflineRequestQueue? = try lab.started()
+        let id = try await #require(queue).enqueue(lab.request())
+        try await lab.transport.waitForHeld()
+        let changes = try #require(queue?.core.observers.stream())
+        queue = nil
+        // Ends, and does not hang.
+        for await _ in changes {}
+        lab.transport.answerUsually(.status(200))
+        let again = try lab.open()
+        let record = try #require(try again.record(id: id))
+        #expect(record.state == .ready)
+        #expect(record.isRepeat)
+        again.start()
+        #expect(try await again.wait(for: id).state == .succeeded)
+    }
+
+    @Test func closingTwiceAndUsingWhatIsClosed() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.started()
+        queue.start()
+        let waiting = Task { try await queue.waitUntilEmpty() }
+        queue.close()
+        queue.close()
+        queue.start()
+        _ = await waiting.result
+        await #expect(throws: QueueError.closed) { try await queue.enqueue(lab.request()) }
+        await #expect(throws: QueueError.closed) { try await queue.waitUntilEmpty() }
+        for await _ in queue.changes {}
+        #expect(queue.pendingRequests.isEmpty)
+    }
+
+    @Test func manyCallersAtOnce() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.started()
+        let ids = try await withThrowingTaskGroup(of: UUID.self) { group in
+            for number in 0..<500 { group.addTask { try await queue.enqueue(lab.request("\(number)")) } }
+            return try await group.reduce(into: Set()) { $0.insert($1) }
+        }
+        #expect(ids.count == 500)
+        try await queue.waitUntilEmpty()
+        #expect(Set(lab.sent).count == 500)
+        #expect(lab.sent.count == 500)
+    }
+
+    @Test func wrongRequestsAndFilesAreRefused() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.open()
+        var request = lab.request()
+        request.endpoint = "no scheme"
+        await #expect {
+            try await queue.enqueue(request)
+        } throws: {
+            if case .invalidRequest? = $0 as? QueueError { true } else { false }
+        }
+        let duplicate = lab.request()
+        try await queue.enqueue(duplicate)
+        await #expect(throws: QueueError.duplicate(duplicate.id)) { try await queue.enqueue(duplicate) }
+        #expect(queue.counts.total == 1)
+        #expect(throws: QueueError.isDirectory(path: URL(filePath: lab.folder.path).standardizedFileURL.path)) {
+            try OfflineRequestQueue(file: lab.folder.path, transport: lab.transport, monitor: lab.monitor)
+        }
+    }
+
+    @Test func theFileOfApplicationsThatNameNone() {
+        #expect(QueueFile.standard(environment: ["XDG_DATA_HOME": "/data"]) == "/data/netpath/queue.sqlite")
+        #expect(
+            QueueFile.standard(environment: ["XDG_DATA_HOME": "relative", "HOME": "/home/x"])
+                == "/home/x/.local/share/netpath/queue.sqlite"
+        )
+    }
+}

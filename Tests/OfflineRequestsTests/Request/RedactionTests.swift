@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+import Testing
+
+@testable import OfflineRequests
+
+struct RedactionTests {
+    private static let request = RetryableRequest(
+        endpoint: "https://alice:s3cret%21word@example.net/a?access_token=tok3nvalue&page=2&sig=abcd1234",
+        method: "POST",
+        headers: [
+            "Authorization": "Bearer beareRvalue", "proxy-authorization": "Basic QWxhZGRpbg==",
+            "Cookie": "sid=c00kieval; a=b",
+            "X-Api-Key": "apiKeyvalue", "X-Acme-Access-Token": "acmevalue", "X-Harmless": "harmless",
+            "X-Mine": "minevalue",
+        ],
+        body: Data("bodysecret".utf8),
+        sensitiveHeaders: ["x-mine"]
+    )
+    private static let secrets = [
+        "s3cret", "alice", "tok3nvalue", "abcd1234", "beareRvalue", "QWxhZGRpbg", "c00kieval", "apiKeyvalue",
+        "acmevalue",
+        "minevalue", "bodysecret",
+    ]
+
+    private func expectNoSecret(_ text: String, _ comment: Comment) {
+        for secret in Self.secrets { #expect(!text.contains(secret), comment) }
+    }
+
+    @Test func nothingThatIsPrintedOfARequestHasASecret() {
+        let request = Self.request
+        var dumped = ""
+        dump(request, to: &dumped)
+        var nested = ""
+        dump([RequestRecord(request: request, state: .ready, sequence: 1)], to: &nested)
+        for text in [
+            request.description, request.debugDescription, "\(request)", String(reflecting: request), dumped, nested,
+            String(describing: [request]),
+            String(reflecting: RequestRecord(request: request, state: .ready, sequence: 1)),
+            String(describing: RequestRecord(request: request, state: .ready, sequence: 1)),
+            "\(String(describing: Optional(request)))",
+        ] {
+            self.expectNoSecret(text, "\(text)")
+            #expect(text.contains("example.net/a"))
+        }
+        #expect(dumped.contains("harmless") && dumped.contains("page=2"))
+    }
+
+    @Test func theRedactedRequestIsTheSameBesides() {
+        let redacted = Self.request.redacted
+        #expect(
+            redacted.endpoint
+                == "https://<redacted>@example.net/a?access_token=<redacted>&page=2&sig=<redacted>"
+        )
+        #expect(redacted.headers["X-Harmless"] == "harmless")
+        #expect(redacted.headers["X-Mine"] == "<redacted>")
+        #expect(redacted.headers.fields.map(\.name) == Self.request.headers.fields.map(\.name))
+        #expect(redacted.id == Self.request.id && redacted.body == Self.request.body)
+    }
+
+    @Test func errorsOfTransportsLoseTheSecrets() {
+        let message =
+            "could not send Bearer beareRvalue to https://alice:s3cret%21word@example.net/a?access_token=tok3nvalue, "
+            + "password s3cret!word, cookie c00kieval; and key minevalue"
+        let shown = Self.request.redact(message)
+        self.expectNoSecret(shown, "\(shown)")
+        #expect(shown.hasPrefix("could not send "))
+        #expect(shown.contains("example.net/a"))
+    }
+
+    /// Replacing what is as short as a word would tear holes into every sentence.
+    @Test func shortValuesAndNamesOfSchemesStay() {
+        let request = RetryableRequest(
+            endpoint: "http://e.net/",
+            headers: ["X-Token": "1", "Authorization": "Bearer abcdefgh"]
+        )
+        #expect(request.redact("1 Bearer was refused") == "1 Bearer was refused")
+    }
+
+    @Test(arguments: [
+        ("Authorization", true), ("PROXY-AUTHORIZATION", true), ("cookie", true), ("Set-Cookie", true),
+        ("X-Api-Key", true), ("apikey", true), ("X-Amz-Security-Token", true), ("X-CSRF-Token", true),
+        ("X-Client-Secret", true), ("X-Auth-Password", true), ("X-Session-Id", true), ("X-Hub-Signature-256", true),
+        ("Content-Type", false), ("Accept", false), ("Idempotency-Key", false), ("User-Agent", false),
+        ("X-Request-Id", false), ("If-None-Match", false), ("Monkey", false),
+    ])
+    func namesTell(_ name: String, _ isSensitive: Bool) {
+        #expect(RetryableRequest(endpoint: "http://e.net/").isSensitive(header: name) == isSensitive)
+    }
+
+    @Test(arguments: [
+        "not a url", "", "@", "://@", "http://@/", "http://a@b@c/", "?token=x", "http://e.net/?token",
+        "http://e.net/?=",
+        "http://e.net/#token=abcdef",
+    ])
+    func noAddressBreaksIt(_ endpoint: String) {
+        let request = RetryableRequest(endpoint: endpoint)
+        #expect(!request.description.isEmpty)
+        #expect(!request.redacted.endpoint.contains("a@b"))
+        _ = request.redact("text")
+    }
+
+    /// The reason of the end of a request is listed and logged.
+    @Test func whatAnAttemptCameToHasNoSecret() throws {
+        var lab = MachineLab()
+        lab.online()
+        let error = TransportError(.other, progress: .mayHaveBeenReceived, message: "sent apiKeyvalue in vain")
+        var request = Self.request
+        request.maxRetries = 0
+        let end = lab.attempt(request, .failure(error))
+        guard case .dead(let reason) = end else {
+            Issue.record("\(end)")
+            return
+        }
+        #expect(reason == "given up after 1 attempts: sent <redacted> in vain")
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPathHTTP
+import Testing
+
+@testable import OfflineRequests
+
+struct RequestCodingTests {
+    private static let full: RetryableRequest = {
+        var request = RetryableRequest(
+            endpoint: "https://example.net/orders?x=1",
+            method: "PATCH",
+            headers: ["Authorization": "Bearer abcdef", "X-Twice": "1", "x-twice": "2"],
+            body: Data([0, 255, 10]),
+            timestamp: Date(timeIntervalSince1970: 1_800_000_000.25),
+            maxRetries: 3,
+            requestType: "order",
+            priority: .high,
+            expiresAt: Date(timeIntervalSince1970: 1_800_000_100),
+            orderingKey: "lane",
+            onFailure: .dropLane,
+            idempotencyKey: .value("k \"1\""),
+            requires: PathRequirements(unmeteredOnly: true, interfaceType: .wifi, hostReachable: "example.net:443"),
+            uniqueKey: "u",
+            ifExists: .latestOnly,
+            sensitiveHeaders: ["X-Twice"],
+            timeouts: HTTPRequest.Timeouts(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4)),
+            keepsResponse: true
+        )
+        request.retryCount = 2
+        return request
+    }()
+
+    @Test(arguments: [
+        full, RetryableRequest(endpoint: "http://example.net/", timestamp: Date(timeIntervalSince1970: 1)),
+    ])
+    func whatIsEncodedIsDecoded(_ request: RetryableRequest) throws {
+        let data = try JSONEncoder().encode(request)
+        #expect(try JSONDecoder().decode(RetryableRequest.self, from: data) == request)
+    }
+
+    /// A request that was kept without a key must not get one: its earlier attempts had none.
+    @Test func aRequestWithoutAKeyStaysWithout() throws {
+        let request = RetryableRequest(endpoint: "http://example.net/", method: "POST", idempotencyKey: .none)
+        let decoded = try JSONDecoder().decode(RetryableRequest.self, from: JSONEncoder().encode(request))
+        #expect(decoded.idempotencyKey == nil)
+    }
+
+    @Test func whatIsMissingHasItsDefaultAndWhatIsUnknownIsLeftAlone() throws {
+        let id = "6F9619FF-8B86-D011-B42D-00CF4FC964FF"
+        let json = #"{"id": "\#(id)", "endpoint": "http://example.net/", "colour": {"deep": [1]}, "timestamp": 0}"#
+        let decoded = try JSONDecoder().decode(RetryableRequest.self, from: Data(json.utf8))
+        var expected = RetryableRequest(
+            id: try #require(UUID(uuidString: id)),
+            endpoint: "http://example.net/",
+            timestamp: Date(timeIntervalSinceReferenceDate: 0),
+            idempotencyKey: .none
+        )
+        #expect(decoded == expected)
+        expected.requires.unmeteredOnly = true
+        #expect(decoded != expected)
+    }
+
+    @Test(arguments: [
+        #"{"endpoint": "http://example.net/"}"#,
+        #"{"id": "6F9619FF-8B86-D011-B42D-00CF4FC964FF"}"#,
+        #"{"id": "6F9619FF-8B86-D011-B42D-00CF4FC964FF", "endpoint": "http://e.net/", "priority": 7}"#,
+        #"{"id": "6F9619FF-8B86-D011-B42D-00CF4FC964FF", "endpoint": "http://e.net/", "onFailure": "explode"}"#,
+        #"{"id": "6F9619FF-8B86-D011-B42D-00CF4FC964FF", "endpoint": "http://e.net/", "requires": {"interfaceType": "wi"}}"#,
+        "[]", "",
+    ])
+    func whatIsDamagedIsNotGuessed(_ json: String) {
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(RetryableRequest.self, from: Data(json.utf8))
+        }
+    }
+
+    /// What most requests do not use costs no octet on disk.
+    @Test func defaultsAreNotWritten() throws {
+        let json = String(
+            decoding: try JSONEncoder().encode(RetryableRequest(endpoint: "http://e.net/")),
+            as: UTF8.self
+        )
+        for key in ["requires", "timeouts", "sensitiveHeaders", "keepsResponse", "priority", "body", "headers"] {
+            #expect(!json.contains("\"\(key)\""), "\(key) in \(json)")
+        }
+    }
+
+    static let reasons: [WaitingReason] = [
+        .noPath("no carrier"), .metered, .interfaceType("WiFi"), .hostUnreachable("example.net"), .behind(UUID()),
+        .backoff(until: Date(timeIntervalSince1970: 1_800_000_000)), .reconnecting, .concurrency,
+        .hostPaused("example.net:8080", until: Date(timeIntervalSince1970: 1_800_000_000)), .unauthorized, .laneHeld,
+        .paused, .otherSender, .notRunning,
+    ]
+
+    @Test(arguments: reasons)
+    func aReasonIsAFlatObjectWithACode(_ reason: WaitingReason) throws {
+        let data = try JSONEncoder().encode(reason)
+        #expect(try JSONDecoder().decode(WaitingReason.self, from: data) == reason)
+        let object = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        #expect(object["code"] as? String == reason.code)
+        #expect(!reason.description.isEmpty && !reason.description.hasSuffix("."))
+    }
+
+    @Test func everyReasonHasACodeOfItsOwn() {
+        #expect(Set(Self.reasons.map(\.code)).count == Self.reasons.count)
+    }
+
+    @Test(arguments: [#"{"code": "later"}"#, #"{"code": "behind"}"#, #"{"code": "hostPaused", "text": "h"}"#])
+    func anUnknownReasonIsAnError(_ json: String) {
+        #expect(throws: DecodingError.self) { try JSONDecoder().decode(WaitingReason.self, from: Data(json.utf8)) }
+    }
+}
