@@ -244,9 +244,15 @@ let package = Package(
         .testTarget(name: "NetPathHTTPTests", dependencies: ["NetPathHTTP", "NetPathTestKit"]),
         // A server of HTTP for the tests, which can fail at any point of a request.
         .executableTarget(name: "HTTPLabServer", dependencies: ["NetPathSystem"], path: "Tests/HTTPLabServer"),
+        // What the tests of the transport run in a process of its own, to count what it uses.
+        .executableTarget(
+            name: "HTTPScenarios",
+            dependencies: ["NetPathCurl", "NetPathHTTP"],
+            path: "Tests/HTTPScenarios"
+        ),
         .testTarget(
             name: "NetPathCurlTests",
-            dependencies: ["HTTPLabServer", "NetPathCurl", "NetPathHTTP", "NetPathSystem", "NetPathTestKit"]
+            dependencies: ["HTTPLabServer", "HTTPScenarios", "NetPathCurl", "NetPathHTTP", "NetPathTestKit"]
         ),
         .testTarget(
             name: "OfflineRequestsTests",

@@ -42,6 +42,10 @@ extension AssessedEvidence {
 
         var verdict = Verdict(.satisfied, self.routedReason(families, legs: legs), interfaces: listed)
         verdict.families = families
+        if egress.count == 1, verdict.interfaces.first?.index == egress[0] {
+            verdict.interfaces[0].supportsIPv4 = families.contains(.ipv4)
+            verdict.interfaces[0].supportsIPv6 = families.contains(.ipv6)
+        }
         verdict.gateways = legs.compactMap { leg in
             leg.gateway.map { Gateway(address: $0, interfaceIndex: leg.interfaceIndex) }
         }
@@ -124,7 +128,17 @@ extension AssessedEvidence {
             metric: preferred?.metric,
             table: preferred?.table,
             underlying: interface.parentIndex,
+            supportsIPv4: Self.routes(.ipv4, through: interface),
+            supportsIPv6: Self.routes(.ipv6, through: interface),
             reason: reason
         )
+    }
+
+    /// Whether an interface has a default route of a family, and an address to send from.
+    private static func routes(_ family: AddressFamily, through interface: NetworkInterface) -> Bool {
+        guard interface.defaultRoutes?.contains(where: { $0.family == family }) == true else { return false }
+        return interface.addresses.contains { address in
+            address.isUsable && address.prefix.address.family == family && !address.prefix.address.isLinkLocal
+        }
     }
 }

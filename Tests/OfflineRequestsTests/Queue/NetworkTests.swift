@@ -3,11 +3,12 @@
 
 import Connectivity
 import Foundation
-import NetPath
 import NetPathHTTP
 import NetPathTestKit
+import Synchronization
 import Testing
 
+@testable import NetPath
 @testable import OfflineRequests
 
 /// What changes of the network mean for what is being sent, and that nothing happens while nothing can.
@@ -16,12 +17,34 @@ struct QueueNetworkTests {
     private static let start = MonotonicTime(nanoseconds: 0)
 
     private static func update(_ status: PathStatus, _ interfaces: [(UInt32, PathReason.Code)]) -> ConnectivityUpdate {
-        var path = NetworkPath(status: status, reason: PathReason(.routed, "scripted"))
-        path.interfaces = interfaces.map { index, code in
-            var interface = PathInterface(index: index, name: "if\(index)", type: .wired, reason: PathReason(code, ""))
-            interface.addresses = [.fixture("192.0.2.\(index)/24")]
-            return interface
+        let interfaces = interfaces.map { index, code in
+            PathInterface(
+                index: index,
+                name: "if\(index)",
+                type: .wired,
+                addresses: [.fixture("192.0.2.\(index)/24")],
+                gateways: [],
+                reason: PathReason(code, "")
+            )
         }
+        let path = NetworkPath(
+            status: status,
+            reason: PathReason(.routed, "scripted"),
+            isStale: false,
+            interfaces: interfaces,
+            gateways: [],
+            supportsIPv4: true,
+            supportsIPv6: false,
+            isExpensive: false,
+            isConstrained: false,
+            internet: .unknown,
+            probes: [],
+            backends: [],
+            disagreements: [],
+            sequence: 1,
+            publishedAt: Self.start,
+            observedAt: Self.start
+        )
         return ConnectivityUpdate(path)
     }
 
