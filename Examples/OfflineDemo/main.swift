@@ -18,7 +18,7 @@ guard arguments.count >= 3, let count = Int(arguments.dropFirst(3).first ?? "12"
     exit(64)
 }
 
-/// The last line of the terminal: "∆ No Network" while there is none, and how many readings wait. Lines go above it.
+// The last line of the terminal says that there is no network, and how many readings wait; lines go above it.
 let indicator = OfflineIndicator(output: .standardOutput)
 
 do {
