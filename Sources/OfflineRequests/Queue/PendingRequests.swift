@@ -51,7 +51,8 @@ public struct PendingRequests: Sequence, Sendable {
         /// The next request; nil after the last one.
         public mutating func next() -> RequestRecord? {
             if self.page.isEmpty {
-                self.page = self.core?.page(of: self.states, after: self.last, limit: PendingRequests.pageSize)[...] ?? []
+                self.page =
+                    self.core?.page(of: self.states, after: self.last, limit: PendingRequests.pageSize)[...] ?? []
             }
             guard let record = self.page.popFirst() else { return nil }
             self.last = record.sequence

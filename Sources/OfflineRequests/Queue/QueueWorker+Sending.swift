@@ -164,7 +164,12 @@ extension QueueWorker {
         guard let finish = try store.finish(id, outcome, status: landing.status, error: failure) else { return }
         switch (finish.state, landing.disposition) {
         case (.succeeded, _):
-            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded, status: landing.status)
+            var record = landing.record
+            record.state = .succeeded
+            record.lastStatus = landing.status
+            record.attempts += 1
+            self.recent.add(record)
+            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded)
         case (.backoff, .retry(let delay, _)):
             self.effects.add(.backoff(id, until: Date(timeIntervalSinceNow: delay / .seconds(1))))
         case (.held, .hold(let reason)): self.effects.add(.held(id, reason))

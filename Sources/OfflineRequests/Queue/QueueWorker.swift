@@ -35,6 +35,7 @@ final class QueueWorker {
     var gates: [Gate] = []
 
     var waiters: [QueueWaiter] = []
+    var recent = RecentRequests()
     var walWatch: Int32?
 
     /// What the next transaction has to do besides.
@@ -48,6 +49,7 @@ final class QueueWorker {
     private var isLookDue = false
     private var dueAt: MonotonicTime?
     private var failedUntil: MonotonicTime?
+    private var repairs = 0
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
 
@@ -141,9 +143,17 @@ final class QueueWorker {
             }
         } catch {
             (self.promotion, self.checksFlights) = (promotion, checksFlights)
+            if case .corrupt(_, .some) = error, self.repairs < 3 {
+                // It was replaced by what could be read, which can be worked with.
+                self.repairs += 1
+                self.commands = commands + self.commands
+                self.isLookDue = sends
+                return self.turn(at: now)
+            }
             return self.fail(commands, error, at: now)
         }
         self.failedUntil = nil
+        self.repairs = 0
         if releases { self.releasesRunning = false }
         self.landings = []
         self.remove(self.effects.removed)

@@ -51,7 +51,8 @@ final class SenderLock {
         var line = [CChar](repeating: 0, count: 256)
         while unsafe fgets(&line, Int32(line.count), file) != nil {
             // 1: FLOCK  ADVISORY  WRITE 708 00:1f:13364 0 EOF
-            let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
+            let octets = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            let fields = String(decoding: octets, as: UTF8.self).split(separator: " ")
             guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE" else { continue }
             // Devices have other numbers here than in stat(2) on some file systems.
             if fields[5].split(separator: ":").last == "\(status.st_ino)" { return true }
