@@ -37,7 +37,7 @@ public struct PendingRequests: Sequence, Sendable {
     public func makeIterator() -> Iterator { Iterator(core: self.core, states: self.states) }
 
     /// Reads requests, a page at a time.
-    public struct Iterator: IteratorProtocol {
+    public struct Iterator: IteratorProtocol, Sendable {
         private let core: QueueCore?
         private let states: Set<RequestState>
         private var page: ArraySlice<RequestRecord> = []

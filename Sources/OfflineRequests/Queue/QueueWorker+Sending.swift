@@ -13,7 +13,6 @@ extension QueueWorker {
     func choose(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
         let gates = try store.gates()
         self.gates = gates.map(\.gate)
-        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         var free = self.machine.slots(at: now) - self.flights.values.count { $0.isHandling }
         guard free > 0 else { return [] }
         var candidates: [RequestRecord] = []

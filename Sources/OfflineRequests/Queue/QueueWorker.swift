@@ -47,6 +47,7 @@ final class QueueWorker {
 
     private var commands: [QueueCommand] = []
     private var isLookDue = false
+    private var isClosing = false
     private var dueAt: MonotonicTime?
     private var failedUntil: MonotonicTime?
     private var repairs = 0
@@ -71,11 +72,10 @@ final class QueueWorker {
 
     func run() {
         while true {
-            for message in self.core.mailbox.take() {
-                if case .close = message { return self.finish() }
-                self.receive(message, at: .ofQueue())
-            }
-            self.turn(at: .ofQueue())
+            let now = Moment.ofQueue()
+            for message in self.core.mailbox.take() { self.receive(message, at: now) }
+            if self.isClosing { return self.finish() }
+            self.turn(at: now)
             self.core.status.withLock { status in
                 status.role = self.role
                 status.machine = self.machine
@@ -102,7 +102,7 @@ final class QueueWorker {
         case .prepared(let id, let run, let result): self.prepared(id, run: run, result, at: now)
         case .finished(let id, let run, let result): self.finished(id, run: run, result, at: now)
         case .handled(let id, let run, let failure): self.handled(id, run: run, failure, at: now)
-        case .close: ()
+        case .close: self.isClosing = true
         }
     }
 
@@ -160,6 +160,7 @@ final class QueueWorker {
         self.launch(launches, at: now)
         for reply in replies { reply(nil) }
         if !commands.isEmpty, self.role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.core.file)) }
+        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         self.announce()
     }
 
@@ -259,6 +260,8 @@ final class QueueWorker {
             default: ()
             }
         }
+        // What they captured may hold the queue, and with it everything here.
+        self.core.handlers.withLock { $0 = [:] }
         for command in self.commands { command.refuse(.closed) }
         for waiter in self.waiters { waiter.reply(.failure(.closed)) }
         self.core.observers.end()

@@ -6,11 +6,10 @@ import NetPathSystem
 
 /// Which of the processes that have a queue open sends: the one that holds the lock on a file beside it.
 ///
-/// The kernel gives the lock back however its holder ends, so there is no lease to renew and none to expire. The file
-/// is also the bell between processes: closing a descriptor that could write to it is heard by all who watch it, and
-/// the end of a process closes its descriptors.
+/// The kernel gives the lock back however its holder ends, and with the end of this object, so there is no lease to
+/// renew and none to expire. The file is also the bell between processes: closing a descriptor that could write to it
+/// is heard by all who watch it, and the end of a process closes its descriptors.
 final class SenderLock {
-    let path: String
     private let descriptor: FileDescriptor
     private(set) var isHeld = false
 
@@ -21,7 +20,6 @@ final class SenderLock {
         guard let descriptor = FileDescriptor(number) else {
             throw QueueError.io(path: path, reason: unsafe String(cString: strerror(errno)))
         }
-        self.path = path
         self.descriptor = descriptor
     }
 
@@ -32,13 +30,6 @@ final class SenderLock {
         guard !self.isHeld, flock(self.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         self.isHeld = true
         return true
-    }
-
-    /// Gives the lock back; the next one hears of it when this object ends.
-    func release() {
-        guard self.isHeld else { return }
-        self.isHeld = false
-        _ = flock(self.descriptor.number, LOCK_UN)
     }
 
     /// Whether somebody has the lock of a queue, found out without touching it.

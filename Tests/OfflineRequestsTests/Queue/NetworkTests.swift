@@ -111,6 +111,15 @@ struct QueueNetworkTests {
         #expect(lab.sent.count == 2)
     }
 
+    @Test func aHostThatHasToBeReachable() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.started()
+        var request = lab.request()
+        // The network of the machine itself is asked, where this one is always there.
+        request.requires.hostReachable = "127.0.0.1"
+        #expect(try await queue.wait(for: queue.enqueue(request)).state == .succeeded)
+    }
+
     @Test func theNotificationOfAReturnTriesAgain() async throws {
         let lab = try QueueLab()
         lab.transport.answer(.failure(.timedOut, .mayHaveBeenReceived))
