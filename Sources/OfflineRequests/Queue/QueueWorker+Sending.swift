@@ -13,7 +13,6 @@ extension QueueWorker {
     func choose(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
         let gates = try store.gates()
         self.gates = gates.map(\.gate)
-        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         var free = self.machine.slots(at: now) - self.flights.values.count { $0.isHandling }
         guard free > 0 else { return [] }
         var candidates: [RequestRecord] = []
@@ -152,7 +151,12 @@ extension QueueWorker {
         guard let finish = try store.finish(id, outcome, status: landing.status, error: failure) else { return }
         switch (finish.state, landing.disposition) {
         case (.succeeded, _):
-            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded, status: landing.status)
+            var record = landing.record
+            record.state = .succeeded
+            record.lastStatus = landing.status
+            record.attempts += 1
+            self.recent.add(record)
+            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded)
         case (.backoff, .retry(let delay, _)):
             self.effects.add(.backoff(id, until: Date(timeIntervalSinceNow: delay / .seconds(1))))
         case (.held, .hold(let reason)): self.effects.add(.held(id, reason))
