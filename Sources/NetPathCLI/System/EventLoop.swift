@@ -25,7 +25,6 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     /// Ends the wait of this loop.
     let wakeUp: WakeUp
     private let state = Mutex(State())
-    private let clock = SystemMonotonicClock()
 
     /// Makes a loop.
     ///
@@ -47,7 +46,7 @@ final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     }
 
     /// Returns the present moment.
-    func now() -> MonotonicTime { self.clock.now() }
+    func now() -> MonotonicTime { .now() }
 
     /// Suspends until a point in time.
     ///
