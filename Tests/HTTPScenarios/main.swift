@@ -15,7 +15,7 @@ import Synchronization
 //   HTTPScenarios download URL FILE   one response into a file
 //   HTTPScenarios many N URL          requests one after the other; a line after a tenth of them, and at the end
 //   HTTPScenarios rate N C URL        requests, C at a time, and how many of them in a second
-//   HTTPScenarios idle URL            one request, and then nothing
+//   HTTPScenarios idle URL            one request, and then nothing until the standard input ends
 
 /// Sends a request, and waits without Swift's pool or libdispatch's, whose threads wake by themselves now and then.
 func send(_ request: HTTPRequest) -> Result<HTTPResponse, TransportError> {
@@ -105,6 +105,6 @@ case ("rate", 4):
     report(send(request), ",\"perSecond\":\(Int(perSecond))")
 case ("idle", 2):
     report(send(HTTPRequest(url: arguments[1])))
-    while true { pause() }
+    _ = readLine()
 default: fatalError("see the source for how to call this")
 }
