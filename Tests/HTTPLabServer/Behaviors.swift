@@ -8,7 +8,7 @@ import Glibc
 /// Before the body: `/close-during-body?after=N`, `/reset-during-body?after=N`, `/stall-reading?after=N`,
 /// `/refuse-early` (413 without reading). After the whole request: `/ok`, `/echo`, `/status/N?retry-after=V`,
 /// `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-headers`, `/close-mid-body`,
-/// `/reset-mid-body`, `/stall-body`, `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`,
+/// `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`, `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`,
 /// `/dedupe`, `/not-http`, `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I` and `/release?id=I`. Everything
 /// else is 404.
 ///
@@ -86,6 +86,14 @@ struct Behaviors {
         case "/slow":
             usleep(UInt32(clamping: request.number("ms", default: 1000) * 1000))
             return connection.send(Self.ok)
+        case "/drip":
+            let count = request.number("n")
+            connection.send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8))
+            for _ in 0..<count {
+                usleep(UInt32(clamping: request.number("ms") * 1000))
+                guard connection.send([UInt8(ascii: ".")]) else { return false }
+            }
+            return true
         case "/bytes": return self.sendOctets(request.number("n"), connection)
         case "/dedupe":
             let body = #"{"repeat":\#(repeats)}"#

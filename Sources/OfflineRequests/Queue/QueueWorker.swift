@@ -35,6 +35,7 @@ final class QueueWorker {
     var gates: [Gate] = []
 
     var waiters: [QueueWaiter] = []
+    var recent = RecentRequests()
     var walWatch: Int32?
 
     /// What the next transaction has to do besides.
@@ -46,8 +47,10 @@ final class QueueWorker {
 
     private var commands: [QueueCommand] = []
     private var isLookDue = false
+    private var isClosing = false
     private var dueAt: MonotonicTime?
     private var failedUntil: MonotonicTime?
+    private var repairs = 0
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
 
@@ -69,11 +72,10 @@ final class QueueWorker {
 
     func run() {
         while true {
-            for message in self.core.mailbox.take() {
-                if case .close = message { return self.finish() }
-                self.receive(message, at: .ofQueue())
-            }
-            self.turn(at: .ofQueue())
+            let now = Moment.ofQueue()
+            for message in self.core.mailbox.take() { self.receive(message, at: now) }
+            if self.isClosing { return self.finish() }
+            self.turn(at: now)
             self.core.status.withLock { status in
                 status.role = self.role
                 status.machine = self.machine
@@ -100,7 +102,7 @@ final class QueueWorker {
         case .prepared(let id, let run, let result): self.prepared(id, run: run, result, at: now)
         case .finished(let id, let run, let result): self.finished(id, run: run, result, at: now)
         case .handled(let id, let run, let failure): self.handled(id, run: run, failure, at: now)
-        case .close: ()
+        case .close: self.isClosing = true
         }
     }
 
@@ -141,15 +143,24 @@ final class QueueWorker {
             }
         } catch {
             (self.promotion, self.checksFlights) = (promotion, checksFlights)
+            if case .corrupt(_, .some) = error, self.repairs < 3 {
+                // It was replaced by what could be read, which can be worked with.
+                self.repairs += 1
+                self.commands = commands + self.commands
+                self.isLookDue = sends
+                return self.turn(at: now)
+            }
             return self.fail(commands, error, at: now)
         }
         self.failedUntil = nil
+        self.repairs = 0
         if releases { self.releasesRunning = false }
         self.landings = []
         self.remove(self.effects.removed)
         self.launch(launches, at: now)
         for reply in replies { reply(nil) }
         if !commands.isEmpty, self.role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.core.file)) }
+        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         self.announce()
     }
 
@@ -249,6 +260,8 @@ final class QueueWorker {
             default: ()
             }
         }
+        // What they captured may hold the queue, and with it everything here.
+        self.core.handlers.withLock { $0 = [:] }
         for command in self.commands { command.refuse(.closed) }
         for waiter in self.waiters { waiter.reply(.failure(.closed)) }
         self.core.observers.end()

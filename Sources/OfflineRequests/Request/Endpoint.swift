@@ -23,7 +23,8 @@ struct Endpoint: Hashable, Sendable {
 
     /// Finds the parts, which are not looked into.
     init(_ text: String) throws(Fault) {
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].utf8.starts(with: "://".utf8) else {
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].utf8.starts(with: "://".utf8)
+        else {
             let reason = text.isEmpty ? "is empty" : "has no scheme"
             throw Fault("\(reason); write a whole URL such as https://example.net/path")
         }

@@ -69,7 +69,10 @@ extension RetryableRequest {
             )
         }
         guard !self.made.contains(field.name.lowercased()) else {
-            throw .invalidRequest(field: "header \(field.name.printable(limit: 60))", reason: "is made by the transport; leave it out")
+            throw .invalidRequest(
+                field: "header \(field.name.printable(limit: 60))",
+                reason: "is made by the transport; leave it out"
+            )
         }
         // RFC 9110, 5.5.
         guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {

@@ -40,7 +40,9 @@ struct HookTests {
             if calls.update({ count in
                 count += 1
                 return count
-            }) < 3 { throw Failure() }
+            }) < 3 {
+                throw Failure()
+            }
         }
         queue.start()
         let id = try await queue.enqueue(lab.request())

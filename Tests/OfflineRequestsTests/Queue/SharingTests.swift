@@ -6,6 +6,7 @@ import Foundation
 import NetPath
 import NetPathHTTP
 import NetPathTestKit
+import Synchronization
 import Testing
 
 @testable import OfflineRequests
