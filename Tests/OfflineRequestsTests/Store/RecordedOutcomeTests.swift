@@ -7,7 +7,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct StoredOutcomeTests {
+@Suite struct RecordedOutcomeTests {
     private let bench: StoreBench
     private let store: RequestStore
 
