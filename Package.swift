@@ -97,6 +97,7 @@ let package = Package(
             dependencies: [
                 "Connectivity", "NetPath", "NetPathCurl", "NetPathHTTP", "NetPathStandard", "NetPathSystem",
                 "Reachability", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
         // The command line of the queue, apart from netpath, which links neither SQLite nor Foundation.
