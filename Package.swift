@@ -60,7 +60,9 @@ let package = Package(
         // The composition root: the only module that names the built-in backends.
         .target(
             name: "NetPathConfiguration",
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
+            dependencies: [
+                "NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathSystem", "NetPathTCPProbe", "CYAML",
+            ],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
@@ -146,7 +148,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ExampleBulletproofRequest",
-            dependencies: ["NetPath", "Reachability"],
+            dependencies: ["NetPath", "NetPathCurl", "NetPathHTTP", "Reachability"],
             path: "Examples/BulletproofRequest"
         ),
 
@@ -168,8 +170,9 @@ let package = Package(
 
         .executableTarget(
             name: "ExampleOfflineDemo",
-            dependencies: ["Connectivity", "OfflineRequests"],
-            path: "Examples/OfflineDemo"
+            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            path: "Examples/OfflineDemo",
+            exclude: ["run"]
         ),
 
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
@@ -212,7 +215,11 @@ let package = Package(
             name: "LinuxNetworkPathTests",
             dependencies: ["LinuxNetworkPath", "NetPath", "NetPathStandard", "NetPathTestKit"]
         ),
-        .testTarget(name: "FacadeTests", dependencies: ["NetPathTestKit", "PathMonitorScenarios"]),
+        .testTarget(
+            name: "FacadeTests",
+            dependencies: ["NetPathTestKit", "PathMonitorScenarios"],
+            exclude: ["Fixtures"]
+        ),
         // What the tests of the monitor run inside namespaces.
         .executableTarget(
             name: "ConnectivityScenarios",
@@ -243,9 +250,15 @@ let package = Package(
         .testTarget(name: "NetPathHTTPTests", dependencies: ["NetPathHTTP", "NetPathTestKit"]),
         // A server of HTTP for the tests, which can fail at any point of a request.
         .executableTarget(name: "HTTPLabServer", dependencies: ["NetPathSystem"], path: "Tests/HTTPLabServer"),
+        // What the tests of the transport run in a process of its own, to count what it uses.
+        .executableTarget(
+            name: "HTTPScenarios",
+            dependencies: ["NetPathCurl", "NetPathHTTP"],
+            path: "Tests/HTTPScenarios"
+        ),
         .testTarget(
             name: "NetPathCurlTests",
-            dependencies: ["HTTPLabServer", "NetPathCurl", "NetPathHTTP", "NetPathSystem", "NetPathTestKit"]
+            dependencies: ["HTTPLabServer", "HTTPScenarios", "NetPathCurl", "NetPathHTTP", "NetPathTestKit"]
         ),
         .testTarget(
             name: "OfflineRequestsTests",

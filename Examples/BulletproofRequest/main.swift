@@ -3,30 +3,35 @@
 
 // Requests a page from a host until it succeeds, whatever the network does meanwhile:
 //
-//     ExampleBulletproofRequest example.net 80 [--no-cellular]
+//     ExampleBulletproofRequest example.net 80 [--no-cellular]       over a socket, as an operation of a queue
+//     ExampleBulletproofRequest https://example.net/ [--no-cellular]  over HTTP, as a task
 //
 // Ctrl-C cancels it.
 
+import Dispatch
 import Foundation
+import NetPathCurl
+import NetPathHTTP
 import Reachability
 
-let arguments = CommandLine.arguments.dropFirst()
-guard let host = arguments.first, let port = arguments.dropFirst().first.flatMap({ UInt16($0) }) else {
-    print("usage: ExampleBulletproofRequest HOST PORT [--no-cellular]")
-    exit(64)
+/// Calls a function on Ctrl-C.
+func onInterrupt(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceSignal {
+    signal(SIGINT, SIG_IGN)
+    let source = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
+    source.setEventHandler(handler: body)
+    source.resume()
+    return source
 }
-do {
+
+func runOperation(host: String, port: UInt16, allowsCellularAccess: Bool) throws {
     let request = try BulletproofRequest(
         host: host,
         port: port,
-        allowsCellularAccess: !arguments.contains("--no-cellular"),
+        allowsCellularAccess: allowsCellularAccess,
         log: { print($0) }
     )
-    signal(SIGINT, SIG_IGN)
-    let interruption = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())
-    interruption.setEventHandler { request.cancel() }
-    interruption.resume()
-
+    let interruption = onInterrupt { request.cancel() }
+    defer { interruption.cancel() }
     let queue = OperationQueue()
     queue.addOperation(request)
     queue.waitUntilAllOperationsAreFinished()
@@ -34,6 +39,41 @@ do {
     case .success(let text): print("done: \(text.split(whereSeparator: \.isNewline).last ?? "")")
     case .failure(let error): print("failed: \(error)")
     case nil: print("failed: cancelled before it began")
+    }
+}
+
+func runTask(url: String, allowsCellularAccess: Bool) async {
+    let request = BulletproofHTTPRequest(
+        request: HTTPRequest(url: url),
+        allowsCellularAccess: allowsCellularAccess,
+        transport: CurlTransport.shared,
+        log: { print($0) }
+    )
+    let task = Task { try await request.response() }
+    let interruption = onInterrupt { task.cancel() }
+    defer { interruption.cancel() }
+    do {
+        let response = try await task.value
+        let text = String(decoding: response.body, as: UTF8.self)
+        print("done: \(response.status) \(text.split(whereSeparator: \.isNewline).last ?? "")")
+    } catch is CancellationError {
+        print("failed: cancelled")
+    } catch {
+        print("failed: \(error)")
+    }
+}
+
+let arguments = CommandLine.arguments.dropFirst()
+let words = arguments.filter { !$0.hasPrefix("--") }
+let allowsCellularAccess = !arguments.contains("--no-cellular")
+do {
+    if let url = words.first, url.contains("://") {
+        await runTask(url: url, allowsCellularAccess: allowsCellularAccess)
+    } else if words.count == 2, let host = words.first, let port = words.last.flatMap({ UInt16($0) }) {
+        try runOperation(host: host, port: port, allowsCellularAccess: allowsCellularAccess)
+    } else {
+        print("usage: ExampleBulletproofRequest (HOST PORT | URL) [--no-cellular]")
+        exit(64)
     }
 } catch {
     print("error: \(error)")

@@ -109,6 +109,19 @@ struct InterfaceTypeTests {
         #expect(line.strings("uses") == ["other"])
     }
 
+    @Test func loopbackLeadsBackToThisMachine() throws {
+        let lab = try NetworkNamespace()
+        try lab.ip("link set lo up")
+        let line = try Scenario("watch", "only-loopback", in: lab).next("path")
+        #expect(line.pathText.hasPrefix("satisfied (Path is satisfied), interface: lo, ipv4, ipv6"))
+        #expect(line.strings("available") == ["lo"])
+        #expect(line.strings("uses") == ["loopback"])
+        #expect(line.strings("gateways").isEmpty)
+        try lab.ip("link set lo down")
+        #expect(try Scenario("watch", "only-loopback", in: lab).next("path").status == "unsatisfied")
+        #expect(try Scenario("watch", in: lab).next("path").strings("available").isEmpty)
+    }
+
     @Test func requiredTypeThatIsMissing() throws {
         let line = try Scenario("watch", "only-wifi", in: NetworkNamespace.online().lab).next("path")
         #expect(line.status == "unsatisfied")

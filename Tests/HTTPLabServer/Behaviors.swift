@@ -8,9 +8,12 @@ import Glibc
 /// Before the body: `/close-during-body?after=N`, `/reset-during-body?after=N`, `/stall-reading?after=N`,
 /// `/refuse-early` (413 without reading). After the whole request: `/ok`, `/echo`, `/status/N?retry-after=V`,
 /// `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-headers`, `/close-mid-body`,
-/// `/reset-mid-body`, `/stall-body`, `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`,
+/// `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`, `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`,
 /// `/dedupe`, `/not-http`, `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I` and `/release?id=I`. Everything
 /// else is 404.
+///
+/// `/flaky` is one of them by lot, every second time `/ok`. With `times=N` only the first N requests with an `id` meet
+/// what the path says, and later ones are `/ok`. The journal names the path that was taken.
 struct Behaviors {
     let journal: Journal
     let holds: Holds
@@ -22,12 +25,29 @@ struct Behaviors {
                 connection.send(Self.response(400))
                 return
             }
+            self.choosePath(of: &request)
             guard self.receive(&request, connection) else { return }
             let repeats = self.journal.received(request, on: connection.number)
             guard self.answer(request, repeats: repeats, connection) else { return }
             if request["connection"]?.lowercased() == "close" { return }
         }
     }
+
+    private func choosePath(of request: inout LabRequest) {
+        if request.path == "/flaky" {
+            request.query["after"] = "10"
+            request.query["ms"] = "30"
+            request.path = Bool.random() ? "/ok" : Self.faults.randomElement() ?? "/ok"
+        } else if request.path != "/fail-then-ok", request.query["times"] != nil {
+            let count = self.journal.count(request.path + (request.query["id"] ?? ""))
+            if count > request.number("times") { request.path = "/ok" }
+        }
+    }
+
+    private static let faults = [
+        "/slow", "/status/503", "/status/429", "/close-during-body", "/reset-during-body", "/close-before-response",
+        "/reset", "/close-mid-headers", "/close-mid-body", "/reset-mid-body",
+    ]
 
     /// Reads the body; false when the connection is over.
     private func receive(_ request: inout LabRequest, _ connection: Connection) -> Bool {
@@ -66,6 +86,14 @@ struct Behaviors {
         case "/slow":
             usleep(UInt32(clamping: request.number("ms", default: 1000) * 1000))
             return connection.send(Self.ok)
+        case "/drip":
+            let count = request.number("n")
+            connection.send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8))
+            for _ in 0..<count {
+                usleep(UInt32(clamping: request.number("ms") * 1000))
+                guard connection.send([UInt8(ascii: ".")]) else { return false }
+            }
+            return true
         case "/bytes": return self.sendOctets(request.number("n"), connection)
         case "/dedupe":
             let body = #"{"repeat":\#(repeats)}"#

@@ -76,8 +76,27 @@ struct ExampleTests {
         #expect(try program.waitForEnd() == 0)
     }
 
-    @Test func bulletproofRequestCanBeCancelled() throws {
-        let program = try self.start("ExampleBulletproofRequest", "203.0.113.9", "8080")
+    /// The same over HTTP, by libcurl.
+    @Test func bulletproofHTTPRequestSucceedsInTheEnd() throws {
+        let wan = try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
+        try self.lab.addFarAddress("192.0.2.1/24", behind: wan)
+        try self.lab.runOnFarSide("ip addr add 203.0.113.9/32 dev lo")
+        try self.lab.serve("hello", on: 8080, closingFirst: 1)
+        let program = try self.start("ExampleBulletproofRequest", "http://203.0.113.9:8080/")
+        try self.expect("waiting: unreachable", from: program)
+        try self.lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        try self.expect("requesting: 203.0.113.9 through wan0", from: program)
+        try self.expect("lost: ", from: program)
+        try self.expect("done: 200 hello", from: program)
+        #expect(try program.waitForEnd() == 0)
+    }
+
+    @Test(arguments: [["203.0.113.9", "8080"], ["http://203.0.113.9:8080/"]])
+    func bulletproofRequestCanBeCancelled(_ words: [String]) throws {
+        let program = try self.lab.start(
+            "stdbuf",
+            ["-oL", MonitorProcess.builtProduct("ExampleBulletproofRequest")] + words
+        )
         try self.expect("waiting: unreachable", from: program)
         program.sendSignal(.interrupt)
         try self.expect("failed: cancelled", from: program)

@@ -42,6 +42,17 @@ import Testing
         #expect("\(path)" == "satisfied (Path is satisfied), interface: wwan0, ipv4, expensive, uses cell")
     }
 
+    /// An address and a route of another family do not make a path.
+    @Test func anotherInterfaceServesItsOwnFamilies() {
+        let wired = NetworkInterface.wired("eth0", 3).with("198.51.100.7/24").with("2001:db8::7/64")
+            .withDefaultRoute(nil)
+        var observation = Observation.online(self.wifi, gateway: "192.0.2.1")
+        observation.interfaces?.append(wired)
+        let path = self.path(of: observation, filter: .only(.wiredEthernet))
+        #expect("\(path)" == "satisfied (Path is satisfied), interface: eth0, ipv4")
+        #expect(self.path(of: observation).supportsIPv4)
+    }
+
     @Test func blockedRadioIsTheOnlyReason() {
         var blocked = self.wifi
         blocked.isRadioBlocked = true

@@ -16,6 +16,7 @@ func watch(filter: String?) {
         switch filter {
         case "only-wifi": NWPathMonitor(requiredInterfaceType: .wifi)
         case "only-wired": NWPathMonitor(requiredInterfaceType: .wiredEthernet)
+        case "only-loopback": NWPathMonitor(requiredInterfaceType: .loopback)
         case "ethernet": NWPathMonitor.ethernetChannel
         case "no-other": NWPathMonitor(prohibitedInterfaceTypes: [.other, .loopback])
         case "no-wired": NWPathMonitor(prohibitedInterfaceTypes: [.wiredEthernet])

@@ -20,8 +20,18 @@ enum InterfaceFilter: Hashable, Sendable {
     /// The path as a monitor with this filter sees it, without what is no property of the network.
     ///
     /// Two such paths are equal when addresses, routes, gateways, name servers and everything that shows in public are.
-    func view(of path: NetworkPath) -> NetworkPath {
+    ///
+    /// - Parameters:
+    ///   - path: The path of the machine.
+    ///   - loopback: Finds the interface that leads back to the machine, if one is up; asked only when it is required.
+    /// - Returns: The path as monitors with this filter see it.
+    func view(of path: NetworkPath, loopback: () -> Loopback? = Loopback.current) -> NetworkPath {
         var view = path.withoutCircumstances
+        if self == .only(.loopback) {
+            // No path to the internet leads through it, so the machine's path does not know it.
+            view.lead(through: loopback())
+            return view
+        }
         view.interfaces.removeAll { !self.allows(NWInterface.InterfaceType($0.type)) || !$0.isAvailable }
         guard self != .everything else { return view }
         let carriers = view.interfaces.filter(\.carriesPath)
@@ -66,10 +76,22 @@ extension NetworkPath {
         return path
     }
 
+    /// Makes the path one that does not leave the machine.
+    fileprivate mutating func lead(through loopback: Loopback?) {
+        var carrier = loopback.map { PathInterface($0.interface, reason: .carriesPath) }
+        carrier?.supportsIPv4 = loopback?.families.contains(.ipv4) ?? false
+        carrier?.supportsIPv6 = loopback?.families.contains(.ipv6) ?? false
+        self.status = carrier == nil ? .unsatisfied : .satisfied
+        self.reason = .carriesPath
+        self.interfaces = carrier.map { [$0] } ?? []
+        self.carriedBy = nil
+        self.narrow(to: self.interfaces, of: self)
+    }
+
     /// Makes the path one that leads through these interfaces only.
     fileprivate mutating func narrow(to carriers: [PathInterface], of path: NetworkPath) {
-        self.supportsIPv4 = carriers.contains { $0.routes(.ipv4) }
-        self.supportsIPv6 = carriers.contains { $0.routes(.ipv6) }
+        self.supportsIPv4 = carriers.contains(where: \.supportsIPv4)
+        self.supportsIPv6 = carriers.contains(where: \.supportsIPv6)
         self.gateways = carriers.flatMap { carrier in
             carrier.gateways.map { Gateway(address: $0, interfaceIndex: carrier.index) }
         }
@@ -87,13 +109,7 @@ extension PathInterface {
 
     /// Whether the path could lead through the interface.
     fileprivate var isAvailable: Bool {
-        self.carriesPath || (self.reason.code == .alternative && !self.addresses.isEmpty)
-    }
-
-    /// Whether the interface's own default routes serve a family, as far as its gateways and addresses tell.
-    fileprivate func routes(_ family: AddressFamily) -> Bool {
-        self.addresses.contains { $0.address.family == family && !$0.address.isLinkLocal }
-            && (self.gateways.isEmpty || self.gateways.contains { $0.family == family })
+        self.carriesPath || (self.reason.code == .alternative && (self.supportsIPv4 || self.supportsIPv6))
     }
 }
 

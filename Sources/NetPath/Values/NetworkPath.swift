@@ -71,8 +71,19 @@ public struct PathInterface: Hashable, Sendable {
     public var table: UInt32?
     /// The interface this one is built on.
     public var underlying: UInt32?
+    /// Whether the kernel routes IPv4 packets to the internet through this interface, or would if it had no other.
+    public var supportsIPv4: Bool
+    /// Whether the kernel routes IPv6 packets to the internet through this interface, or would if it had no other.
+    public var supportsIPv6: Bool
     /// The role of the interface, or what keeps it from carrying the path.
     public var reason: PathReason
+}
+
+extension PathInterface {
+    /// The interface as it is, in a role.
+    package init(_ interface: NetworkInterface, reason: PathReason) {
+        self = AssessedEvidence.listed(interface, reason: reason)
+    }
 }
 
 /// A gateway and the interface it is reached through.

@@ -9,6 +9,11 @@ package enum JSONValue: Hashable, Sendable {
     package struct Member: Hashable, Sendable {
         package var key: String
         package var value: JSONValue
+
+        package init(key: String, value: JSONValue) {
+            self.key = key
+            self.value = value
+        }
     }
 
     case null
@@ -120,5 +125,5 @@ extension JSONValue {
     var plainText: String { if case .string(let text) = self { text.printable(limit: .max) } else { self.line } }
 
     /// The members of an object; empty for everything else.
-    var members: [Member] { if case .object(let members) = self { members } else { [] } }
+    package var members: [Member] { if case .object(let members) = self { members } else { [] } }
 }

@@ -19,7 +19,6 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     /// Ends the wait of this loop.
     package let wakeUp: WakeUp
     private let state = Mutex(State())
-    private let clock = SystemMonotonicClock()
     private let sleepers = Sleepers()
 
     /// Makes a loop.
@@ -42,7 +41,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     }
 
     /// Returns the present moment.
-    package func now() -> MonotonicTime { self.clock.now() }
+    package func now() -> MonotonicTime { .now() }
 
     /// Suspends until a point in time.
     ///
@@ -52,7 +51,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     }
 
     /// Wakes whoever turns the loop with the reason `stop`, at a point in time.
-    package func stop(at deadline: MonotonicTime) {
+    func stop(at deadline: MonotonicTime) {
         Task(executorPreference: self) {
             try await self.sleep(until: deadline)
             self.wakeUp.wake(.stop)
@@ -94,6 +93,14 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         self.sleepers.wakeDue(at: self.now())
         self.runJobs()
         return result
+    }
+
+    /// Turns once for who writes without waiting for room.
+    ///
+    /// - Parameter limit: How long to wait at most; nil to wait until something happens.
+    /// - Returns: What the loop was woken for; nothing when time is up.
+    package func reasons(limit: Duration? = nil) -> WakeUp.Reasons {
+        self.turn(limit: limit).reasons
     }
 
     private func runJobs() {

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// Text in two columns, labels on the left, that grows from top to bottom.
-struct TextScreen {
+package struct TextScreen {
     /// With fewer columns the contents need the room more than the labels do.
     private static let roomyWidth = 60
     private static let indentation = 2
@@ -10,9 +10,9 @@ struct TextScreen {
     private static let minimalWidth = 20
 
     let style: TextStyle
-    private(set) var text = ""
+    package private(set) var text = ""
 
-    init(_ style: TextStyle) {
+    package init(_ style: TextStyle) {
         self.style = style
     }
 
@@ -22,7 +22,7 @@ struct TextScreen {
     private var labelWidth: Int { self.isRoomy ? 15 : 10 }
 
     /// Adds the first line: a big word, and what it is about.
-    mutating func title(_ word: String, _ emphasis: TextStyle.Emphasis, _ sentence: String) {
+    package mutating func title(_ word: String, _ emphasis: TextStyle.Emphasis, _ sentence: String) {
         guard self.isRoomy || word.count + 2 + sentence.count <= self.style.width ?? 0 else {
             self.text += self.style.paint(word, emphasis) + "\n"
             return self.paragraph(sentence)
@@ -34,12 +34,12 @@ struct TextScreen {
     }
 
     /// Adds the heading of a section, with an empty line before it.
-    mutating func heading(_ text: String) {
+    package mutating func heading(_ text: String) {
         self.text += "\n" + self.style.paint(text.safe, .strong) + "\n"
     }
 
     /// Adds a row; further contents stand below the first.
-    mutating func row(_ label: String, _ contents: [String]) {
+    package mutating func row(_ label: String, _ contents: [String]) {
         var label = label.safe
         for content in contents.isEmpty ? [""] : contents {
             let lead = Self.indentation + self.labelWidth + 1
@@ -75,7 +75,7 @@ struct TextScreen {
 }
 
 /// Breaks a text between words; a word that is longer than a line stays whole, so that it can be copied.
-func wrapped(_ text: String, to width: Int?) -> [String] {
+package func wrapped(_ text: String, to width: Int?) -> [String] {
     guard let width, text.count > width else { return [text] }
     var lines: [String] = []
     var line = ""

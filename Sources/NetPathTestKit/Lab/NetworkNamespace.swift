@@ -157,7 +157,7 @@ public final class NetworkNamespace: Sendable {
     }
 
     /// The file that stands for the second namespace, where the other ends of the uplinks live; made when first used.
-    func farSidePath() throws -> String {
+    package func farSidePath() throws -> String {
         let path = "\(directory)/far-side"
         try farSideIsMade.withLock { isMade in
             guard !isMade else { return }

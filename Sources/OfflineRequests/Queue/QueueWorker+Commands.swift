@@ -27,13 +27,7 @@ extension QueueWorker {
     private func record(_ failure: FirstAttempt, of request: RetryableRequest, in store: StoreTransaction) throws {
         let now = Moment.ofQueue()
         let result = failure.result
-        let disposition = self.machine.finished(
-            request.id,
-            request: request,
-            enqueued: now.stamp,
-            result: result,
-            at: now
-        )
+        let disposition = self.machine.finished(request.id, request: request, result: result, at: now)
         guard case .retry(let delay, let countsAttempt) = disposition, try store.markRunning(request.id) else { return }
         let outcome = StoreOutcome.later(after: delay, countsAttempt: countsAttempt)
         _ = try store.finish(request.id, outcome, status: result.status, error: result.failure(of: request))

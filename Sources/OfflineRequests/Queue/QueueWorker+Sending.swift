@@ -108,14 +108,7 @@ extension QueueWorker {
         switch result {
         case .success(let http): self.send(http, id: id, run: run)
         case .failure(let failure):
-            let disposition = self.machine.prepareFailed(
-                id,
-                request: flight.request,
-                enqueued: now.stamp,
-                attempts: flight.record.attempts + 1,
-                message: failure.message,
-                at: now
-            )
+            let disposition = self.machine.prepareFailed(id, attempts: flight.record.attempts + 1)
             let text = flight.request.redact("it could not be prepared: \(failure.message)")
             self.land(flight, disposition, failure: text)
         }
@@ -126,7 +119,7 @@ extension QueueWorker {
     func finished(_ id: UUID, run: UInt64, _ result: Result<HTTPResponse, TransportError>, at now: Moment) {
         guard let flight = self.flights[id], flight.run == run else { return }
         let request = flight.request
-        let disposition = self.machine.finished(id, request: request, enqueued: now.stamp, result: result, at: now)
+        let disposition = self.machine.finished(id, request: request, result: result, at: now)
         guard case .succeeded = disposition, case .success(let response) = result else {
             let failure = disposition == .succeeded ? nil : result.failure(of: request)
             return self.land(flight, disposition, status: result.status, failure: failure)
@@ -152,12 +145,7 @@ extension QueueWorker {
         guard let failure else {
             return self.land(flight, .succeeded, status: response.status, response: response)
         }
-        let disposition = self.machine.handlerFailed(
-            flight.request,
-            enqueued: now.stamp,
-            message: failure.message,
-            at: now
-        )
+        let disposition = self.machine.handlerFailed(flight.request, message: failure.message)
         let text = flight.request.redact("the handler of the response failed: \(failure.message)")
         self.land(flight, disposition, status: response.status, failure: text)
     }
@@ -232,11 +220,5 @@ extension QueueWorker {
 }
 
 extension Flight {
-    /// The request as the rules of delivery see it: when it is of no use any more the store decides, whose clock does
-    /// not jump.
-    fileprivate var request: RetryableRequest {
-        var request = self.record.request
-        request.expiresAt = nil
-        return request
-    }
+    fileprivate var request: RetryableRequest { self.record.request }
 }

@@ -143,16 +143,19 @@ final class StoreConnection: Sendable {
             let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
             guard findings == ["ok"] else { throw Damage(reason: findings.first ?? "the check of the file failed") }
             let found = try Row.fetchAll(db, sql: "SELECT state, count(*), sum(size) FROM kept GROUP BY state")
-            var counts = QueueCounts()
+            var (counts, finishedBytes) = (QueueCounts(), 0)
             for row in found {
                 let columns = Columns(row)
                 guard let state = StoreState.state(try columns.number(0)) else {
                     throw Damage(reason: "a state is none")
                 }
                 counts[state] = Int(try columns.number(1))
-                counts.bytes += Int(try columns.number(2))
+                let size = Int(try columns.number(2))
+                counts.bytes += size
+                if state.isFinal { finishedBytes += size }
             }
-            guard try StoreTally.read(db).counts == counts else {
+            let tally = try StoreTally.read(db)
+            guard tally.counts == counts, tally.finishedBytes == finishedBytes else {
                 throw Damage(reason: "requests were counted wrongly")
             }
         }

@@ -133,6 +133,22 @@ import Testing
         #expect(interfaces.last?.gateways.map(\.description) == ["fe80::1"])
     }
 
+    /// A family needs a default route of its own and an address to send from.
+    @Test func interfacesKnowTheirFamilies() throws {
+        let both = self.wlan0.with("2001:db8::9/64").withDefaultRoute("198.51.100.1").withDefaultRoute(nil, .ipv6)
+        let four = NetworkInterface.wired("eth1", 9).with("192.0.2.9/24").with("2001:db8::8/64").withDefaultRoute(nil)
+        let six = NetworkInterface.wired("eth2", 4).with("2001:db8::7/64")
+            .withDefaultRoute(nil).withDefaultRoute("fe80::1", .ipv6)
+        let observation = Observation.online(self.eth0).changed { $0.interfaces? += [both, four, six] }
+        let interfaces = try self.verdict(observation).interfaces
+        func names(_ family: KeyPath<PathInterface, Bool>) -> Set<String> {
+            Set(interfaces.filter { $0[keyPath: family] }.map(\.name))
+        }
+        #expect(interfaces.count == 4)
+        #expect(names(\.supportsIPv4) == ["eth0", "wlan0", "eth1"])
+        #expect(names(\.supportsIPv6) == ["eth0", "wlan0", "eth2"])
+    }
+
     @Test func whatCannotCarryThePathIsNotListed() throws {
         let quiet = Observation.online(self.eth0)
         let loud = quiet.changed {

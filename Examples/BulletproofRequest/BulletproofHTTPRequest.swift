@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathHTTP
+import Reachability
+
+/// The same over HTTP, for code that awaits: cancelling the task ends it at any instant.
+struct BulletproofHTTPRequest: Sendable {
+    let request: HTTPRequest
+    /// Whether it may go over a cellular link.
+    let allowsCellularAccess: Bool
+    let transport: any HTTPTransport
+    /// What a step of the request tells whoever follows it.
+    let log: @Sendable (String) -> Void
+
+    /// Waits until the host can be reached, sends the request, and sends it again where that is safe.
+    ///
+    /// - Returns: The response, whatever its status.
+    /// - Throws: `CancellationError`; `TransportError` when sending again would not help, or might act twice;
+    ///   `HostReachabilityError` when the address has no host.
+    func response() async throws -> HTTPResponse {
+        let host = try HostReachability(url: self.request.url)
+        defer { host.cancel() }
+        while true {
+            let status = try await self.usableStatus(of: host)
+            self.log("requesting: \(status.reason.message)")
+            do throws(TransportError) {
+                return try await self.transport.send(self.request)
+            } catch {
+                try Task.checkCancellation()
+                guard self.mayRepeat(after: error) else { throw error }
+                self.log("lost: \(error)")
+            }
+            // A host that can be reached may still be restarting.
+            try await Task.sleep(for: .milliseconds(200))
+        }
+    }
+
+    private func usableStatus(of host: HostReachability) async throws -> HostStatus {
+        for await status in host.statuses {
+            switch status {
+            case .reachable: return status
+            case .cellular where self.allowsCellularAccess: return status
+            case .cellular, .unknown, .unreachable: self.log("waiting: \(status.name)")
+            }
+        }
+        throw CancellationError()
+    }
+
+    /// Whether nobody can have acted on it, or acting twice is the same as once (RFC 9110, 9.2.2).
+    private func mayRepeat(after error: TransportError) -> Bool {
+        let isIdempotent = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(self.request.method)
+        guard error.progress == .notSent || isIdempotent else { return false }
+        switch error.reason {
+        case .nameNotResolved, .refused, .unreachable, .connectTimedOut, .timedOut, .connectionLost: return true
+        case .invalidRequest, .file, .tls, .badResponse, .cancelled, .other: return false
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import Glibc
+import NetPathCurl
+import NetPathHTTP
+import Synchronization
+
+// What the tests of the transport run in a process of its own, to count what it uses. Every command writes a line of
+// JSON: how the last request ended, the most memory that was ever resident, and the descriptors that are open.
+//
+//   HTTPScenarios get URL             one request
+//   HTTPScenarios upload FILE URL     one request with a body from a file
+//   HTTPScenarios download URL FILE   one response into a file
+//   HTTPScenarios many N URL          requests one after the other; a line after a tenth of them, and at the end
+//   HTTPScenarios rate N C URL        requests, C at a time, and how many of them in a second
+//   HTTPScenarios idle URL            one request, and then nothing
+
+/// Sends a request, and waits without Swift's pool or libdispatch's, whose threads wake by themselves now and then.
+func send(_ request: HTTPRequest) -> Result<HTTPResponse, TransportError> {
+    let result = Mutex<Result<HTTPResponse, TransportError>?>(nil)
+    let done = DispatchSemaphore(value: 0)
+    _ = CurlTransport.shared.start(request) { ended in
+        result.withLock { $0 = ended }
+        done.signal()
+    }
+    done.wait()
+    return result.withLock { $0 } ?? .failure(TransportError(.other, progress: .notSent, message: "nothing"))
+}
+
+func kibibytes(_ name: String) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("\(name):") }
+    return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+}
+
+func report(_ result: Result<HTTPResponse, TransportError>, _ more: String = "") {
+    let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
+    let outcome =
+        switch result {
+        case .success(let response): #""status":\#(response.status)"#
+        case .failure(let error): #""reason":"\#(error.reason)","progress":"\#(error.progress)""#
+        }
+    print(
+        "{\(outcome),\"peakKiB\":\(kibibytes("VmHWM")),\"residentKiB\":\(kibibytes("VmRSS")),"
+            + "\"descriptors\":\(descriptors)\(more)}"
+    )
+    fflush(nil)
+}
+
+/// Sends many requests, some of them at once, each when one before it has ended.
+final class Stream: Sendable {
+    private let rest: Mutex<(starting: Int, running: Int)>
+    private let request: HTTPRequest
+    private let done = DispatchSemaphore(value: 0)
+
+    init(_ request: HTTPRequest, count: Int) {
+        self.request = request
+        self.rest = Mutex((count, 0))
+    }
+
+    func run(atOnce: Int) {
+        for _ in 0..<atOnce { self.next() }
+        self.done.wait()
+    }
+
+    private func next() {
+        let isStarting = self.rest.withLock { rest in
+            guard rest.starting > 0 else { return false }
+            rest.starting -= 1
+            rest.running += 1
+            return true
+        }
+        guard isStarting else { return }
+        _ = CurlTransport.shared.start(self.request) { result in
+            if case .failure(let error) = result { fatalError(error.message) }
+            let isLast = self.rest.withLock { rest in
+                rest.running -= 1
+                return rest.running == 0 && rest.starting == 0
+            }
+            if isLast { self.done.signal() } else { self.next() }
+        }
+    }
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+switch (arguments.first, arguments.count) {
+case ("get", 2): report(send(HTTPRequest(url: arguments[1])))
+case ("upload", 3): report(send(HTTPRequest(method: "PUT", url: arguments[2], body: .file(arguments[1]))))
+case ("download", 3): report(send(HTTPRequest(url: arguments[1], responseFile: arguments[2])))
+case ("many", 3):
+    let count = Int(arguments[1]) ?? 0
+    let request = HTTPRequest(method: "POST", url: arguments[2], body: .bytes(Array("hello".utf8)))
+    for number in 1...count {
+        let result = send(request)
+        if number == count / 10 || number == count { report(result) }
+    }
+case ("rate", 4):
+    let count = Int(arguments[1]) ?? 0
+    let request = HTTPRequest(method: "POST", url: arguments[3], body: .bytes(Array("hello".utf8)))
+    let start = ContinuousClock.now
+    Stream(request, count: count).run(atOnce: Int(arguments[2]) ?? 1)
+    let perSecond = Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+    report(send(request), ",\"perSecond\":\(Int(perSecond))")
+case ("idle", 2):
+    report(send(HTTPRequest(url: arguments[1])))
+    while true { pause() }
+default: fatalError("see the source for how to call this")
+}

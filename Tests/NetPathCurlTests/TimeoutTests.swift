@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathCurl
+import NetPathHTTP
+import NetPathTestKit
+import Testing
+
+/// What happens when nothing happens.
+@Suite struct TimeoutTests {
+    private static let short: Duration = .milliseconds(300)
+    private let transport = CurlTransport(proxy: "")
+
+    private func request(
+        _ url: String,
+        connect: Duration? = nil,
+        total: Duration? = nil,
+        stall: Duration? = nil
+    )
+        -> HTTPRequest
+    {
+        let timeouts = HTTPRequest.Timeouts(
+            connect: connect ?? .seconds(20),
+            total: total ?? .seconds(60),
+            stall: stall ?? .seconds(40)
+        )
+        return HTTPRequest(method: "POST", url: url, body: .bytes([1]), timeouts: timeouts)
+    }
+
+    private func failure(_ request: HTTPRequest) async -> (error: TransportError?, took: Duration) {
+        let start = ContinuousClock.now
+        let error = await self.transport.failure(request)
+        return (error, .now - start)
+    }
+
+    @Test func connectingEndsInTime() async throws {
+        let full = try FullPort()
+        let (error, took) = await self.failure(self.request("http://127.0.0.1:\(full.port)/", connect: Self.short))
+        #expect(error?.reason == .connectTimedOut, "\(error?.message ?? "no error")")
+        #expect(error?.progress == .notSent)
+        #expect(took >= Self.short && took < .seconds(10))
+    }
+
+    @Test func aHandshakeEndsInTime() async throws {
+        // The server waits for the end of a head, which TLS does not have.
+        let lab = try LabHost()
+        let url = lab.url("/").replacing("http:", with: "https:")
+        let (error, took) = await self.failure(self.request(url, connect: Self.short))
+        #expect(error?.reason == .connectTimedOut, "\(error?.message ?? "no error")")
+        #expect(error?.progress == .notSent)
+        #expect(took >= Self.short && took < .seconds(10))
+    }
+
+    @Test(arguments: [
+        ("/stall-response", TransportError.Progress.mayHaveBeenReceived), ("/stall-headers", .answered(status: 200)),
+        ("/stall-body", .answered(status: 200)),
+    ])
+    func theWholeEndsInTime(path: String, progress: TransportError.Progress) async throws {
+        let lab = try LabHost()
+        let (error, took) = await self.failure(self.request(lab.url(path), total: Self.short))
+        #expect(error?.reason == .timedOut, "\(error?.message ?? "no error")")
+        #expect(error?.progress == progress)
+        #expect(took >= Self.short && took < .seconds(10))
+    }
+
+    @Test(arguments: [
+        ("/stall-response", TransportError.Progress.mayHaveBeenReceived), ("/stall-headers", .answered(status: 200)),
+        ("/stall-body", .answered(status: 200)),
+    ])
+    func aStallEndsInTime(path: String, progress: TransportError.Progress) async throws {
+        let lab = try LabHost()
+        let (error, took) = await self.failure(self.request(lab.url(path), stall: Self.short))
+        #expect(error?.reason == .timedOut, "\(error?.message ?? "no error")")
+        #expect(error?.progress == progress)
+        #expect(error?.message.contains("stall") == true)
+        #expect(took >= Self.short && took < .seconds(10))
+    }
+
+    @Test func aServerThatReadsNoFurtherIsAStall() async throws {
+        let lab = try LabHost()
+        var request = self.request(lab.url("/stall-reading?after=100000"), stall: Self.short)
+        request.body = .bytes([UInt8](repeating: 1, count: 30_000_000))
+        let (error, took) = await self.failure(request)
+        #expect(error?.reason == .timedOut, "\(error?.message ?? "no error")")
+        #expect(error?.progress == .mayHaveBeenReceived)
+        #expect(took < .seconds(20))
+    }
+
+    @Test func whatMovesSlowlyIsNoStall() async throws {
+        let lab = try LabHost()
+        let (error, took) = await self.failure(self.request(lab.url("/drip?n=10&ms=200"), stall: .seconds(1)))
+        #expect(error == nil)
+        #expect(took >= .seconds(2))
+    }
+}
