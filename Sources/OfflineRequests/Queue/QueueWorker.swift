@@ -214,6 +214,7 @@ final class QueueWorker {
             self.nextExpiry = now.monotonic + Self.expiryInterval
             for id in try store.expire(maxAge: self.core.settings.delivery.maxAge) {
                 self.effects.add(.expired(id), ending: id, as: .dead)
+                self.upcoming = []
             }
         }
         self.gates = []
