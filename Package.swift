@@ -97,6 +97,7 @@ let package = Package(
             dependencies: [
                 "Connectivity", "NetPath", "NetPathCurl", "NetPathHTTP", "NetPathStandard", "NetPathSystem",
                 "Reachability", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
         // The command line of the queue, apart from netpath, which links neither SQLite nor Foundation.
@@ -267,7 +268,7 @@ let package = Package(
         // What the tests of delivery kill, and run inside namespaces.
         .executableTarget(
             name: "OfflineScenarios",
-            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            dependencies: ["Connectivity", "NetPathCurl", "NetPathHTTP", "OfflineRequests"],
             path: "Tests/OfflineScenarios"
         ),
         // Delivery to a real server over a network that is cut, from programs that are killed.
@@ -275,7 +276,7 @@ let package = Package(
             name: "DeliveryTests",
             dependencies: [
                 "ExampleOfflineDemo", "HTTPLabServer", "NetPathCommand", "NetPathTestKit", "OfflineScenarios",
-                "QueueCommand",
+                "QueueCommand", .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         // netpath with backends that can be broken from outside.

@@ -17,6 +17,7 @@ extension HTTPRequest {
         guard self.method.isToken else {
             return "the method '\(self.method.printable)' is not valid: give a word such as GET or POST"
         }
+        if self.method == "HEAD", self.body != .none { return "a HEAD request has no body" }
         return self.method == "CONNECT" ? "the method CONNECT makes tunnels, not requests" : nil
     }
 

@@ -6,11 +6,11 @@ import Glibc
 /// What the server does, chosen by the path.
 ///
 /// Before the body: `/close-during-body?after=N`, `/reset-during-body?after=N`, `/stall-reading?after=N`,
-/// `/refuse-early` (413 without reading). After the whole request: `/ok`, `/echo`, `/status/N?retry-after=V`,
-/// `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-headers`, `/close-mid-body`,
-/// `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`, `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`,
-/// `/dedupe`, `/not-http`, `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I` and `/release?id=I`. Everything
-/// else is 404.
+/// `/read-on-release?after=N&id=I`, `/refuse-early` (413 without reading). After the whole request: `/ok`, `/echo`,
+/// `/status/N?retry-after=V`, `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-status`,
+/// `/close-mid-headers`, `/close-mid-body`, `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`,
+/// `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`, `/dedupe`, `/not-http`,
+/// `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I` and `/release?id=I`. Everything else is 404.
 ///
 /// `/flaky` is one of them by lot, every second time `/ok`. With `times=N` only the first N requests with an `id` meet
 /// what the path says, and later ones are `/ok`. The journal names the path that was taken.
@@ -57,7 +57,9 @@ struct Behaviors {
             return false
         }
         if request["expect"] == "100-continue" { connection.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
-        let breaks = ["/close-during-body", "/reset-during-body", "/stall-reading"].contains(request.path)
+        let breaks = [
+            "/close-during-body", "/reset-during-body", "/stall-reading", "/read-on-release",
+        ].contains(request.path)
         let end = breaks ? min(request.length, request.number("after")) : request.length
         while request.received < end {
             let part = connection.readBody(atMost: end - request.received)
@@ -71,6 +73,9 @@ struct Behaviors {
         guard breaks else { return true }
         self.journal.broke(request, on: connection.number)
         switch request.path {
+        case "/read-on-release":
+            guard self.holds.wait(for: request.query["id"] ?? "") else { return false }
+            while !connection.readBody(atMost: .max >> 1).isEmpty {}
         case "/stall-reading": connection.waitForClose()
         case "/reset-during-body": connection.reset()
         default: break

@@ -15,7 +15,8 @@ import Synchronization
 //   HTTPScenarios download URL FILE   one response into a file
 //   HTTPScenarios many N URL          requests one after the other; a line after a tenth of them, and at the end
 //   HTTPScenarios rate N C URL        requests, C at a time, and how many of them in a second
-//   HTTPScenarios idle URL            one request, and then nothing
+//   HTTPScenarios lookup URL URL      one request that is cancelled at once, another, and how long that one took
+//   HTTPScenarios idle URL            one request, and then nothing until the standard input ends
 
 /// Sends a request, and waits without Swift's pool or libdispatch's, whose threads wake by themselves now and then.
 func send(_ request: HTTPRequest) -> Result<HTTPResponse, TransportError> {
@@ -103,8 +104,18 @@ case ("rate", 4):
     Stream(request, count: count).run(atOnce: Int(arguments[2]) ?? 1)
     let perSecond = Double(count) / ((ContinuousClock.now - start) / .seconds(1))
     report(send(request), ",\"perSecond\":\(Int(perSecond))")
+case ("lookup", 3):
+    let ended = DispatchSemaphore(value: 0)
+    let task = CurlTransport.shared.start(HTTPRequest(url: arguments[1])) { _ in ended.signal() }
+    // Its lookup has begun when another request has been answered.
+    _ = send(HTTPRequest(url: arguments[2]))
+    let start = ContinuousClock.now
+    task.cancel()
+    ended.wait()
+    let result = send(HTTPRequest(url: arguments[2]))
+    report(result, ",\"milliseconds\":\((ContinuousClock.now - start) / .milliseconds(1))")
 case ("idle", 2):
     report(send(HTTPRequest(url: arguments[1])))
-    while true { pause() }
+    _ = readLine()
 default: fatalError("see the source for how to call this")
 }

@@ -44,7 +44,7 @@ final class LabHost: Sendable {
     }
 
     deinit {
-        self.process.terminate()
+        kill(self.process.processIdentifier, SIGKILL)
     }
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(self.port)\(path)" }

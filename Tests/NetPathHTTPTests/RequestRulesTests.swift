@@ -59,6 +59,11 @@ import Testing
         #expect(self.problem(HTTPRequest(url: "http://a/", headers: headers)) == nil)
     }
 
+    @Test func aHeadRequestHasNoBody() {
+        #expect(self.problem(HTTPRequest(method: "HEAD", url: "http://a/", body: .bytes([1]))) != nil)
+        #expect(self.problem(HTTPRequest(method: "HEAD", url: "http://a/")) == nil)
+    }
+
     @Test(arguments: [("wan0", true), ("", false), ("a b", false), ("a/b", false), ("abcdefghijklmnop", false)])
     func interfacesHaveNames(name: String, isValid: Bool) {
         #expect((self.problem(HTTPRequest(url: "http://a/", interface: name)) == nil) == isValid)

@@ -71,7 +71,7 @@ final class RouteLookup {
             let request = NetlinkRequest.route(to: destination, through: interface, matchesTable: matchesTable)
             return self.replies([request], about: [destination])[0]
         }
-        let answer = self.answer(ask(matchesTable: true))
+        let answer = self.answer(ask(matchesTable: true), family: destination.family)
         guard case .route(var route) = answer else { return answer == .unknown ? .unknown : .noRoute }
         // A multipath answer holds the legs of other devices too.
         route.legs.removeAll { $0.interfaceIndex != interface }

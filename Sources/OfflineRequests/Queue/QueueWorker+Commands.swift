@@ -38,7 +38,7 @@ extension QueueWorker {
         guard let state = try store.cancel(id) else { throw QueueError.unknownID(id) }
         self.effects.removed.append(id)
         self.effects.add(.cancelled(id), ending: id, as: .cancelled)
-        return state == .running
+        return state == .running || self.flights[id] != nil
     }
 
     func cancel(_ selection: StoreTransaction.Selection, in store: StoreTransaction) throws -> Int {

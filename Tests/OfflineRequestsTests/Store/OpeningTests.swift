@@ -33,7 +33,9 @@ import Testing
         func mode(_ path: String) throws -> Int? {
             try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         }
-        for suffix in ["", "-wal", "-shm", "-lock"] { #expect(try mode(self.bench.path + suffix) == 0o600, "\(suffix)") }
+        for suffix in ["", "-wal", "-shm", "-lock"] {
+            #expect(try mode(self.bench.path + suffix) == 0o600, "\(suffix)")
+        }
         #expect(try mode(store.bodies.folder) == 0o700)
         for name in try manager.contentsOfDirectory(atPath: store.bodies.folder) {
             #expect(try mode(store.bodies.path(name)) == 0o600)

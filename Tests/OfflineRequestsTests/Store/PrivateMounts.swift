@@ -53,7 +53,13 @@ enum PrivateMounts {
         try self.mount(folder, on: folder, nil, UInt(MS_BIND | MS_REMOUNT | MS_RDONLY), nil)
     }
 
-    private static func mount(_ source: String, on target: String, _ type: String?, _ flags: UInt, _ data: String?) throws {
+    private static func mount(
+        _ source: String,
+        on target: String,
+        _ type: String?,
+        _ flags: UInt,
+        _ data: String?
+    ) throws {
         let result = unsafe (data ?? "").withCString { data in
             unsafe Glibc.mount(source, target, type, flags, data)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import OfflineRequests
 
-@Suite struct OutcomeTests {
+@Suite struct RecordedOutcomeTests {
     private let bench: StoreBench
     private let store: RequestStore
 
@@ -148,7 +148,10 @@ import Testing
             try self.store.insert(sample(number) { $0.requestType = number % 2 == 0 ? "even" : "odd" }).id
         }
         _ = try self.change { try $0.markRunning(ids[0]) }
-        #expect(try self.change { try $0.cancel(.type("even")) } == Cancellation(ids: [ids[0], ids[2], ids[4]], running: [ids[0]]))
+        #expect(
+            try self.change { try $0.cancel(.type("even")) }
+                == Cancellation(ids: [ids[0], ids[2], ids[4]], running: [ids[0]])
+        )
         #expect(try self.change { try $0.cancel(.all) }.ids == [ids[1], ids[3], ids[5]])
         #expect(try self.change { try $0.cancel(ids[1]) } == nil)
     }
