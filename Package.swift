@@ -149,7 +149,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "ExampleBulletproofRequest",
-            dependencies: ["NetPath", "NetPathCurl", "NetPathHTTP", "Reachability"],
+            dependencies: ["NetPath", "NetPathConfiguration", "NetPathCurl", "NetPathHTTP", "Reachability"],
             path: "Examples/BulletproofRequest"
         ),
 

@@ -34,10 +34,12 @@ final class BulletproofRequest: Operation, @unchecked Sendable {
     init(
         host: String,
         port: UInt16,
+        on coordinator: PathCoordinator? = nil,
         allowsCellularAccess: Bool = true,
         log: @escaping @Sendable (String) -> Void
     ) throws {
-        self.host = try HostReachability(host: host)
+        self.host =
+            try coordinator.map { try HostReachability(host: host, on: $0) } ?? HostReachability(host: host)
         self.port = port
         self.allowsCellularAccess = allowsCellularAccess
         self.log = log
@@ -59,9 +61,9 @@ final class BulletproofRequest: Operation, @unchecked Sendable {
     private func check() {
         let status = self.host.reach()
         guard !self.isUsable(status) else { return self.request(status) }
-        self.log("waiting: \(status.name)")
         let isInstalled = self.host.reach { [weak self] status in
-            if let self, self.isUsable(status) { self.request(status) }
+            guard let self else { return }
+            if self.isUsable(status) { self.request(status) } else { self.log("waiting: \(status.name)") }
         }
         if !isInstalled { self.done(.failure(Failure.cancelled)) }
     }

@@ -4,12 +4,15 @@
 // Requests a page from a host until it succeeds, whatever the network does meanwhile:
 //
 //     ExampleBulletproofRequest example.net 80 [--no-cellular]       over a socket, as an operation of a queue
+//         [--config=FILE]                                            with rules that say which links are cellular
 //     ExampleBulletproofRequest https://example.net/ [--no-cellular]  over HTTP, as a task
 //
 // Ctrl-C cancels it.
 
 import Dispatch
 import Foundation
+import NetPath
+import NetPathConfiguration
 import NetPathCurl
 import NetPathHTTP
 import Reachability
@@ -23,10 +26,20 @@ func onInterrupt(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceSi
     return source
 }
 
-func runOperation(host: String, port: UInt16, allowsCellularAccess: Bool) throws {
+func runOperation(host: String, port: UInt16, allowsCellularAccess: Bool, configuration: String?) throws {
+    let coordinator = try configuration.map { try LoadedConfiguration.load(path: $0, environment: [:]) }?
+        .makeCoordinator()
+    if let coordinator {
+        // Before the first path nobody knows what is cellular.
+        let known = DispatchSemaphore(value: 0)
+        coordinator.subscribe { _ in known.signal() }
+        coordinator.start()
+        known.wait()
+    }
     let request = try BulletproofRequest(
         host: host,
         port: port,
+        on: coordinator,
         allowsCellularAccess: allowsCellularAccess,
         log: { print($0) }
     )
@@ -70,7 +83,13 @@ do {
     if let url = words.first, url.contains("://") {
         await runTask(url: url, allowsCellularAccess: allowsCellularAccess)
     } else if words.count == 2, let host = words.first, let port = words.last.flatMap({ UInt16($0) }) {
-        try runOperation(host: host, port: port, allowsCellularAccess: allowsCellularAccess)
+        let file = arguments.first { $0.hasPrefix("--config=") }?.dropFirst("--config=".count)
+        try runOperation(
+            host: host,
+            port: port,
+            allowsCellularAccess: allowsCellularAccess,
+            configuration: file.map(String.init)
+        )
     } else {
         print("usage: ExampleBulletproofRequest (HOST PORT | URL) [--no-cellular]")
         exit(64)

@@ -15,6 +15,10 @@ struct ExampleTests {
     }
 
     private func start(_ name: String, _ arguments: String...) throws -> MonitorProcess {
+        try self.start(name, arguments)
+    }
+
+    private func start(_ name: String, _ arguments: [String]) throws -> MonitorProcess {
         // Line by line, though the output is a pipe.
         try self.lab.start("stdbuf", ["-oL", MonitorProcess.builtProduct(name)] + arguments)
     }
@@ -91,12 +95,32 @@ struct ExampleTests {
         #expect(try program.waitForEnd() == 0)
     }
 
+    /// No network namespace can have a modem, so a rule calls an interface one.
+    @Test func bulletproofRequestKeepsOffCellularLinks() throws {
+        let rules = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wwan0}, type: cellular}]\n"
+        let words = ["203.0.113.9", "8080", "--config=" + (try Watched.write(rules, in: self.lab))]
+        let modem = try self.lab.addUplink("wwan0", addresses: ["192.0.2.2/24"])
+        try self.lab.addFarAddress("192.0.2.1/24", behind: modem)
+        try self.lab.runOnFarSide("ip addr add 203.0.113.9/32 dev lo")
+        try self.lab.addDefaultRoute(via: "192.0.2.1", through: modem, metric: 700)
+        try self.lab.serve("hello", on: 8080)
+        let careless = try self.start("ExampleBulletproofRequest", words)
+        try self.expect("requesting: 203.0.113.9 through wwan0", from: careless)
+        #expect(try careless.nextText() == "done: hello")
+
+        let careful = try self.start("ExampleBulletproofRequest", words + ["--no-cellular"])
+        try self.expect("waiting: cellular", from: careful)
+        let wired = try self.lab.addUplink("wan0", addresses: ["198.51.100.2/24"])
+        try self.lab.addFarAddress("198.51.100.1/24", behind: wired)
+        try self.lab.addDefaultRoute(via: "198.51.100.1", through: wired, metric: 100)
+        #expect(try careful.nextText().hasPrefix("requesting: 203.0.113.9 through wan0"))
+        #expect(try careful.nextText() == "done: hello")
+        #expect(try careful.waitForEnd() == 0)
+    }
+
     @Test(arguments: [["203.0.113.9", "8080"], ["http://203.0.113.9:8080/"]])
     func bulletproofRequestCanBeCancelled(_ words: [String]) throws {
-        let program = try self.lab.start(
-            "stdbuf",
-            ["-oL", MonitorProcess.builtProduct("ExampleBulletproofRequest")] + words
-        )
+        let program = try self.start("ExampleBulletproofRequest", words)
         try self.expect("waiting: unreachable", from: program)
         program.sendSignal(.interrupt)
         try self.expect("failed: cancelled", from: program)
