@@ -15,11 +15,17 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 # An event finds the caches cold, so that less code is faster than faster code: -Osize takes 15 us (7 %) off an event.
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -Osize --product
 
-.PHONY: run build build-measured test test-long bench lint format man scenarios install packages clean
+.PHONY: run demo build build-measured test test-long bench bench-queue lint format man scenarios install packages clean
 
 # Builds the programs and watches this machine's network with the embedded default configuration.
 run: build
 	.build/release/netpath watch --config Config/netpath.yaml
+
+# Offline requests at work, in a network of its own that is cut and mended; nothing of this machine is touched.
+demo: packages
+	$(SWIFT) build --product HTTPLabServer
+	$(SWIFT) build --product ExampleOfflineDemo
+	Examples/OfflineDemo/run
 
 # Leaves the programs at .build/release/netpath and netpath-queue beside it, the Swift runtime linked statically.
 build: packages
@@ -45,6 +51,12 @@ bench: PACKAGES += libglib2.0-dev
 bench: build
 	$(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks
 	Benchmarks/run $(MODE)
+
+# The queue beside SQLite and the transport alone: writes Benchmarks/Queue/RESULTS.md and its table of README.md.
+bench-queue: packages
+	$(RELEASE) OfflineScenarios
+	$(RELEASE) HTTPLabServer
+	Benchmarks/run-queue
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)

@@ -60,7 +60,9 @@ let package = Package(
         // The composition root: the only module that names the built-in backends.
         .target(
             name: "NetPathConfiguration",
-            dependencies: ["NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathTCPProbe", "CYAML"],
+            dependencies: [
+                "NetPath", "NetPathNetlink", "NetPathSysfs", "NetPathSystem", "NetPathTCPProbe", "CYAML",
+            ],
             resources: [.embedInCode("Resources/netpath.yaml")]
         ),
 
@@ -95,6 +97,7 @@ let package = Package(
             dependencies: [
                 "Connectivity", "NetPath", "NetPathCurl", "NetPathHTTP", "NetPathStandard", "NetPathSystem",
                 "Reachability", .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ]
         ),
         // The command line of the queue, apart from netpath, which links neither SQLite nor Foundation.
@@ -168,8 +171,9 @@ let package = Package(
 
         .executableTarget(
             name: "ExampleOfflineDemo",
-            dependencies: ["Connectivity", "OfflineRequests"],
-            path: "Examples/OfflineDemo"
+            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            path: "Examples/OfflineDemo",
+            exclude: ["run"]
         ),
 
         .testTarget(name: "NetPathTests", dependencies: ["NetPath", "NetPathTestKit"]),
@@ -212,7 +216,11 @@ let package = Package(
             name: "LinuxNetworkPathTests",
             dependencies: ["LinuxNetworkPath", "NetPath", "NetPathStandard", "NetPathTestKit"]
         ),
-        .testTarget(name: "FacadeTests", dependencies: ["NetPathTestKit", "PathMonitorScenarios"]),
+        .testTarget(
+            name: "FacadeTests",
+            dependencies: ["NetPathTestKit", "PathMonitorScenarios"],
+            exclude: ["Fixtures"]
+        ),
         // What the tests of the monitor run inside namespaces.
         .executableTarget(
             name: "ConnectivityScenarios",
@@ -260,7 +268,7 @@ let package = Package(
         // What the tests of delivery kill, and run inside namespaces.
         .executableTarget(
             name: "OfflineScenarios",
-            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            dependencies: ["Connectivity", "NetPathCurl", "NetPathHTTP", "OfflineRequests"],
             path: "Tests/OfflineScenarios"
         ),
         // Delivery to a real server over a network that is cut, from programs that are killed.
@@ -268,7 +276,7 @@ let package = Package(
             name: "DeliveryTests",
             dependencies: [
                 "ExampleOfflineDemo", "HTTPLabServer", "NetPathCommand", "NetPathTestKit", "OfflineScenarios",
-                "QueueCommand",
+                "QueueCommand", .product(name: "GRDB", package: "GRDB.swift"),
             ]
         ),
         // netpath with backends that can be broken from outside.

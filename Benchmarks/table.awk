@@ -52,9 +52,10 @@ END {
     row("… hears the next change (1 = yes)", "storm hears afterwards", 0)
     row("idle: context switches", "idle context switches", 0)
     row("peak memory, kB", "peak memory kB", 0)
-    printf "| … of an empty command linked with the same libraries | %s | | | | | %s |\n",
-        number(median["run peak memory kB", "memory floor"], 0),
-        ratio(median["peak memory kB", "netpath"], median["run peak memory kB", "memory floor"])
+    own = median["peak memory kB", "netpath"] / 1024
+    floor = median["run peak memory kB", "memory floor"] / 1024
+    printf "| … in MiB, of which an empty command with the same libraries has %.1f | %.1f (at most 14) | | | | | %s |\n",
+        floor, own, (floor > 0 ? sprintf("+%.1f MiB (at most 3)", own - floor) : "–")
     row("allocations per event", "allocations per event", 0)
     print ""
     print "| netpath, median | few | many | ratio |"

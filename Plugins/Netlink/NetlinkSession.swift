@@ -37,19 +37,9 @@ final class NetlinkSession {
     /// Interfaces whose IPv6 settings changed: such a message lacks what it takes to update the table.
     private var announced: Set<UInt32> = []
 
-    /// What has to be asked again before the next report.
-    private struct Staleness {
-        /// The forwarding decision for the representative addresses.
-        var decision = false
-        /// The default routes of all interfaces.
-        var allInterfaces = false
-        /// The default routes of these interfaces.
-        var interfaces: Set<UInt32> = []
-
-        static let all = Staleness(decision: true, allInterfaces: true)
-    }
-
-    private var representatives: [RepresentativeRoute] = []
+    /// The questions about the representative addresses, and the kernel's answers in the same order.
+    private let questions: [RouteLookup.Question]
+    private var representatives: [RepresentativeRoute]
 
     /// Opens everything.
     ///
@@ -62,6 +52,8 @@ final class NetlinkSession {
         self.events = try NetlinkSocket()
         self.queries = try KernelQueries()
         self.lookup = RouteLookup(self.queries, clock: context.clock)
+        self.questions = options.representatives.map(RouteLookup.Question.init)
+        self.representatives = options.representatives.map { RepresentativeRoute(to: $0, .unknown) }
         self.resolverFile = ResolverFile(path: options.resolvConf)
         self.clockWatcher = SystemCalls.clockWatcher()
         self.events.setNonBlocking()
@@ -152,7 +144,7 @@ final class NetlinkSession {
             }
             if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
-                self.stale.decision = true
+                self.stale.insertDecisions()
             }
             if let confirmAt, confirmAt <= self.context.clock.now() { self.confirm() }
             self.report(even: isAsked)
@@ -210,26 +202,32 @@ final class NetlinkSession {
                 return
             }
             self.table.apply(update, now: self.context.clock.now())
-            self.touch(update.index)
+            self.stale.insert(interface: update.index)
             if !update.flags.contains(.up) { self.confirmSoon() }
         case RTM_DELLINK:
             guard let update = LinkUpdate(message) else { return }
             self.table.removeLink(update.index)
-            self.touch(update.index)
+            self.stale.insert(interface: update.index)
             self.confirmSoon()
         case RTM_NEWADDR:
             guard let update = AddressUpdate(message) else { return }
             self.table.apply(update)
-            self.touch(update.interfaceIndex)
+            self.stale.insert(interface: update.interfaceIndex)
         case RTM_DELADDR:
             guard let update = AddressUpdate(message) else { return }
             self.table.remove(update)
             // IPv4 routes that used the address go without a word, also those through other interfaces.
             self.stale = .all
             self.confirmSoon()
-        case RTM_NEWROUTE, RTM_NEWRULE, RTM_NEWNEXTHOP:
+        case RTM_NEWROUTE, RTM_NEWRULE:
+            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
+        case RTM_DELROUTE, RTM_DELRULE:
+            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
+            self.confirmSoon()
+        case RTM_NEWNEXTHOP:
+            // Routes of one family may lead through next hops of the other.
             self.stale = .all
-        case RTM_DELROUTE, RTM_DELRULE, RTM_DELNEXTHOP:
+        case RTM_DELNEXTHOP:
             self.stale = .all
             self.confirmSoon()
         default:
@@ -250,11 +248,6 @@ final class NetlinkSession {
         // Waits for the lock under which the kernel changes the network, and so for the end of the change.
         _ = self.queries.ask(.link(1), LinkUpdate.init)
         self.stale = .all
-    }
-
-    private func touch(_ index: UInt32) {
-        self.stale.decision = true
-        self.stale.interfaces.insert(index)
     }
 
     // MARK: Reading
@@ -289,6 +282,7 @@ final class NetlinkSession {
     }
 
     private func readAnnounced() {
+        if self.announced.isEmpty { return }
         for index in self.announced {
             guard case .success(let update) = self.queries.ask(.link(index), LinkUpdate.init) else { continue }
             self.table.apply(update, now: self.context.clock.now())
@@ -322,29 +316,35 @@ final class NetlinkSession {
     }
 
     private func askKernel() {
-        let destinations = self.stale.decision ? self.options.representatives : []
-        let interfaces = self.table.principals.filter {
-            self.stale.allInterfaces || self.stale.interfaces.contains($0)
-        }
-        let questions = interfaces.flatMap(self.defaultRouteQuestions)
+        let stale = self.stale
         self.stale = Staleness()
-        guard !destinations.isEmpty || !interfaces.isEmpty else { return }
-        if !destinations.isEmpty { self.lookup.beginRound() }
-        let (answers, routes) = self.lookup.answers(to: destinations, defaultRoutes: questions)
-        if !destinations.isEmpty { self.representatives = zip(destinations, answers).map(RepresentativeRoute.init) }
-        var found: [UInt32: [InterfaceRoute]] = [:]
-        for (question, route) in zip(questions, routes) {
-            if let route { found[question.interface, default: []].append(route) }
+        if stale.families.isEmpty { return }
+        let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].destination.family) }
+        var interfaces: [UInt32] = []
+        var defaultRoutes: [RouteLookup.DefaultRouteQuestion] = []
+        for index in self.table.principals where stale.concerns(index) {
+            interfaces.append(index)
+            guard self.table.mayHaveDefaultRoutes(index) else { continue }
+            for family in AddressFamily.allCases where stale.families.cover(family) {
+                let position = self.questions.indices.first { self.questions[$0].destination.family == family }
+                if let position { defaultRoutes.append((index, position)) }
+            }
         }
-        for index in interfaces { self.table.setDefaultRoutes(index, found[index] ?? []) }
-    }
-
-    private func defaultRouteQuestions(_ index: UInt32) -> [RouteLookup.DefaultRouteQuestion] {
-        guard let interface = self.table.entries[index]?.interface, interface.flags.contains(.up),
-            interface.addresses.contains(where: \.isGlobal)
-        else { return [] }
-        return AddressFamily.allCases.compactMap { family in
-            self.options.representatives.first { $0.family == family }.map { (index, $0) }
+        for family in AddressFamily.allCases where stale.families.cover(family) { self.lookup.beginRound(family) }
+        let (answers, routes) = self.lookup.answers(
+            to: asked,
+            of: self.questions,
+            defaultRoutes: defaultRoutes
+        )
+        for (position, answer) in zip(asked, answers) { self.representatives[position].answer = answer }
+        var next = 0
+        for index in interfaces {
+            var found: [InterfaceRoute] = []
+            while next < routes.count, defaultRoutes[next].interface == index {
+                if let route = routes[next] { found.append(route) }
+                next += 1
+            }
+            self.table.setDefaultRoutes(index, found, replacing: stale.families)
         }
     }
 
@@ -355,9 +355,10 @@ final class NetlinkSession {
         self.classifyNewcomers()
         self.askKernel()
         var observation = Observation(at: self.context.clock.now())
-        let egress = self.representatives.flatMap { representative -> [UInt32] in
-            guard case .route(let route) = representative.answer else { return [] }
-            return route.legs.map(\.interfaceIndex)
+        var egress: [UInt32] = []
+        for position in self.representatives.indices {
+            guard case .route(let route) = self.representatives[position].answer else { continue }
+            for leg in route.legs { egress.append(leg.interfaceIndex) }
         }
         observation.interfaces = self.table.reportable(including: egress)
         observation.representatives = self.representatives
@@ -365,7 +366,7 @@ final class NetlinkSession {
         observation.limitations = self.limitations
         observation.resynchronizations = self.resynchronizations
         observation.suspensions = self.suspensions
-        guard isUnchanged || observation != self.lastReport else {
+        if !isUnchanged, let lastReport = self.lastReport, lastReport == observation {
             // What woke us may still be about a host that somebody asks about.
             if self.watchesHosts { self.context.routesChanged() }
             return

@@ -1,4 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-// Written next.
+import NetPathCLI
+import OfflineRequests
+
+NetPathTool.main(QueueTool.self) { context in
+    context.requests = { command in
+        guard let command = command as? any RunnableCommand else {
+            throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")
+        }
+        do {
+            return try command.run(in: QueueSession(file: command.file.named))
+        } catch let error as QueueError {
+            throw ToolFailure(error)
+        }
+    }
+}

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// The answer is what the kernel would do with a packet to the addresses of the host: it knows policy rules, VPNs and
 /// blackholes, and knows nothing of whether the host is switched on. A name is looked up by the system's resolver when
-/// this value is made, and again when the network or its name servers change.
+/// this value is made, and again when the network, its name servers or a file of the resolver such as `/etc/hosts` changes.
 ///
 /// ```swift
 /// let host = try HostReachability(host: "example.net")

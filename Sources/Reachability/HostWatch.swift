@@ -12,6 +12,7 @@ package final class HostWatch: Sendable {
     private struct State: Sendable {
         var resolution: HostResolution?
         var routes: RouteWatch?
+        var files: UInt64?
         var sequence: UInt64?
         var status: HostStatus?
         var delivery = Delivery<HostStatus>()
@@ -25,6 +26,7 @@ package final class HostWatch: Sendable {
     private let coordinator: PathCoordinator
     private let host: NetworkHost
     private let names: NameService
+    private let files: ResolverFiles
     private let zones: @Sendable (String) -> UInt32?
     private let state = Mutex(State())
 
@@ -34,16 +36,19 @@ package final class HostWatch: Sendable {
     ///   - host: What to follow.
     ///   - coordinator: Who is asked.
     ///   - names: Looks names up.
+    ///   - files: Tells when names may be looked up otherwise.
     ///   - zones: Returns the index of the interface that the zone of an address names now.
     package init(
         _ host: NetworkHost,
         on coordinator: PathCoordinator,
         names: NameService = .shared,
+        files: ResolverFiles = .shared,
         zones: @escaping @Sendable (String) -> UInt32? = { AddressZone.interface($0) }
     ) {
         self.host = host
         self.coordinator = coordinator
         self.names = names
+        self.files = files
         self.zones = zones
     }
 
@@ -56,23 +61,32 @@ package final class HostWatch: Sendable {
         case .address(let address, _): addresses = [address]
         case .name:
             addresses = []
-            self.state.withLock { $0.resolution = HostResolution() }
+            let files = self.files.listen { [weak self] in self?.refresh() }
+            self.state.withLock { state in
+                state.resolution = HostResolution()
+                state.files = files
+            }
         }
         let routes = self.coordinator.watchRoutes(to: Set(addresses)) { [weak self] in self?.routesChanged() }
         let isEnded = self.state.withLock { state in
             state.routes = routes
             return state.isEnded
         }
-        if isEnded { routes.cancel() } else { self.routesChanged(isFirst: true) }
+        guard !isEnded else {
+            routes.cancel()
+            return self.end()
+        }
+        self.routesChanged(isFirst: true)
     }
 
     /// Ends everything, also a lookup's consequences; final.
     package func end() {
-        let (routes, timer, subscribers) = self.state.withLock { state in
+        let (routes, files, timer, subscribers) = self.state.withLock { state in
             state.isEnded = true
-            return (state.routes.take(), state.timer.take(), state.delivery.removeAll())
+            return (state.routes.take(), state.files.take(), state.timer.take(), state.delivery.removeAll())
         }
         routes?.cancel()
+        if let files { self.files.remove(files) }
         timer?.task.cancel()
         for subscriber in subscribers { subscriber.onStop?() }
     }

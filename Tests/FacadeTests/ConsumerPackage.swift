@@ -48,7 +48,7 @@ struct ConsumerPackage {
         return Set(lines.compactMap { $0.split(separator: " ").first.map { $0.trimmingCharacters(in: .whitespaces) } })
     }
 
-    private static func execute(_ command: [String]) throws -> String {
+    static func execute(_ command: [String]) throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command

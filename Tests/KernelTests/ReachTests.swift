@@ -137,6 +137,21 @@ struct ReachTests {
         #expect(output == "REACHABLE  printer: 203.0.113.9 through wan0 via 192.0.2.1\n0\n")
     }
 
+    @Test func theHostsFileChanges() throws {
+        try self.lab.run("rm -f /etc/hosts; echo '203.0.113.9 printer' >/etc/hosts")
+        let host = try self.watch("printer")
+        try host.next { $0["route"]?["address"]?.string == "203.0.113.9" }
+        try self.lab.run("echo '203.0.113.10 printer' >/etc/hosts")
+        try host.next { $0["route"]?["address"]?.string == "203.0.113.10" }
+        try self.lab.run("echo '203.0.113.11 printer' >/etc/hosts.new && mv /etc/hosts.new /etc/hosts")
+        try host.next { $0["route"]?["address"]?.string == "203.0.113.11" }
+        // What is told of it a second time is looked up again, too.
+        try self.lab.run("sleep 1")
+        let before = try host.contextSwitches()
+        try self.lab.run("sleep 3")
+        #expect(try host.contextSwitches() == before, "nothing wakes it while the file stays as it is")
+    }
+
     // MARK: Connecting
 
     @Test func aConnectionOnlyOnDemand() throws {

@@ -189,6 +189,28 @@ private final class Told: Sendable {
         #expect(watch.ask().route?.family == .ipv4)
     }
 
+    @Test func aChangeOfTheHostsFileIsNoticed() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("hosts", "1")
+        self.names.set("printer", "203.0.113.9")
+        self.routes.set("203.0.113.10", .through(self.wan, source: .from("192.0.2.2")))
+        let files = ResolverFiles(paths: [directory["nsswitch.conf"], directory["hosts"]])
+        let host = try HostTarget("printer").host
+        let watch = HostWatch(host, on: self.coordinator, names: self.names.service, files: files)
+        watch.start()
+        _ = watch.subscribe(self.told.record)
+        try await self.told.wait(for: "unreachable")
+        self.names.set("printer", "203.0.113.10")
+        try directory.write("hosts", "2")
+        // Between two lookups there is some time, and this clock has to be moved.
+        while self.told.all.last?.name != "reachable" {
+            try Task.checkCancellation()
+            self.clock.advance(by: HostResolution.spacing)
+            await Task.yield()
+        }
+        watch.end()
+    }
+
     @Test func aZoneNamesTheInterface() async throws {
         let index = Mutex<UInt32?>(nil)
         self.routes.set("fe80::9", through: 2, .through(self.wan, source: .from("192.0.2.2")))

@@ -143,9 +143,20 @@ struct LinkTable {
         self.store(entry)
     }
 
-    /// Sets the default routes an interface would have; nil when the kernel did not say.
-    mutating func setDefaultRoutes(_ index: UInt32, _ routes: [InterfaceRoute]?) {
-        self.entries[index]?.interface.defaultRoutes = routes
+    /// Whether it makes sense to ask for the default routes of an interface.
+    func mayHaveDefaultRoutes(_ index: UInt32) -> Bool {
+        guard let interface = self.entries[index]?.interface else { return false }
+        return interface.flags.contains(.up) && interface.addresses.contains(where: \.isGlobal)
+    }
+
+    /// Sets the default routes of an interface, of the families that the kernel was asked about.
+    mutating func setDefaultRoutes(
+        _ index: UInt32,
+        _ routes: [InterfaceRoute],
+        replacing asked: Staleness.Families = [.ipv4, .ipv6]
+    ) {
+        let kept = self.entries[index]?.interface.defaultRoutes?.filter { !asked.cover($0.family) } ?? []
+        self.entries[index]?.interface.defaultRoutes = asked.contains(.ipv4) ? routes + kept : kept + routes
     }
 
     /// Takes over what a dump cannot know from the table it replaces.
@@ -191,24 +202,24 @@ struct LinkTable {
     /// The interfaces worth reporting, sorted by index: the principal ones, some others to tell by, those asked for,
     /// and what they are built on.
     func reportable(including indices: some Sequence<UInt32>) -> [NetworkInterface] {
-        var chosen = Set(self.principals)
+        var chosen = self.ranks[Rank.principal.rawValue]
         var spare = 0
-        for rank in [Rank.withCarrier, .withoutCarrier, .down] {
-            let part = self.ranks[rank.rawValue].indices.prefix(Self.spareLimit - spare)
-            spare += part.count
-            chosen.formUnion(part)
+        for rank in Rank.withCarrier.rawValue...Rank.down.rawValue {
+            for index in self.ranks[rank].indices.prefix(Self.spareLimit - spare) {
+                spare += 1
+                chosen.insert(index)
+            }
         }
-        chosen.formUnion(indices)
-        for index in chosen {
+        for index in indices { chosen.insert(index) }
+        for index in chosen.indices {
             if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
         }
-        return chosen.sorted().compactMap { index in
-            guard let entry = self.entries[index] else { return nil }
-            var interface = entry.interface
-            interface.type = self.type(of: index)
-            interface.expectsConfiguration = entry.sawRouterAdvertisement || entry.hasDynamicAddressHistory
-            interface.carrierSince = interface.carrierSince ?? entry.linkLocalSince
-            return interface
+        return chosen.indices.compactMap { index in
+            guard var entry = self.entries[index] else { return nil }
+            entry.interface.type = self.type(of: index)
+            entry.interface.expectsConfiguration = entry.sawRouterAdvertisement || entry.hasDynamicAddressHistory
+            entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
+            return entry.interface
         }
     }
 

@@ -46,24 +46,4 @@ enum FileAccess {
         }
         return names.sorted()
     }
-
-    /// Asks a watcher (`inotify(7)`) to report names that appear in and vanish from a directory, and its own end.
-    ///
-    /// - Returns: The number that events carry; nil when the directory cannot be watched.
-    static func watchDirectory(_ path: String, with watcher: FileDescriptor) -> Int32? {
-        let events = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
-        let number = unsafe inotify_add_watch(watcher.number, path, UInt32(events) | UInt32(IN_ONLYDIR))
-        return number < 0 ? nil : number
-    }
-
-    /// Asks a watcher to report that a file was written, and its end; events carry no name.
-    ///
-    /// Not every single write (IN_MODIFY): a writer truncates first, and an empty file is no news.
-    ///
-    /// - Returns: The number that events carry; nil when the file cannot be watched.
-    static func watchFile(_ path: String, with watcher: FileDescriptor) -> Int32? {
-        let events = IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF
-        let number = unsafe inotify_add_watch(watcher.number, path, UInt32(events))
-        return number < 0 ? nil : number
-    }
 }

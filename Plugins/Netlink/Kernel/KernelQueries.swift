@@ -97,7 +97,9 @@ final class KernelQueries {
         isRepeated: Bool = false
     ) -> [Result<Answer, SystemError>] {
         guard let first = try? self.socket.send(requests) else { return requests.map { _ in .failure(.broken) } }
-        var results: [Result<Answer, SystemError>] = Array(repeating: .failure(.timedOut), count: requests.count)
+        var results: [Result<Answer, SystemError>] = []
+        results.reserveCapacity(requests.count)
+        for _ in requests.indices { results.append(.failure(.timedOut)) }
         var missing = requests.count
         while missing > 0 {
             let reception = self.socket.receiveBatch { message in

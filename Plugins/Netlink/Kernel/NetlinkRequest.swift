@@ -16,6 +16,13 @@ struct NetlinkRequest {
         datagram.setNative(sequence, at: start + 8)
     }
 
+    /// The same request about another interface; for one whose last attribute names an interface.
+    func asking(about interface: UInt32) -> NetlinkRequest {
+        var request = self
+        request.message.setNative(interface, at: request.message.count - 4)
+        return request
+    }
+
     /// Begins a message: type, flags, and an empty header of the family with that many octets.
     private init(_ type: Int, flags: Int32, headerLength: Int) {
         self.message.reserveCapacity(64)
@@ -110,8 +117,9 @@ extension [UInt8] {
     fileprivate mutating func setNative(_ value: some FixedWidthInteger, at offset: Int) {
         // Swapped on big-endian machines: least significant octet first is the native order on both then.
         let value = value.littleEndian
+        var octets = self.mutableSpan
         for position in 0..<(value.bitWidth / 8) {
-            self[offset + position] = UInt8(truncatingIfNeeded: value >> (8 * position))
+            octets[offset + position] = UInt8(truncatingIfNeeded: value >> (8 * position))
         }
     }
 }

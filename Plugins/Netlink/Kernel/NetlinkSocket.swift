@@ -12,6 +12,7 @@ final class NetlinkSocket {
     private let socket: OpaquePointer
     /// Room for one datagram; only the pages a datagram touched are real.
     private var buffer: UnsafeMutableRawBufferPointer
+    private var datagrams = [netpath_datagram](repeating: netpath_datagram(), count: NetlinkSocket.batchSize)
     private var nextSequence: UInt32 = 1
 
     /// Opens and binds a socket.
@@ -170,18 +171,21 @@ final class NetlinkSocket {
     ///
     /// One system call instead of one for each, and another one to learn that there are no more.
     func receiveBatch(_ body: (NetlinkMessage) -> Void) -> Reception {
-        var datagrams = [netpath_datagram](repeating: netpath_datagram(), count: Self.batchSize)
         // Messages are aligned to four octets.
         let slot = unsafe (self.buffer.count / Self.batchSize) & ~3
-        let count = Int(unsafe netpath_receive(self.fileDescriptor, self.buffer.baseAddress, slot, &datagrams))
+        let count = Int(unsafe netpath_receive(self.fileDescriptor, self.buffer.baseAddress, slot, &self.datagrams))
         if count < 0 { return Self.reception(of: errno) }
-        for position in 0..<count where datagrams[position].port == 0 && datagrams[position].length <= slot {
+        var longest = 0
+        for position in 0..<count {
+            let length = Int(self.datagrams[position].length)
+            longest = max(longest, length)
+            guard self.datagrams[position].port == 0, length <= slot else { continue }
             let start = position * slot
-            let octets = unsafe self.buffer[start..<(start + Int(datagrams[position].length))]
+            let octets = unsafe self.buffer[start..<(start + length)]
             unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(rebasing: octets), body)
         }
-        guard let longest = datagrams.lazy.map(\.length).max(), longest > slot else { return .messages(count) }
-        self.grow(to: ((Int(longest) + 3) & ~3) * Self.batchSize)
+        if longest <= slot { return .messages(count) }
+        self.grow(to: ((longest + 3) & ~3) * Self.batchSize)
         return .overrun
     }
 

@@ -31,11 +31,6 @@ enum SystemCalls {
         FileDescriptor(eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
     }
 
-    /// A watcher of files (`inotify(7)`).
-    static func fileWatcher() -> FileDescriptor? {
-        FileDescriptor(inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
-    }
-
     /// A timer that never expires but becomes readable when the wall clock is set, as resuming from sleep does
     /// (TFD_TIMER_CANCEL_ON_SET, `timerfd_create(2)`).
     static func clockWatcher() -> FileDescriptor? {

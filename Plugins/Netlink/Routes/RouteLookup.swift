@@ -13,23 +13,24 @@ final class RouteLookup {
     private let clock: any MonotonicClock
     /// Families for which EINVAL means that the kernel does not know the request, and not a blackhole.
     private let unsupported: Set<AddressFamily>
-    /// When the first of the answering routes with a lifetime ends; the kernel announces that up to 30 s late.
-    private(set) var earliestExpiry: MonotonicTime?
+    /// When the first of the answering routes of a family ends, where any has a lifetime.
+    private var expiries: [AddressFamily: MonotonicTime] = [:]
 
-    /// The questions about destinations, which are the same after every event.
-    private struct Questions {
-        let destinations: [IPAddress]
-        let verdicts: [NetlinkRequest]
-        let sources: [NetlinkRequest]
+    /// The requests about one destination, which are the same after every event.
+    struct Question {
+        let destination: IPAddress
+        fileprivate let verdict: NetlinkRequest
+        fileprivate let source: NetlinkRequest
+        /// For the default route of an interface, towards the destination.
+        fileprivate let throughInterface: NetlinkRequest
 
-        init(_ destinations: [IPAddress]) {
-            self.destinations = destinations
-            self.verdicts = destinations.map { .route(to: $0, through: nil, matchesTable: true) }
-            self.sources = destinations.map { .route(to: $0, through: nil, matchesTable: false) }
+        init(_ destination: IPAddress) {
+            self.destination = destination
+            self.verdict = .route(to: destination, through: nil, matchesTable: true)
+            self.source = .route(to: destination, through: nil, matchesTable: false)
+            self.throughInterface = .route(to: destination, through: 0, matchesTable: true)
         }
     }
-
-    private var known = Questions([])
 
     /// Finds out what the kernel can answer.
     init(_ queries: KernelQueries, clock: any MonotonicClock) {
@@ -49,14 +50,17 @@ final class RouteLookup {
     /// The families the kernel does not answer for.
     var unsupportedFamilies: [AddressFamily] { AddressFamily.allCases.filter(self.unsupported.contains) }
 
-    /// Forgets the expiry of earlier answers, before asking anew.
-    func beginRound() {
-        self.earliestExpiry = nil
+    /// When the first of the answering routes with a lifetime ends; the kernel announces that up to 30 s late.
+    var earliestExpiry: MonotonicTime? { self.expiries.isEmpty ? nil : self.expiries.values.min() }
+
+    /// Forgets the expiry of earlier answers of a family, before asking anew.
+    func beginRound(_ family: AddressFamily) {
+        if !self.expiries.isEmpty { self.expiries[family] = nil }
     }
 
     /// Asks about one destination.
     func route(to destination: IPAddress) -> RouteAnswer {
-        self.answers(to: [destination], defaultRoutes: []).answers[0]
+        self.answers(to: [0], of: [Question(destination)], defaultRoutes: []).answers[0]
     }
 
     /// Asks about one destination that only one interface may lead to.
@@ -67,7 +71,7 @@ final class RouteLookup {
             let request = NetlinkRequest.route(to: destination, through: interface, matchesTable: matchesTable)
             return self.replies([request], about: [destination])[0]
         }
-        let answer = self.answer(ask(matchesTable: true))
+        let answer = self.answer(ask(matchesTable: true), family: destination.family)
         guard case .route(var route) = answer else { return answer == .unknown ? .unknown : .noRoute }
         // A multipath answer holds the legs of other devices too.
         route.legs.removeAll { $0.interfaceIndex != interface }
@@ -78,47 +82,71 @@ final class RouteLookup {
         return .route(route)
     }
 
-    /// The default route an interface would use, towards a destination of the family.
-    typealias DefaultRouteQuestion = (interface: UInt32, destination: IPAddress)
+    /// The default route an interface would use, towards the destination of the question at a position.
+    typealias DefaultRouteQuestion = (interface: UInt32, position: Int)
 
     /// Asks about destinations, and for default routes of interfaces, with as few system calls as possible: they are
     /// most of what an event costs.
+    ///
+    /// - Parameters:
+    ///   - asked: The positions of the destinations to ask about.
+    ///   - questions: All there are.
+    ///   - defaultRoutes: What to ask about interfaces.
+    /// - Returns: The answers in the order of the positions, and the default routes, nil where there is none.
     func answers(
-        to destinations: [IPAddress],
+        to asked: [Int],
+        of questions: [Question],
         defaultRoutes: [DefaultRouteQuestion]
     ) -> (answers: [RouteAnswer], defaultRoutes: [InterfaceRoute?]) {
-        if !destinations.isEmpty, self.known.destinations != destinations { self.known = Questions(destinations) }
-        let replies = self.replies(
-            (destinations.isEmpty ? [] : self.known.verdicts)
-                + defaultRoutes.map { .route(to: $0.destination, through: $0.interface, matchesTable: true) },
-            about: destinations + defaultRoutes.map(\.destination)
-        )
-        var answers = replies.prefix(destinations.count).map(self.answer)
-        let routed = answers.indices.filter { if case .route = answers[$0] { true } else { false } }
-        // Asked only now, because most of what is lost is lost for all families.
-        let sources = self.replies(routed.map { self.known.sources[$0] }, about: routed.map { destinations[$0] })
-        for (position, reply) in zip(routed, sources) {
-            guard case .route(var route) = answers[position] else { continue }
-            if case .success(let reply) = reply { route.source = reply.source.map { .address($0) } ?? .none }
-            answers[position] = .route(route)
+        var requests: [NetlinkRequest] = []
+        requests.reserveCapacity(asked.count + defaultRoutes.count)
+        for position in asked { requests.append(questions[position].verdict) }
+        for (interface, position) in defaultRoutes {
+            requests.append(questions[position].throughInterface.asking(about: interface))
         }
-        let routes = zip(defaultRoutes, replies.dropFirst(destinations.count)).map(self.defaultRoute)
+        let replies = self.replies(
+            requests,
+            about: (asked + defaultRoutes.map(\.position)).map { questions[$0].destination }
+        )
+        var answers: [RouteAnswer] = []
+        var routed: [Int] = []
+        for position in asked.indices {
+            answers.append(self.answer(replies[position], family: questions[asked[position]].destination.family))
+            if case .route = answers[position] { routed.append(position) }
+        }
+        // Asked only now, because most of what is lost is lost for all families.
+        if !routed.isEmpty {
+            let sources = self.replies(
+                routed.map { questions[asked[$0]].source },
+                about: routed.map { questions[asked[$0]].destination }
+            )
+            for (position, reply) in zip(routed, sources) {
+                guard case .route(var route) = answers[position] else { continue }
+                if case .success(let reply) = reply { route.source = reply.source.map { .address($0) } ?? .none }
+                answers[position] = .route(route)
+            }
+        }
+        let routes = defaultRoutes.indices.map { position in
+            let (interface, question) = defaultRoutes[position]
+            let family = questions[question].destination.family
+            return self.defaultRoute(of: interface, family, replies[asked.count + position])
+        }
         return (answers, routes)
     }
 
     /// Asks, except about families the kernel does not answer for.
     private func replies(
         _ requests: [NetlinkRequest],
-        about destinations: [IPAddress]
+        about destinations: @autoclosure () -> [IPAddress]
     ) -> [Result<RouteReply, SystemError>] {
         if self.unsupported.isEmpty { return self.queries.ask(requests, RouteReply.init) }
-        return zip(requests, destinations).map { request, destination in
+        return zip(requests, destinations()).map { request, destination in
             self.unsupported.contains(destination.family)
                 ? .failure(.notSupported) : self.queries.ask(request, RouteReply.init)
         }
     }
 
-    private func answer(_ reply: Result<RouteReply, SystemError>) -> RouteAnswer {
+    private func answer(_ reply: Result<RouteReply, SystemError>, family: AddressFamily) -> RouteAnswer {
         switch reply {
         case .failure(let error): return Self.answer(for: error)
         case .success(let reply):
@@ -126,7 +154,7 @@ final class RouteLookup {
             if reply.type == RTN_THROW { return .noRoute }
             if let expiresIn = reply.expiresIn {
                 let expiry = self.clock.now() + expiresIn
-                self.earliestExpiry = min(self.earliestExpiry ?? expiry, expiry)
+                self.expiries[family] = min(self.expiries[family] ?? expiry, expiry)
             }
             switch self.legs(of: reply) {
             case .success(let legs):
@@ -141,16 +169,17 @@ final class RouteLookup {
     /// Only the route as it stands in the table counts: a plain lookup with an output interface invents an on-link
     /// route. Errors say nothing about why, EHOSTUNREACH stands for everything.
     private func defaultRoute(
-        _ question: DefaultRouteQuestion,
+        of interface: UInt32,
+        _ family: AddressFamily,
         _ reply: Result<RouteReply, SystemError>
     ) -> InterfaceRoute? {
         guard case .success(let reply) = reply, Self.rejection(type: reply.type) == nil, reply.type == RTN_UNICAST,
             case .success(let legs) = self.legs(of: reply),
             // A multipath answer holds the legs of other devices too.
-            let leg = legs.first(where: { $0.interfaceIndex == question.interface && !$0.isDown })
+            let leg = legs.first(where: { $0.interfaceIndex == interface && !$0.isDown })
         else { return nil }
         return InterfaceRoute(
-            family: question.destination.family,
+            family: family,
             gateway: leg.gateway,
             metric: reply.metric,
             table: reply.table

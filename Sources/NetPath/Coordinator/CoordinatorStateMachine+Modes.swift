@@ -13,14 +13,13 @@ extension CoordinatorStateMachine {
             case .off: actions += self.release(index, health: .off, now: now)
             case .standby:
                 // Probes never stand in for a backend that sees interfaces, so they keep no other one from doing so.
-                let superiors = self.members[..<index]
-                let hasSeeing = superiors.contains { $0.mode != .off && !$0.onlyProbes }
-                func isSuperior(_ member: CoordinatorMember) -> Bool {
-                    member.mode != .off && !(hasSeeing && member.onlyProbes)
+                let hasSeeing = (0..<index).contains { self.members[$0].mode != .off && !self.members[$0].onlyProbes }
+                let superiors = (0..<index).filter { position in
+                    self.members[position].mode != .off && !(hasSeeing && self.members[position].onlyProbes)
                 }
-                if superiors.allSatisfy({ !isSuperior($0) || $0.opinion.report.health == .unhealthy }) {
+                if superiors.allSatisfy({ self.members[$0].testimony.opinion.report.health == .unhealthy }) {
                     actions += self.need(index, now: now)
-                } else if superiors.contains(where: { isSuperior($0) && $0.testimony.hasVoice }) {
+                } else if superiors.contains(where: { self.members[$0].testimony.hasVoice }) {
                     actions += self.release(index, health: .standby, now: now)
                 }
             }
@@ -40,11 +39,11 @@ extension CoordinatorStateMachine {
         self.inputs += 1
         self.opinionsVersion += 1
         self.settings = settings
-        var former = Dictionary(self.members.map { ($0.opinion.report.name, $0) }, uniquingKeysWith: { $1 })
+        var former = Dictionary(self.members.map { ($0.testimony.opinion.report.name, $0) }, uniquingKeysWith: { $1 })
         var members: [CoordinatorMember] = []
         for (name, mode) in backends {
             if keeping.contains(name), var member = former.removeValue(forKey: name) {
-                member.opinion.report.mode = mode
+                member.testimony.opinion.report.mode = mode
                 members.append(member)
             } else {
                 var member = self.member(name, mode: mode)
@@ -53,7 +52,7 @@ extension CoordinatorStateMachine {
             }
         }
         let cancelled = self.members
-            .filter { former[$0.opinion.report.name] != nil && $0.supervision.hasRun }
+            .filter { former[$0.testimony.opinion.report.name] != nil && $0.supervision.hasRun }
             .map { Action.cancel(backend: $0.id) }
         self.members = members
         for index in self.members.indices {
@@ -63,9 +62,9 @@ extension CoordinatorStateMachine {
     }
 
     private mutating func need(_ index: Int, now: MonotonicTime) -> [Action] {
-        let health = self.members[index].opinion.report.health
+        let health = self.members[index].testimony.opinion.report.health
         if health == .standby || health == .off {
-            self.members[index].opinion.report.health = .starting
+            self.members[index].testimony.opinion.report.health = .starting
             self.opinionsVersion += 1
             return self.run(index, now: now)
         }
@@ -73,7 +72,7 @@ extension CoordinatorStateMachine {
     }
 
     private mutating func release(_ index: Int, health: BackendHealth, now: MonotonicTime) -> [Action] {
-        guard self.members[index].opinion.report.health != health else { return [] }
+        guard self.members[index].testimony.opinion.report.health != health else { return [] }
         let hasToEnd = self.members[index].supervision.stop(now: now)
         self.members[index].retire(health)
         self.opinionsVersion += 1

@@ -25,6 +25,7 @@ struct CoordinatorStateMachine: Sendable {
     /// Waking up this late means that the process did not run: it was stopped, or the machine slept.
     static let oversleptAfter: Duration = .milliseconds(500)
 
+    /// Large: what every event does names them by position, and copies none.
     var members: [CoordinatorMember] = []
     var settings: CoordinatorSettings
     var startedAt: MonotonicTime?
@@ -47,9 +48,9 @@ struct CoordinatorStateMachine: Sendable {
     }
 
     /// What every backend said and how it is doing.
-    var opinions: [BackendOpinion] { self.members.map(\.opinion) }
+    var opinions: [BackendOpinion] { self.members.indices.map { self.members[$0].testimony.opinion } }
 
-    func position(of id: Int) -> Int? { self.members.firstIndex { $0.id == id } }
+    func position(of id: Int) -> Int? { self.members.indices.first { self.members[$0].id == id } }
 
     mutating func member(_ name: String, mode: BackendMode) -> CoordinatorMember {
         self.lastID += 1
@@ -75,7 +76,9 @@ struct CoordinatorStateMachine: Sendable {
         else { return [] }
         self.inputs += 1
         self.opinionsVersion += 1
-        let concernsOthers = observation.concernsOthers(after: self.members[index].opinion.observation)
+        let concernsOthers =
+            self.members.indices.contains { $0 != index && self.members[$0].supervision.isRunning }
+            && observation.concernsOthers(after: self.members[index].testimony.opinion.observation)
         self.members[index].take(observation, policy: self.settings.evaluation, input: self.inputs, now: now)
 
         var actions = self.supervise(now: now) + self.settle(now: now)
@@ -116,7 +119,7 @@ struct CoordinatorStateMachine: Sendable {
         var actions: [Action] = []
         for index in self.members.indices {
             guard let due = self.members[index].supervision.restartDeadline, due <= now else { continue }
-            self.members[index].opinion.report.restarts += 1
+            self.members[index].testimony.opinion.report.restarts += 1
             actions += self.run(index, now: now)
         }
         // Whoever was stopped together with this process gets the chance to speak before its silence counts.
@@ -129,7 +132,7 @@ struct CoordinatorStateMachine: Sendable {
         }
         for index in self.members.indices {
             actions += self.judge(index, now: now)
-            if let deadline = self.members[index].opinion.verdict?.reviseAt, deadline <= now {
+            if let deadline = self.members[index].testimony.opinion.verdict?.reviseAt, deadline <= now {
                 self.opinionsVersion += 1
                 self.members[index].evaluate(self.settings.evaluation, now: now)
             }
@@ -140,7 +143,7 @@ struct CoordinatorStateMachine: Sendable {
     /// The earliest moment at which ``wake(now:)`` has something to do; nil when only an event can change anything.
     var nextDeadline: MonotonicTime? {
         var earliest = self.graceUntil ?? self.judgementDeadline
-        for member in self.members { earliest.lower(to: member.supervision.restartDeadline) }
+        for index in self.members.indices { earliest.lower(to: self.members[index].supervision.restartDeadline) }
         return earliest
     }
 
@@ -148,9 +151,9 @@ struct CoordinatorStateMachine: Sendable {
     private var judgementDeadline: MonotonicTime? {
         var earliest = self.damper.deadline
         earliest.lower(to: self.firstPublicationDeadline)
-        for member in self.members {
-            earliest.lower(to: member.supervision.silenceDeadline)
-            earliest.lower(to: member.opinion.verdict?.reviseAt)
+        for index in self.members.indices {
+            earliest.lower(to: self.members[index].supervision.silenceDeadline)
+            earliest.lower(to: self.members[index].testimony.opinion.verdict?.reviseAt)
         }
         return earliest
     }
@@ -173,7 +176,7 @@ struct CoordinatorStateMachine: Sendable {
         case .ignoresCancellation:
             let error = "did not end within 2 s of being cancelled"
             // One that is not needed fails nobody.
-            guard self.members[index].opinion.report.health != .standby, self.members[index].mode != .off
+            guard self.members[index].testimony.opinion.report.health != .standby, self.members[index].mode != .off
             else { return [.warn(backend: id, error)] }
             return [.warn(backend: id, error)] + self.fail(index, error, now: now)
         }
@@ -198,16 +201,17 @@ struct CoordinatorStateMachine: Sendable {
 
     /// Decides, damps and publishes.
     mutating func settle(now: MonotonicTime) -> [Action] {
-        guard let decided = self.decision(now: now), self.mayPublish(now: now) else { return [] }
-        self.decided = decided
-        var path = self.settings.probes == .required ? decided.requiringProbes(self.opinions) : decided
+        guard var path = self.decision(now: now), self.mayPublish(now: now) else { return [] }
+        self.decided = path
+        if self.settings.probes == .required { path = path.requiringProbes(self.opinions) }
         let mayGoOut = self.damper.admits(
             path.status,
             published: self.path?.status,
             damping: self.settings.damping,
             now: now
         )
-        guard mayGoOut, path != self.path else { return [] }
+        guard mayGoOut else { return [] }
+        if let published = self.path, published == path { return [] }
         self.sequence += 1
         path.sequence = self.sequence
         path.publishedAt = now
@@ -216,12 +220,13 @@ struct CoordinatorStateMachine: Sendable {
     }
 
     private func decision(now: MonotonicTime) -> NetworkPath? {
-        if let last = self.decided, self.members.contains(where: \.testimony.isSilenced) {
+        let isTakeover = self.members.indices.contains { self.members[$0].testimony.isSilenced }
+        if isTakeover, let last = self.decided {
             let testimonies = self.members.map(\.testimony)
             return Takeover(testimonies: testimonies, settings: self.settings, last: last, now: now).decide()
         }
         let opinions = self.opinions
-        let strongest = self.members.firstIndex { $0.testimony.isStrong }
+        let strongest = self.members.indices.first { self.members[$0].testimony.isStrong }
         return merge(opinions, policy: self.settings.merge, strongest: strongest) ?? self.decided?.held(by: opinions)
     }
 
@@ -237,8 +242,9 @@ struct CoordinatorStateMachine: Sendable {
     /// When the first path goes out though the most important backend has not spoken; nil when there is no such path.
     private var firstPublicationDeadline: MonotonicTime? {
         guard self.path == nil, let startedAt else { return nil }
-        let awaited = self.members.first { [.starting, .healthy].contains($0.opinion.report.health) }
-        guard awaited?.opinion.report.health == .starting, !self.isPrematureNo, self.firstElection != nil
+        let healths = self.members.lazy.map(\.testimony.opinion.report.health)
+        let awaited = healths.first { $0 == .starting || $0 == .healthy }
+        guard awaited == .starting, !self.isPrematureNo, self.firstElection != nil
         else { return nil }
         return startedAt + Self.firstPublicationLimit
     }
@@ -249,8 +255,8 @@ struct CoordinatorStateMachine: Sendable {
 
     private var isPrematureNo: Bool {
         guard let winner = self.firstElection?.winner else { return false }
-        return self.members[winner].opinion.verdict?.isPartialNo == true
-            && self.members[..<winner].contains { $0.opinion.report.health == .starting }
+        return self.members[winner].testimony.opinion.verdict?.isPartialNo == true
+            && self.members[..<winner].contains { $0.testimony.opinion.report.health == .starting }
     }
 }
 

@@ -20,8 +20,13 @@ package struct Delivery<Value: Sendable>: Sendable {
         }
     }
 
+    private struct Call: Sendable {
+        let id: UInt64
+        let value: Value
+    }
+
     private var subscribers: [(id: UInt64, subscriber: Subscriber)] = []
-    private var pending: [(id: UInt64, value: Value)] = []
+    private var pending: [Call] = []
     private var taken = 0
     private var lastID: UInt64 = 0
     private var isDelivering = false
@@ -36,7 +41,7 @@ package struct Delivery<Value: Sendable>: Sendable {
     package mutating func add(_ subscriber: Subscriber, current: Value?) -> UInt64 {
         self.lastID += 1
         self.subscribers.append((self.lastID, subscriber))
-        if let current { self.pending.append((self.lastID, current)) }
+        if let current { self.pending.append(Call(id: self.lastID, value: current)) }
         return self.lastID
     }
 
@@ -53,7 +58,7 @@ package struct Delivery<Value: Sendable>: Sendable {
     }
 
     package mutating func publish(_ value: Value) {
-        self.pending += self.subscribers.map { ($0.id, value) }
+        for (id, _) in self.subscribers { self.pending.append(Call(id: id, value: value)) }
     }
 
     /// Claims the right to deliver; false when another call, perhaps further up this very stack, has it.
@@ -66,9 +71,10 @@ package struct Delivery<Value: Sendable>: Sendable {
     /// Takes the next call to make; nil, and the right to deliver is given back, when there is none.
     package mutating func next() -> (handler: @Sendable (Value) -> Void, value: Value)? {
         while self.taken < self.pending.count {
-            let (id, value) = self.pending[self.taken]
+            let call = self.pending[self.taken]
             self.taken += 1
-            if let found = self.subscribers.first(where: { $0.id == id }) { return (found.subscriber.handler, value) }
+            let found = self.subscribers.first { $0.id == call.id }
+            if let found { return (found.subscriber.handler, call.value) }
         }
         self.pending.removeAll(keepingCapacity: true)
         self.taken = 0

@@ -12,12 +12,14 @@ struct Testimony: Sendable {
     /// The number of the input that took its voice.
     var silencedAt: UInt64 = 0
 
+    // Inlined, and asking for the status only, or each would copy the whole testimony.
+
     /// Whether it has a verdict that counts now.
-    var hasVoice: Bool { self.opinion.isHealthy && self.opinion.verdict != nil }
+    @inline(__always) var hasVoice: Bool { self.opinion.isHealthy && self.opinion.verdict?.status != nil }
     /// Whether it ever had an opinion of its own on interfaces.
-    var isStrong: Bool { self.lastWord != nil && self.opinion.seesInterfaces }
+    @inline(__always) var isStrong: Bool { self.lastWord?.status != nil && self.opinion.seesInterfaces }
     /// Whether it gave a verdict once and cannot confirm or take it back now.
-    var isSilenced: Bool { self.lastWord != nil && !self.hasVoice }
+    @inline(__always) var isSilenced: Bool { self.lastWord?.status != nil && !self.hasVoice }
 
     /// The opinion as if it had never lost its voice.
     var lastOpinion: BackendOpinion {

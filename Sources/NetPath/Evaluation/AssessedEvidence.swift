@@ -49,9 +49,13 @@ struct AssessedEvidence {
     }
 
     /// Interfaces that could ever carry a path: members of a bridge or bond are represented by it.
-    var candidates: [NetworkInterface] {
-        self.interfaces.filter {
-            $0.type != .loopback && $0.controllerIndex == nil && !self.isIgnored($0.index)
+    var candidates: [NetworkInterface] { self.candidatePositions.map { self.interfaces[$0] } }
+
+    /// Where in ``interfaces`` the candidates are.
+    var candidatePositions: [Int] {
+        self.interfaces.indices.filter { position in
+            self.interfaces[position].type != .loopback && self.interfaces[position].controllerIndex == nil
+                && !self.isIgnored(self.interfaces[position].index)
         }
     }
 
@@ -67,10 +71,14 @@ struct AssessedEvidence {
 
     /// Whether packets can leave through a next hop; nil when the evidence does not tell.
     func canCarry(_ leg: RouteLeg) -> Bool? {
-        guard let interface = self.byIndex[leg.interfaceIndex],
-            let assessment = self.assessments[leg.interfaceIndex]
-        else { return leg.isDown ? false : nil }
-        return assessment.isUsable && !leg.isDown && interface.type != .loopback && !self.isIgnored(interface.index)
+        guard let position = self.byIndex.position(of: leg.interfaceIndex) else { return leg.isDown ? false : nil }
+        return self.assessments.values[position].isUsable && !leg.isDown
+            && self.interfaces[position].type != .loopback && !self.isIgnored(leg.interfaceIndex)
+    }
+
+    /// Whether the interface of a next hop is down.
+    func isDead(_ leg: RouteLeg) -> Bool {
+        self.byIndex.position(of: leg.interfaceIndex).map { !self.interfaces[$0].flags.contains(.up) } ?? false
     }
 
     /// Whether packets with this source address find their way back.
@@ -82,8 +90,8 @@ struct AssessedEvidence {
         if source.isLoopback { return false }
         // Several interfaces may hold the same address, as long as one of them may use it.
         var isHeld = false
-        for interface in self.interfaces {
-            for address in interface.addresses where address.prefix.address == source {
+        for position in self.interfaces.indices {
+            for address in self.interfaces[position].addresses where address.prefix.address == source {
                 if address.isUsable { return true }
                 isHeld = true
             }

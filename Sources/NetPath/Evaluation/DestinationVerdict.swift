@@ -45,7 +45,7 @@ public func evaluate(
             if leg.isDown || evidence.isIgnored(leg.interfaceIndex) { return false }
             return evidence.assessments[leg.interfaceIndex]?.isUsable ?? true
         },
-        isDead: { evidence.byIndex[$0.interfaceIndex]?.flags.contains(.up) == false },
+        isDead: { evidence.isDead($0) },
         isUsableSource: { source in
             evidence.isUsableSource(source) || source.isLoopback
                 || (isOnLink && source.isLinkLocal && evidence.isConfigured(source))

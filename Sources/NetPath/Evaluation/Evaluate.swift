@@ -36,16 +36,16 @@ private func evaluateProbes(_ observation: Observation) -> Verdict? {
 
 extension AssessedEvidence {
     func verdict() -> Verdict? {
-        let findings = AddressFamily.allCases.map { ($0, self.finding(for: $0)) }
+        let findings = [self.finding(for: .ipv4), self.finding(for: .ipv6)]
         var verdict: Verdict
         if let satisfied = self.satisfied(findings) {
             verdict = satisfied
         } else {
             // "No" needs positive evidence, and an unanswered question is none.
-            guard !findings.contains(where: { $0.1 == .unknown }) else { return nil }
-            verdict = self.notSatisfied(findings.map(\.1))
+            guard !findings.contains(.unknown) else { return nil }
+            verdict = self.notSatisfied(findings)
             // Only when something else than an event can change it; a satisfied path needs no clock.
-            verdict.reviseAt = self.assessments.values.compactMap(\.reviseAt).min()
+            verdict.reviseAt = self.assessments.values.lazy.compactMap(\.reviseAt).min()
         }
         verdict.isPartial = self.observation.isPartial
         return verdict
@@ -54,24 +54,27 @@ extension AssessedEvidence {
     private func finding(for family: AddressFamily) -> FamilyFinding {
         .weigh(
             self.observation.representatives.lazy.filter { $0.destination.family == family },
-            canCarry: self.canCarry,
-            isDead: { self.byIndex[$0.interfaceIndex]?.flags.contains(.up) == false },
-            isUsableSource: self.isUsableSource
+            canCarry: { self.canCarry($0) },
+            isDead: { self.isDead($0) },
+            isUsableSource: { self.isUsableSource($0) }
         )
     }
 
     private func notSatisfied(_ findings: [FamilyFinding]) -> Verdict {
-        let candidates = self.candidates
+        let candidates = self.candidatePositions
         // A virtual interface that is down is a container being set up or torn down, not somebody's uplink, unless
         // there is nothing else to show.
-        let worthListing = candidates.filter {
-            $0.flags.contains(.up) || $0.isHardware == true || self.assessments[$0.index]?.isStartable == true
+        let worthListing = candidates.filter { position in
+            self.interfaces[position].flags.contains(.up) || self.interfaces[position].isHardware == true
+                || self.assessments.values[position].isStartable
         }
-        let listed = (worthListing.isEmpty ? candidates : worthListing).compactMap { interface in
-            self.assessments[interface.index].map { assessment in
-                let isAlternative = assessment.reason.code == .noRoute && interface.defaultRoutes?.isEmpty == false
-                return Self.listed(interface, reason: isAlternative ? .alternative(interface) : assessment.reason)
-            }
+        let listed = (worthListing.isEmpty ? candidates : worthListing).map { position in
+            let reason = self.assessments.values[position].reason
+            let isAlternative = reason.code == .noRoute && self.interfaces[position].defaultRoutes?.isEmpty == false
+            return Self.listed(
+                self.interfaces[position],
+                reason: isAlternative ? .alternative(self.interfaces[position]) : reason
+            )
         }
         let (status, reason) = self.decision(findings, candidates: candidates)
         return Verdict(status, reason, interfaces: listed)
@@ -79,7 +82,7 @@ extension AssessedEvidence {
 
     private func decision(
         _ findings: [FamilyFinding],
-        candidates: [NetworkInterface]
+        candidates: [Int]
     ) -> (PathStatus, PathReason) {
         for case .rejected(let rejection, let destination) in findings {
             return (
@@ -99,26 +102,30 @@ extension AssessedEvidence {
             let name = self.name(index)
             return (.unsatisfied, PathReason(.noCarrier, "the route through \(name) has lost its link"))
         }
-        let assessed = candidates.compactMap { self.assessments[$0.index] }
         for code in Self.startableOrder {
-            if let step = assessed.first(where: { $0.isStartable && $0.reason.code == code }) {
-                return (.requiresConnection, step.reason)
-            }
+            let step = candidates.first { self.assessments.values[$0].isStartable && self.hasReason(code, $0) }
+            if let step { return (.requiresConnection, self.assessments.values[step].reason) }
         }
         for case .noSource(let index) in findings {
             let name = self.name(index)
             return (.unsatisfied, PathReason(.noAddress, "\(name) has a route but no usable source address"))
         }
         // Hardware first: that a container bridge has an address but no route explains nothing when the cable is out.
-        let hardware = candidates.filter { $0.isHardware == true }.compactMap { self.assessments[$0.index] }
-        for pool in [hardware, assessed] {
+        let hardware = candidates.filter { self.interfaces[$0].isHardware == true }
+        for pool in [hardware, candidates] {
             for code in Self.unsatisfiedOrder {
-                if let blocked = pool.first(where: { $0.reason.code == code }) { return (.unsatisfied, blocked.reason) }
+                if let blocked = pool.first(where: { self.hasReason(code, $0) }) {
+                    return (.unsatisfied, self.assessments.values[blocked].reason)
+                }
             }
         }
         return candidates.isEmpty
             ? (.unsatisfied, PathReason(.noInterface, "there is no network interface besides loopback"))
             : (.unsatisfied, PathReason(.allDown, "every network interface is administratively down"))
+    }
+
+    private func hasReason(_ code: PathReason.Code, _ position: Int) -> Bool {
+        self.assessments.values[position].reason.code == code
     }
 
     /// Strongest first: the step that is closest to a path.

@@ -3,6 +3,7 @@
 
 /// A hop that packets leave through, and the route it belongs to.
 struct RoutedHop: Hashable {
+    var family: AddressFamily
     var leg: RouteLeg
     var metric: UInt32?
     var table: UInt32?
@@ -73,19 +74,24 @@ enum FamilyFinding: Hashable {
         case .noRoute: return .noRoute
         case .rejected(let rejection): return .rejected(rejection, destination)
         case .route(let route):
-            let verdicts = route.legs.map(canCarry)
-            let possible = zip(route.legs, verdicts).filter { $0.1 != false }
+            var possible: RouteLeg?
+            var usable: [RoutedHop] = []
+            for leg in route.legs {
+                let verdict = canCarry(leg)
+                if verdict != false, possible == nil { possible = leg }
+                guard verdict == true else { continue }
+                usable.append(
+                    RoutedHop(family: destination.family, leg: leg, metric: route.metric, table: route.table)
+                )
+            }
             // Of legs that all fail the kernel still takes one, but none through an interface that is down.
-            let taken = possible.first?.0 ?? route.legs.first { !isDead($0) } ?? route.legs.first
-            guard let leg = taken else { return .unknown }
-            if possible.isEmpty { return .egressUnusable(leg.interfaceIndex) }
+            guard let leg = possible ?? route.legs.first(where: { !isDead($0) }) ?? route.legs.first
+            else { return .unknown }
+            if possible == nil { return .egressUnusable(leg.interfaceIndex) }
             switch route.source {
             case .none: return .noSource(leg.interfaceIndex)
             case .address(let source) where !isUsableSource(source): return .noSource(leg.interfaceIndex)
             case .address, .unknown: break
-            }
-            let usable = possible.filter { $0.1 == true }.map { leg, _ in
-                RoutedHop(leg: leg, metric: route.metric, table: route.table)
             }
             return usable.isEmpty ? .unknown : .routed(usable)
         }

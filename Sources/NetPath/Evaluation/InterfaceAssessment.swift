@@ -80,10 +80,10 @@ struct InterfaceAssessment: Hashable {
         now: MonotonicTime
     ) -> InterfaceAssessment {
         let name = interface.name
-        let global = interface.addresses.filter(\.isGlobal)
-        if global.contains(where: \.isUsable) {
-            return .init(.noRoute, "\(name) has an address but no route to the internet", usable: true)
+        if interface.addresses.contains(where: { $0.isGlobal && $0.isUsable }) {
+            return .init(.noRoute, name + " has an address but no route to the internet", usable: true)
         }
+        let global = interface.addresses.filter(\.isGlobal)
         // Duplicate address detection is a pending step by itself: the kernel ends it, one way or the other.
         if global.contains(where: { $0.state.contains(.tentative) && !$0.state.contains(.duplicate) }) {
             return .init(

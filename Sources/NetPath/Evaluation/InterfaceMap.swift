@@ -15,13 +15,16 @@ struct InterfaceMap<Value> {
         self.values = values
     }
 
-    subscript(_ index: UInt32) -> Value? {
+    subscript(_ index: UInt32) -> Value? { self.position(of: index).map { self.values[$0] } }
+
+    /// Where in ``values`` the value of an index is: what needs a part of a large value copies no more than that.
+    func position(of index: UInt32) -> Int? {
         var low = 0
         var high = self.indices.count
         while low < high {
             let middle = (low + high) / 2
             if self.indices[middle] < index { low = middle + 1 } else { high = middle }
         }
-        return low < self.indices.count && self.indices[low] == index ? self.values[low] : nil
+        return low < self.indices.count && self.indices[low] == index ? low : nil
     }
 }

@@ -3,44 +3,37 @@
 
 extension PathReason {
     static func alternative(_ interface: NetworkInterface) -> PathReason {
-        PathReason(.alternative, "\(interface.name) could carry the path")
+        PathReason(.alternative, interface.name + " could carry the path")
     }
 }
 
 extension AssessedEvidence {
     /// The verdict when at least one family has a path; nil when none has.
-    func satisfied(_ findings: [(AddressFamily, FamilyFinding)]) -> Verdict? {
+    func satisfied(_ findings: [FamilyFinding]) -> Verdict? {
         var families: Set<AddressFamily> = []
-        var legs: [RouteLeg] = []
-        var details: [UInt32: InterfaceRoute] = [:]
-        for case (let family, .routed(let hops)) in findings {
-            families.insert(family)
-            for hop in hops {
-                if !legs.contains(hop.leg) { legs.append(hop.leg) }
-                if details[hop.leg.interfaceIndex] == nil {
-                    details[hop.leg.interfaceIndex] = InterfaceRoute(
-                        family: family,
-                        gateway: hop.leg.gateway,
-                        metric: hop.metric,
-                        table: hop.table
-                    )
-                }
-            }
+        var hops: [RoutedHop] = []
+        for case .routed(let found) in findings {
+            for hop in found { families.insert(hop.family) }
+            hops += found
         }
-        guard !legs.isEmpty else { return nil }
+        guard !hops.isEmpty else { return nil }
+        var legs: [RouteLeg] = []
         var egress: [UInt32] = []
-        for leg in legs where !egress.contains(leg.interfaceIndex) { egress.append(leg.interfaceIndex) }
+        for hop in hops {
+            if !legs.contains(hop.leg) { legs.append(hop.leg) }
+            if !egress.contains(hop.leg.interfaceIndex) { egress.append(hop.leg.interfaceIndex) }
+        }
         let alternatives = self.alternatives(besides: egress)
         let listed =
             egress.compactMap { index in
                 self.listed(
                     index,
-                    route: details[index],
-                    gateways: legs.filter { $0.interfaceIndex == index }.map(\.gateway)
+                    route: hops.first { $0.leg.interfaceIndex == index },
+                    gateways: legs.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
                 )
             } + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
 
-        var verdict = Verdict(.satisfied, self.routedReason(families, legs: legs), interfaces: listed)
+        var verdict = Verdict(.satisfied, self.routedReason(families, egress), interfaces: listed)
         verdict.families = families
         if egress.count == 1, verdict.interfaces.first?.index == egress[0] {
             verdict.interfaces[0].supportsIPv4 = families.contains(.ipv4)
@@ -60,17 +53,15 @@ extension AssessedEvidence {
         return verdict
     }
 
-    private func routedReason(_ families: Set<AddressFamily>, legs: [RouteLeg]) -> PathReason {
-        let names = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
-        var hops: [String] = []
-        for leg in legs {
-            let name = self.name(leg.interfaceIndex)
-            if !hops.contains(name) { hops.append(name) }
-        }
-        return PathReason(.routed, "\(names) through \(hops.joined(separator: " and "))")
+    private func routedReason(_ families: Set<AddressFamily>, _ egress: [UInt32]) -> PathReason {
+        var message = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
+        for index in egress { message += (index == egress[0] ? " through " : " and ") + self.name(index) }
+        return PathReason(.routed, message)
     }
 
-    private func isTunnel(_ index: UInt32) -> Bool { self.byIndex[index]?.isTunnel ?? false }
+    private func isTunnel(_ index: UInt32) -> Bool {
+        self.byIndex.position(of: index).map { self.interfaces[$0].isTunnel } ?? false
+    }
 
     /// The physical interface the packets of a tunnel leave through: the one it is bound to, or the one the kernel
     /// prefers once the tunnel's own routes are out of the way.
@@ -82,13 +73,16 @@ extension AssessedEvidence {
 
     /// The other usable interfaces that have a default route of their own, the preferred one first.
     private func alternatives(besides egress: [UInt32]) -> [UInt32] {
-        self.candidates
-            .filter { interface in
-                !egress.contains(interface.index) && interface.defaultRoutes?.isEmpty == false
-                    && self.assessments[interface.index]?.isUsable == true
-            }
-            .sorted { (Self.preference($0), $0.index) < (Self.preference($1), $1.index) }
-            .map(\.index)
+        let positions = self.candidatePositions.filter { position in
+            !egress.contains(self.interfaces[position].index)
+                && self.interfaces[position].defaultRoutes?.isEmpty == false
+                && self.assessments.values[position].isUsable
+        }
+        if positions.isEmpty { return [] }
+        return
+            positions
+            .sorted { (Self.preference(self.interfaces[$0]), $0) < (Self.preference(self.interfaces[$1]), $1) }
+            .map { self.interfaces[$0].index }
     }
 
     /// Metrics of different families do not compare: IPv6 counts from 1024, IPv4 from 0.
@@ -101,13 +95,16 @@ extension AssessedEvidence {
         interface.defaultRoutes?.first { $0.family == .ipv4 } ?? interface.defaultRoutes?.first
     }
 
-    private func listed(_ index: UInt32, route: InterfaceRoute?, gateways: [IPAddress?]) -> PathInterface? {
-        guard let interface = self.byIndex[index] else { return nil }
+    private func listed(_ index: UInt32, route: RoutedHop?, gateways: [IPAddress]) -> PathInterface? {
+        guard let position = self.byIndex.position(of: index) else { return nil }
+        let route = route.map { hop in
+            InterfaceRoute(family: hop.family, gateway: hop.leg.gateway, metric: hop.metric, table: hop.table)
+        }
         let reason =
             route == nil
-            ? .alternative(interface)
-            : PathReason(.routed, "\(interface.name) carries the path")
-        return Self.listed(interface, reason: reason, route: route, gateways: gateways.compactMap { $0 })
+            ? .alternative(self.interfaces[position])
+            : PathReason(.routed, self.interfaces[position].name + " carries the path")
+        return Self.listed(self.interfaces[position], reason: reason, route: route, gateways: gateways)
     }
 
     static func listed(
@@ -123,7 +120,7 @@ extension AssessedEvidence {
             type: interface.type,
             kind: interface.kind,
             operationalState: interface.operationalState,
-            addresses: interface.addresses.filter(\.isUsable).map(\.prefix),
+            addresses: interface.addresses.compactMap { $0.isUsable ? $0.prefix : nil },
             gateways: gateways.isEmpty ? interface.defaultRoutes?.compactMap(\.gateway) ?? [] : gateways,
             metric: preferred?.metric,
             table: preferred?.table,

@@ -18,11 +18,12 @@ struct Election: Hashable {
     init?(_ opinions: [BackendOpinion], policy: MergePolicy, strongest: Int?) {
         let seeing = opinions.indices.filter { opinions[$0].seesInterfaces }
         let eligible = seeing.isEmpty ? Array(opinions.indices) : seeing
-        var rank = eligible.first { opinions[$0].verdict != nil } ?? opinions.count
+        var rank = eligible.first { opinions[$0].verdict?.status != nil } ?? opinions.count
         if let strongest, eligible.contains(strongest) { rank = min(rank, strongest) }
         let voters = eligible.filter { position in
-            guard opinions[position].isHealthy, let verdict = opinions[position].verdict else { return false }
-            return position <= rank || !verdict.isPartialNo
+            guard opinions[position].isHealthy, let isPartialNo = opinions[position].verdict?.isPartialNo
+            else { return false }
+            return position <= rank || !isPartialNo
         }
         guard let first = voters.first.flatMap({ opinions[$0].verdict?.status }) else { return nil }
         // Sorted only where the order matters.

@@ -17,9 +17,11 @@ public struct BackendOpinion: Hashable, Sendable {
         self.verdict = verdict
     }
 
+    // Inlined, or each would copy the whole opinion.
+
     /// Whether the backend sees interfaces, or did when it broke; where one does, probes only advise.
-    var seesInterfaces: Bool { self.observation?.interfaces != nil }
-    var isHealthy: Bool { self.report.health == .healthy }
+    @inline(__always) var seesInterfaces: Bool { self.observation?.interfaces != nil }
+    @inline(__always) var isHealthy: Bool { self.report.health == .healthy }
 }
 
 /// Merges the opinions of all backends into one path.
@@ -49,9 +51,9 @@ public func merge(
 extension Election {
     /// The path as the winner sees it.
     func path(_ opinions: [BackendOpinion]) -> NetworkPath? {
-        let winner = opinions[self.winner]
-        guard let verdict = winner.verdict else { return nil }
-        let seesInterfaces = winner.seesInterfaces
+        // By position throughout, as opinions are large.
+        guard let verdict = opinions[self.winner].verdict else { return nil }
+        let seesInterfaces = opinions[self.winner].seesInterfaces
         var path = NetworkPath(
             status: verdict.status,
             reason: verdict.reason,
@@ -59,7 +61,7 @@ extension Election {
             interfaces: verdict.interfaces,
             carriedBy: verdict.carriedBy,
             gateways: verdict.gateways,
-            dnsServers: ([winner] + opinions.filter(\.isHealthy)).lazy.compactMap { $0.observation?.dnsServers }.first,
+            dnsServers: opinions[self.winner].observation?.dnsServers,
             supportsIPv4: verdict.families.contains(.ipv4),
             supportsIPv6: verdict.families.contains(.ipv6),
             isExpensive: verdict.isExpensive,
@@ -67,35 +69,45 @@ extension Election {
             internet: .unknown,
             probes: [],
             backends: [],
-            disagreements: opinions.compactMap { opinion in
-                guard opinion.isHealthy, opinion.seesInterfaces == seesInterfaces,
-                    let other = opinion.verdict, other.status != verdict.status
-                else { return nil }
-                return Disagreement(backend: opinion.report.name, status: other.status, reason: other.reason)
-            },
+            disagreements: [],
             sequence: 0,
             publishedAt: MonotonicTime(nanoseconds: 0),
-            observedAt: winner.observation?.observedAt ?? MonotonicTime(nanoseconds: 0)
+            observedAt: opinions[self.winner].observation?.observedAt ?? MonotonicTime(nanoseconds: 0)
         )
+        for position in opinions.indices where opinions[position].isHealthy {
+            if path.dnsServers == nil { path.dnsServers = opinions[position].observation?.dnsServers }
+            guard opinions[position].seesInterfaces == seesInterfaces, let other = opinions[position].verdict,
+                other.status != verdict.status
+            else { continue }
+            let name = opinions[position].report.name
+            path.disagreements.append(Disagreement(backend: name, status: other.status, reason: other.reason))
+        }
         path.tellOf(opinions)
         return path
+    }
+}
+
+extension [BackendOpinion] {
+    /// What the probes of healthy backends say.
+    fileprivate var probeRounds: [ProbeRound] {
+        self.indices.lazy.filter { self[$0].isHealthy }.compactMap { self[$0].observation?.probes }
     }
 }
 
 extension NetworkPath {
     /// Sets what does not depend on who decides: the backends' reports and what probes say.
     mutating func tellOf(_ opinions: [BackendOpinion]) {
-        let rounds = opinions.filter(\.isHealthy).compactMap { $0.observation?.probes }
+        let rounds = opinions.probeRounds
         self.internet = InternetReachability(rounds)
         self.probes = rounds.flatMap(\.outcomes)
-        self.backends = opinions.map(\.report)
+        self.backends = opinions.indices.map { opinions[$0].report }
     }
 
     /// The path where probes are required: not satisfied once every round is complete and none was answered.
     ///
     /// A probe that broke, or has no word yet, keeps no path from being satisfied.
     func requiringProbes(_ opinions: [BackendOpinion]) -> NetworkPath {
-        let rounds = opinions.filter(\.isHealthy).compactMap { $0.observation?.probes }
+        let rounds = opinions.probeRounds
         guard self.status == .satisfied, !rounds.isEmpty,
             rounds.allSatisfy({ $0.isComplete && !$0.answered })
         else { return self }

@@ -35,8 +35,8 @@ extension Duration {
     /// Saturates at 146 years: no deadline of ours is that far away, and adding it to the present moment never
     /// overflows.
     package var inNanoseconds: Int64 {
-        let limit = Duration.nanoseconds(Int64.max / 2)
-        let (seconds, attoseconds) = max(.zero - limit, min(limit, self)).components
-        return seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        let (seconds, attoseconds) = self.components
+        let nanoseconds = max(-5_000_000_000, min(5_000_000_000, seconds)) * 1_000_000_000 + attoseconds / 1_000_000_000
+        return max(-Int64.max / 2, min(Int64.max / 2, nanoseconds))
     }
 }

@@ -14,18 +14,23 @@ public struct IPAddress: Hashable, Sendable {
     /// The family the address belongs to.
     public let family: AddressFamily
     /// The address as a number; an IPv4 address occupies the low 32 bits.
-    public let bits: UInt128
+    public var bits: UInt128 { UInt128(self.high) << 64 | UInt128(self.low) }
+    /// In two halves: a number of 128 bits would align every value that holds an address to 16 octets.
+    private let high: UInt64
+    private let low: UInt64
 
     /// Creates an IPv4 address from its 32 bits, the first octet being the most significant.
     public init(ipv4 bits: UInt32) {
         self.family = .ipv4
-        self.bits = UInt128(bits)
+        self.high = 0
+        self.low = UInt64(bits)
     }
 
     /// Creates an IPv6 address from its 128 bits, the first octet being the most significant.
     public init(ipv6 bits: UInt128) {
         self.family = .ipv6
-        self.bits = bits
+        self.high = UInt64(truncatingIfNeeded: bits >> 64)
+        self.low = UInt64(truncatingIfNeeded: bits)
     }
 
     /// Creates an address from its octets in network order: 4 for IPv4, 16 for IPv6, nil for any other count.
@@ -88,5 +93,5 @@ public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The notation `192.0.2.7/24`.
-    public var description: String { "\(self.address)/\(self.length)" }
+    public var description: String { self.address.description + "/" + String(self.length) }
 }

@@ -3,87 +3,148 @@
 
 /// JSON as text: the octets of one line.
 struct JSONText: JSONSink {
-    private(set) var octets: [UInt8] = []
+    /// The text, and room for more behind it.
+    ///
+    /// Not appended to: an array looks after itself at every octet.
+    private var room: [UInt8]
+    private var count = 0
     /// Whether the next piece needs a comma before it.
     private var followsValue = false
+
+    /// Begins a text with room for a path of several interfaces: one with a single interface has about 900 octets.
+    private init() {
+        self.room = [UInt8](repeating: 0, count: 4_000)
+    }
 
     /// Writes a document and a line feed.
     static func line(_ body: (inout JSONText) -> Void) -> [UInt8] {
         var text = JSONText()
-        // A path with one interface has about 900 octets.
-        text.octets.reserveCapacity(2_000)
         body(&text)
-        text.octets.append(UInt8(ascii: "\n"))
-        return text.octets
+        text.put(UInt8(ascii: "\n"))
+        text.room.removeLast(text.room.count - text.count)
+        return text.room
+    }
+
+    private mutating func makeRoom(_ octets: Int) {
+        let missing = self.count + octets - self.room.count
+        if missing > 0 { self.room.append(contentsOf: repeatElement(0, count: missing + self.room.count)) }
+    }
+
+    private mutating func put(_ octet: UInt8) {
+        if self.count == self.room.count { self.makeRoom(1) }
+        self.room[self.count] = octet
+        self.count += 1
+    }
+
+    private mutating func put(_ text: String) {
+        for octet in text.utf8 { self.put(octet) }
     }
 
     private mutating func separate() {
-        if self.followsValue { self.octets.append(UInt8(ascii: ",")) }
+        if self.followsValue { self.put(UInt8(ascii: ",")) }
         self.followsValue = true
     }
 
     private mutating func begin(_ bracket: Unicode.Scalar) {
         self.separate()
-        self.octets.append(UInt8(ascii: bracket))
+        self.put(UInt8(ascii: bracket))
         self.followsValue = false
     }
 
     private mutating func end(_ bracket: Unicode.Scalar) {
-        self.octets.append(UInt8(ascii: bracket))
+        self.put(UInt8(ascii: bracket))
         self.followsValue = true
-    }
-
-    private mutating func literal(_ text: String) {
-        self.separate()
-        self.octets += text.utf8
     }
 
     mutating func beginArray() { self.begin("[") }
     mutating func endArray() { self.end("]") }
     mutating func beginObject() { self.begin("{") }
     mutating func endObject() { self.end("}") }
-    mutating func null() { self.literal("null") }
-    mutating func bool(_ value: Bool) { self.literal(value ? "true" : "false") }
-    mutating func integer(_ value: Int64) { self.literal(String(value)) }
+    mutating func null() { self.putPlain("null", as: .literal) }
+    mutating func bool(_ value: Bool) { self.putPlain(value ? "true" : "false", as: .literal) }
+
+    mutating func integer(_ value: Int64) {
+        self.separate()
+        if value < 0 { self.put(UInt8(ascii: "-")) }
+        var unit: UInt64 = 1
+        while value.magnitude / unit >= 10 { unit *= 10 }
+        while unit > 0 {
+            self.put(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value.magnitude / unit % 10))
+            unit /= 10
+        }
+    }
 
     mutating func key(_ name: String) {
+        if self.putPlain(name, as: .key) { return }
         self.string(name)
-        self.octets.append(UInt8(ascii: ":"))
+        self.put(UInt8(ascii: ":"))
         self.followsValue = false
     }
 
     mutating func string(_ value: String) {
-        self.separate()
-        self.octets.append(UInt8(ascii: "\""))
         // Nearly every string is plain ASCII.
-        if Self.isPlain(value.utf8.span) {
-            self.octets += value.utf8
-        } else {
-            for scalar in value.unicodeScalars { self.append(scalar) }
-        }
-        self.octets.append(UInt8(ascii: "\""))
+        if self.putPlain(value, as: .string) { return }
+        self.separate()
+        self.put(UInt8(ascii: "\""))
+        for scalar in value.unicodeScalars { self.append(scalar) }
+        self.put(UInt8(ascii: "\""))
     }
 
-    private static func isPlain(_ text: Span<UInt8>) -> Bool {
+    /// What goes around a text.
+    private enum Role {
+        case literal
+        case string
+        case key
+    }
+
+    /// Writes a text whose octets stand for themselves; returns false, and writes nothing, when they do not.
+    @discardableResult
+    private mutating func putPlain(_ text: String, as role: Role) -> Bool {
+        let text = text.utf8.span
+        // A comma, two quotes and a colon.
+        self.makeRoom(text.count + 4)
+        let followsValue = self.followsValue
+        var end = self.count
+        var room = self.room.mutableSpan
+        if followsValue {
+            room[end] = UInt8(ascii: ",")
+            end += 1
+        }
+        if role != .literal {
+            room[end] = UInt8(ascii: "\"")
+            end += 1
+        }
         for position in text.indices {
             let octet = text[position]
             if octet < 0x20 || octet > 0x7E || octet == 0x22 || octet == 0x5C { return false }
+            room[end] = octet
+            end += 1
         }
+        if role != .literal {
+            room[end] = UInt8(ascii: "\"")
+            end += 1
+        }
+        if role == .key {
+            room[end] = UInt8(ascii: ":")
+            end += 1
+        }
+        self.count = end
+        self.followsValue = role != .key
         return true
     }
 
     private mutating func append(_ scalar: Unicode.Scalar) {
         switch scalar {
-        case "\"": self.octets += "\\\"".utf8
-        case "\\": self.octets += "\\\\".utf8
-        case "\n": self.octets += "\\n".utf8
-        case "\r": self.octets += "\\r".utf8
-        case "\t": self.octets += "\\t".utf8
+        case "\"": self.put("\\\"")
+        case "\\": self.put("\\\\")
+        case "\n": self.put("\\n")
+        case "\r": self.put("\\r")
+        case "\t": self.put("\\t")
         default:
             if scalar.isInert {
-                self.octets += String(scalar).utf8
+                self.put(String(scalar))
             } else {
-                for unit in String(scalar).utf16 { self.octets += Self.escape(unit).utf8 }
+                for unit in String(scalar).utf16 { self.put(Self.escape(unit)) }
             }
         }
     }

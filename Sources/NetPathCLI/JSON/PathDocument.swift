@@ -26,7 +26,7 @@ extension PathSnapshot {
     var document: JSONValue { JSONValueBuilder.value(self.write) }
 
     /// The document as text, with a line feed.
-    var jsonLine: [UInt8] { JSONText.line(self.write) }
+    var jsonLine: [UInt8] { JSONText.line { self.write(to: &$0) } }
 
     /// Writes the document; every key is always present, null when unknown.
     ///

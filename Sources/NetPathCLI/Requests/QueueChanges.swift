@@ -108,6 +108,10 @@ extension QueueCommands {
             defaultSubcommand: List.self
         )
 
+        // Here too, so that they may stand before the subcommand.
+        @OptionGroup var file: QueueFileOption
+        @OptionGroup(title: "Global options") var options: RequestOptions
+
         package init() {}
 
         /// `netpath queue dead list`.

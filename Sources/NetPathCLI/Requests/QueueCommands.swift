@@ -15,6 +15,10 @@ package struct QueueCommands: ParsableCommand {
         defaultSubcommand: List.self
     )
 
+    // Here too, so that they may stand before the subcommand.
+    @OptionGroup var file: QueueFileOption
+    @OptionGroup(title: "Global options") var options: RequestOptions
+
     package init() {}
 
     /// `netpath queue list`.

@@ -7,10 +7,7 @@ import NetPath
 extension ClockReading {
     /// Reads both clocks of the machine.
     static func now() -> ClockReading {
-        var wall = timespec()
-        _ = unsafe clock_gettime(CLOCK_REALTIME, &wall)
-        let nanoseconds = Int64(wall.tv_sec) * 1_000_000_000 + Int64(wall.tv_nsec)
-        return ClockReading(monotonic: SystemMonotonicClock().now(), wall: WallTime(nanoseconds: nanoseconds))
+        ClockReading(monotonic: .now(), wall: WallTime(nanoseconds: nanosecondsOn(CLOCK_REALTIME)))
     }
 }
 
@@ -22,4 +19,15 @@ extension WallTime {
         let isKnown = unsafe localtime_r(&seconds, &broken) != nil
         return CivilTime(self, offsetSeconds: isKnown ? unsafe Int(broken.tm_gmtoff) : 0)
     }
+}
+
+extension MonotonicTime {
+    /// Reads the clock of ``SystemMonotonicClock``, at a tenth of the cost of Swift's durations.
+    static func now() -> MonotonicTime { MonotonicTime(nanoseconds: nanosecondsOn(CLOCK_MONOTONIC)) }
+}
+
+private func nanosecondsOn(_ clock: clockid_t) -> Int64 {
+    var time = timespec()
+    _ = unsafe clock_gettime(clock, &time)
+    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

@@ -33,7 +33,7 @@ struct CompanionProgram: Hashable, Sendable {
     /// - Throws: `SystemError` when the system cannot execute what is there.
     func execute(as program: String, _ arguments: [String]) throws(SystemError) {
         let words = unsafe ([program] + arguments).map { unsafe strdup($0) }
-        defer { unsafe words.forEach { unsafe free($0) } }
+        defer { for index in 0...arguments.count { unsafe free(words[index]) } }
         for place in self.places {
             unsafe execv(place, words + [nil])
             if errno != ENOENT, errno != ENOTDIR, errno != EACCES { throw .last("cannot execute \(place)") }

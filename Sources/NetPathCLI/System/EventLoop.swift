@@ -19,7 +19,6 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     /// Ends the wait of this loop.
     package let wakeUp: WakeUp
     private let state = Mutex(State())
-    private let clock = SystemMonotonicClock()
     private let sleepers = Sleepers()
 
     /// Makes a loop.
@@ -42,7 +41,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     }
 
     /// Returns the present moment.
-    package func now() -> MonotonicTime { self.clock.now() }
+    package func now() -> MonotonicTime { .now() }
 
     /// Suspends until a point in time.
     ///

@@ -38,8 +38,7 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
     /// - Parameter render: Makes the line of a value, given the value of the line before it; not empty.
     /// - Returns: The rest of the current line; empty when there is nothing to do.
     mutating func nextBytes(render: (_ value: Value, _ previous: Value?) -> [UInt8]) -> ArraySlice<UInt8> {
-        if self.line == nil, let value = self.newest {
-            self.newest = nil
+        if self.line == nil, let value = self.newest.take() {
             self.line = Line(value: value, bytes: render(value, self.lastShown))
         }
         guard let line = self.line else { return [] }

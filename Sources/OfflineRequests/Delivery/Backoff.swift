@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Foundation
 import NetPath
 
 /// How long to wait before the next attempt.
@@ -36,13 +35,5 @@ enum Backoff {
     ) -> Duration {
         let half = max(0, self.ceiling(attempt: attempt, base: base, cap: cap).inNanoseconds) / 2
         return .nanoseconds(half + Int64.random(in: 0...half, using: &generator))
-    }
-
-    /// How long it still is until a time that was written down, whatever the wall clock has done since: at most as
-    /// long as the longest wait that can have been written down.
-    static func remaining(until notBefore: Date, at wall: Date, cap: Duration) -> Duration {
-        let seconds = notBefore.timeIntervalSince(wall)
-        guard seconds > 0 else { return .zero }
-        return min(.seconds(min(seconds, 1e9)), cap)
     }
 }

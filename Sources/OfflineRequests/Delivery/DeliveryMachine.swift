@@ -89,60 +89,42 @@ struct DeliveryMachine: Sendable {
     /// - Parameters:
     ///   - id: The request.
     ///   - request: The same, with the attempts that counted before this one.
-    ///   - enqueued: When it was enqueued.
     ///   - result: How it ended.
     ///   - now: When.
     /// - Returns: What becomes of it.
     mutating func finished(
         _ id: UUID,
         request: RetryableRequest,
-        enqueued: ClockStamp,
         result: Result<HTTPResponse, TransportError>,
         at now: Moment
     ) -> Disposition {
         let (outcome, host) = self.responses.outcome(of: result, for: request, at: now.wall)
         self.learn(host, from: self.running[id], at: now)
         self.dropped(id)
-        let attempt = Attempt(request: request, enqueued: enqueued, failure: result.failure(of: request), now: now)
         if case .success(let response) = result, let decided = self.responses.decide?(response, request) {
-            return self.limited(decided, attempt)
+            return self.limited(decided, request, failure: result.failure(of: request))
         }
-        switch outcome {
-        case .succeeded: return .succeeded
-        case .notSent: return attempt.end(self.settings, counts: false) ?? .waitForPath
-        case .again(let retryAfter): return self.again(attempt, retryAfter: retryAfter)
-        case .hold(let reason): return .hold(reason)
-        case .final: return .dead(reason: attempt.failure)
+        return switch outcome {
+        case .succeeded: .succeeded
+        case .notSent: .waitForPath
+        case .again(let retryAfter): self.again(request, failure: result.failure(of: request), retryAfter: retryAfter)
+        case .hold(let reason): .hold(reason)
+        case .final: .dead(reason: result.failure(of: request))
         }
     }
 
     /// The server answered well, but the handler of the response failed: the whole is tried again.
-    mutating func handlerFailed(
-        _ request: RetryableRequest,
-        enqueued: ClockStamp,
-        message: String,
-        at now: Moment
-    ) -> Disposition {
+    mutating func handlerFailed(_ request: RetryableRequest, message: String) -> Disposition {
         let failure = request.redact("the handler of the response failed: \(message)")
-        return self.again(Attempt(request: request, enqueued: enqueued, failure: failure, now: now), retryAfter: nil)
+        return self.again(request, failure: failure, retryAfter: nil)
     }
 
     /// What prepares a request before it is sent failed: nothing left this host.
     ///
     /// The wait grows with `attempts`, how many were begun in all, this one among them.
-    mutating func prepareFailed(
-        _ id: UUID,
-        request: RetryableRequest,
-        enqueued: ClockStamp,
-        attempts: Int,
-        message: String,
-        at now: Moment
-    ) -> Disposition {
+    mutating func prepareFailed(_ id: UUID, attempts: Int) -> Disposition {
         self.dropped(id)
-        let failure = request.redact("it could not be prepared: \(message)")
-        let attempt = Attempt(request: request, enqueued: enqueued, failure: failure, now: now)
-        return attempt.end(self.settings, counts: false)
-            ?? .retry(after: self.pause(attempt: attempts - 1), countsAttempt: false)
+        return .retry(after: self.pause(attempt: attempts - 1), countsAttempt: false)
     }
 
     // MARK: What may be done
@@ -214,10 +196,10 @@ extension DeliveryMachine {
         }
     }
     /// The request is tried again, unless this was its last attempt.
-    private mutating func again(_ attempt: Attempt, retryAfter: Duration?) -> Disposition {
-        if let end = attempt.end(self.settings, counts: true) { return end }
+    private mutating func again(_ request: RetryableRequest, failure: String, retryAfter: Duration?) -> Disposition {
+        if let end = self.end(of: request, failure) { return end }
         let backoff = Backoff.fullJitter(
-            attempt: attempt.request.retryCount,
+            attempt: request.retryCount,
             base: self.settings.baseBackoff,
             cap: self.settings.maxBackoff,
             using: &self.random
@@ -225,19 +207,28 @@ extension DeliveryMachine {
         return .retry(after: max(backoff, retryAfter ?? .zero), countsAttempt: true)
     }
 
+    /// The end of a request whose attempts are used up by one that counts.
+    private func end(of request: RetryableRequest, _ failure: String) -> Disposition? {
+        guard request.retryCount >= request.maxRetries else { return nil }
+        let attempts = request.retryCount == 0 ? "1 attempt" : "\(request.retryCount + 1) attempts"
+        return .dead(reason: "given up after \(attempts): \(failure)")
+    }
+
     /// What somebody else decided, within the limits that keep a request from being tried for ever or without a pause.
-    private mutating func limited(_ decided: Disposition, _ attempt: Attempt) -> Disposition {
+    private mutating func limited(
+        _ decided: Disposition,
+        _ request: RetryableRequest,
+        failure: String
+    ) -> Disposition {
         switch decided {
         case .succeeded, .hold: decided
-        case .dead(let reason): .dead(reason: attempt.request.redact(reason))
+        case .dead(let reason): .dead(reason: request.redact(reason))
         case .retry(let after, countsAttempt: true):
-            attempt.end(self.settings, counts: true) ?? .retry(after: max(after, .zero), countsAttempt: true)
+            self.end(of: request, failure) ?? .retry(after: max(after, .zero), countsAttempt: true)
         case .retry(let after, countsAttempt: false):
-            attempt.end(self.settings, counts: false)
-                ?? .retry(after: max(after, self.pause(attempt: 0)), countsAttempt: false)
+            .retry(after: max(after, self.pause(attempt: 0)), countsAttempt: false)
         // It was answered, so that nothing but time can make the difference.
-        case .waitForPath:
-            attempt.end(self.settings, counts: false) ?? .retry(after: self.pause(attempt: 0), countsAttempt: false)
+        case .waitForPath: .retry(after: self.pause(attempt: 0), countsAttempt: false)
         }
     }
 

@@ -9,7 +9,7 @@ import NetPath
 /// Deadlines within a process are monotonic; the wall clock may jump at any time, and is only what people and other
 /// processes can read.
 struct Moment: Hashable, Sendable {
-    /// For deadlines: CLOCK_MONOTONIC.
+    /// For deadlines within this process.
     var monotonic: MonotonicTime
     /// For ages, and for what is written down.
     var stamp: ClockStamp
@@ -17,19 +17,14 @@ struct Moment: Hashable, Sendable {
     /// The wall clock.
     var wall: Date { self.stamp.wall }
 
-    /// Reads the clocks of the machine.
-    static func now() -> Moment {
-        Moment(monotonic: SystemMonotonicClock().now(), stamp: .now())
-    }
-
     /// What the wall clock shows at a deadline, if nobody sets it before.
     func wall(at deadline: MonotonicTime) -> Date {
         self.wall.addingTimeInterval((deadline - self.monotonic) / .seconds(1))
     }
 }
 
-/// What is kept of the moment when a request was enqueued, so that its age can be told whatever happens to the clock.
-struct ClockStamp: Hashable, Sendable, Codable {
+/// What the clocks show, so that ages can be told whatever happens to the one on the wall.
+struct ClockStamp: Hashable, Sendable {
     /// The wall clock.
     var wall: Date
     /// Which boot of the machine this was; nil when the kernel does not tell.

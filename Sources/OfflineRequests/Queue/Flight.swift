@@ -22,9 +22,12 @@ struct Flight {
     /// Tells what is said of this attempt from what is said of an earlier one.
     let run: UInt64
     let startedAt: MonotonicTime
+    /// Whether the file says that it is being sent.
+    var isMarked = false
     var phase = Phase.preparing
-    /// Whether it was removed meanwhile: its end matters to nobody.
-    var isRemoved = false
+
+    /// When the file should say so at the latest.
+    var markAt: MonotonicTime { self.startedAt + .milliseconds(20) }
 
     var isHandling: Bool { if case .handling = self.phase { true } else { false } }
 
@@ -34,9 +37,16 @@ struct Flight {
     }
 }
 
+/// A request that was read and may go next.
+struct Candidate {
+    let record: RequestRecord
+    let gate: Gate
+}
+
 /// The end of an attempt, until it is recorded.
 struct Landing {
     let record: RequestRecord
+    let isMarked: Bool
     let disposition: Disposition
     /// The status of the answer, where there was one.
     let status: Int?

@@ -24,7 +24,8 @@ struct NetworkView {
     /// - Returns: Whether connections that stood before are certainly of no use any more. While there is no path they
     ///   are left alone: what is on its way may still arrive.
     mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Bool {
-        self.facts = PathFacts(update, reachableHosts: self.reachableHosts)
+        guard let facts = PathFacts(update, reachableHosts: self.reachableHosts) else { return false }
+        self.facts = facts
         guard update.isConnected, let path = update.path else {
             if self.lostAt == nil { self.lostAt = now }
             return false

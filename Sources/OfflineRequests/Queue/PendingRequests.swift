@@ -37,7 +37,7 @@ public struct PendingRequests: Sequence, Sendable {
     public func makeIterator() -> Iterator { Iterator(core: self.core, states: self.states) }
 
     /// Reads requests, a page at a time.
-    public struct Iterator: IteratorProtocol {
+    public struct Iterator: IteratorProtocol, Sendable {
         private let core: QueueCore?
         private let states: Set<RequestState>
         private var page: ArraySlice<RequestRecord> = []
@@ -51,7 +51,8 @@ public struct PendingRequests: Sequence, Sendable {
         /// The next request; nil after the last one.
         public mutating func next() -> RequestRecord? {
             if self.page.isEmpty {
-                self.page = self.core?.page(of: self.states, after: self.last, limit: PendingRequests.pageSize)[...] ?? []
+                self.page =
+                    self.core?.page(of: self.states, after: self.last, limit: PendingRequests.pageSize)[...] ?? []
             }
             guard let record = self.page.popFirst() else { return nil }
             self.last = record.sequence

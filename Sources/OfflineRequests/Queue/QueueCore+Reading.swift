@@ -35,6 +35,8 @@ extension QueueCore {
 }
 
 extension Moment {
-    /// Reads the clocks. Deadlines of a queue go on while the machine is suspended, as what it sleeps on does.
+    /// Reads the clocks.
+    ///
+    /// Deadlines of a queue go on while the machine is suspended, as what it sleeps on does.
     static func ofQueue() -> Moment { Moment(monotonic: Sleep.now(), stamp: .now()) }
 }

@@ -49,7 +49,9 @@ final class QueueCore: Sendable {
                 observers.send([event])
             }
         )
-        let started = BackgroundThread.start { QueueWorker(core: self, sleep: Sleep(doorbell: doorbell, files: files)).run() }
+        let started = BackgroundThread.start {
+            QueueWorker(core: self, sleep: Sleep(doorbell: doorbell, files: files)).run()
+        }
         guard started else { throw .io(path: file, reason: "the system grants no thread") }
     }
 
@@ -83,9 +85,7 @@ final class QueueCore: Sendable {
         self.post(QueueCommand(isDurable: false, body) { _ in })
     }
 
-    /// Keeps a request.
-    ///
-    /// - Parameter failure: How a first attempt failed, where there was one.
+    /// Keeps a request, which may have failed once before.
     func enqueue(
         _ request: RetryableRequest,
         after failure: FirstAttempt?,

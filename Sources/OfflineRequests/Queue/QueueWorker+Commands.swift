@@ -10,6 +10,10 @@ extension QueueWorker {
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion.id }
         self.effects.add(.enqueued(insertion.id))
+        // A sender remembers how it ends.
+        if self.role != .sender {
+            self.recent.add(RequestRecord(request: prepared.request, state: insertion.state, sequence: 0))
+        }
         for id in insertion.replaced + insertion.dropped {
             self.effects.removed.append(id)
             self.effects.add(.cancelled(id), ending: id, as: .cancelled)
@@ -23,13 +27,7 @@ extension QueueWorker {
     private func record(_ failure: FirstAttempt, of request: RetryableRequest, in store: StoreTransaction) throws {
         let now = Moment.ofQueue()
         let result = failure.result
-        let disposition = self.machine.finished(
-            request.id,
-            request: request,
-            enqueued: now.stamp,
-            result: result,
-            at: now
-        )
+        let disposition = self.machine.finished(request.id, request: request, result: result, at: now)
         guard case .retry(let delay, let countsAttempt) = disposition, try store.markRunning(request.id) else { return }
         let outcome = StoreOutcome.later(after: delay, countsAttempt: countsAttempt)
         _ = try store.finish(request.id, outcome, status: result.status, error: result.failure(of: request))
@@ -40,7 +38,7 @@ extension QueueWorker {
         guard let state = try store.cancel(id) else { throw QueueError.unknownID(id) }
         self.effects.removed.append(id)
         self.effects.add(.cancelled(id), ending: id, as: .cancelled)
-        return state == .running
+        return state == .running || self.flights[id] != nil
     }
 
     func cancel(_ selection: StoreTransaction.Selection, in store: StoreTransaction) throws -> Int {

@@ -10,6 +10,7 @@ extension QueueWorker {
 
     func network(is update: ConnectivityUpdate, at now: Moment) {
         let isOutdated = self.network.change(to: update, at: now.monotonic)
+        self.upcoming = []
         let isRestored = self.machine.path(self.network.facts, at: now)
         if isOutdated {
             // They wait for answers that cannot come, and would hold up their lanes until they time out. How far they

@@ -9,54 +9,90 @@ import Synchronization
 extension QueueWorker {
     // MARK: Out
 
-    /// Takes requests that may go, the most urgent first, and marks them as being sent.
-    func choose(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
+    /// Reads ahead what may go, the most urgent first, when nothing that was read before can.
+    func readAhead(in store: StoreTransaction, at now: Moment) throws {
+        // What lands makes room, and then it is time to look again.
+        if self.freeSlots(at: now) == 0, !self.upcoming.isEmpty, !self.flights.isEmpty { return }
         let gates = try store.gates()
         self.gates = gates.map(\.gate)
-        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
-        var free = self.machine.slots(at: now) - self.flights.values.count { $0.isHandling }
-        guard free > 0 else { return [] }
-        var candidates: [RequestRecord] = []
-        for gate in gates where self.machine.waiting(for: gate.gate, at: now) == nil {
-            candidates += try store.ready(gate: gate.id, limit: free)
+        let free = self.freeSlots(at: now)
+        guard free > 0 else { return }
+        let open = gates.filter { self.machine.waiting(for: $0.gate, at: now) == nil }
+        guard !open.isEmpty else { return }
+        // Those that are being sent may not be marked yet.
+        let limit = free + self.flights.count + Self.readAhead / open.count
+        var upcoming: [Candidate] = []
+        for gate in open {
+            for record in try store.ready(gate: gate.id, limit: limit) where self.flights[record.id] == nil {
+                upcoming.append(Candidate(record: record, gate: gate.gate))
+            }
         }
-        if gates.count > 1 {
-            candidates.sort { ($1.request.priority, $0.sequence) < ($0.request.priority, $1.sequence) }
+        if open.count > 1 {
+            upcoming.sort { left, right in
+                (right.record.request.priority, left.record.sequence) < (
+                    left.record.request.priority, right.record.sequence
+                )
+            }
         }
-        // Only a copy knows of them until they really go.
-        var machine = self.machine
-        var chosen: [RequestRecord] = []
-        for record in candidates where free > 0 && self.flights[record.id] == nil {
-            let gate = Gate(record.request)
-            guard machine.waiting(for: gate, at: now) == nil, try store.markRunning(record.id) else { continue }
-            machine.started(record.id, gate: gate)
-            chosen.append(record)
-            free -= 1
-        }
-        return chosen
+        self.upcoming = upcoming
     }
 
-    func launch(_ records: [RequestRecord], at now: Moment) {
-        for record in records {
-            self.lastRun += 1
-            let run = self.lastRun
-            let (id, request) = (record.id, record.request)
-            self.machine.started(id, gate: Gate(request))
-            self.flights[id] = Flight(record: record, run: run, startedAt: now.monotonic)
-            self.effects.add(.attempt(id, number: record.attempts + 1))
-            guard let prepare = self.core.settings.prepare else {
-                self.send(request.httpRequest(), id: id, run: run)
-                continue
+    /// Sends what was read and may go now.
+    func launch(at now: Moment) {
+        guard !self.upcoming.isEmpty else { return }
+        var free = self.freeSlots(at: now)
+        guard free > 0 else { return }
+        var remaining: [Candidate] = []
+        for (index, candidate) in self.upcoming.enumerated() {
+            if free == 0 {
+                remaining += self.upcoming[index...]
+                break
             }
-            Task(executorPreference: self.core.executor) { [mailbox = self.core.mailbox] in
-                var http = request.httpRequest()
-                do {
-                    try await prepare(&http, request)
-                    mailbox.post(.prepared(id, run: run, .success(http)))
-                } catch {
-                    mailbox.post(.prepared(id, run: run, .failure(HookFailure(error))))
-                }
+            if self.flights[candidate.record.id] != nil { continue }
+            if self.machine.waiting(for: candidate.gate, at: now) == nil {
+                self.launch(candidate, at: now)
+                free -= 1
+            } else {
+                remaining.append(candidate)
             }
+        }
+        self.upcoming = remaining
+    }
+
+    private func freeSlots(at now: Moment) -> Int {
+        max(0, self.machine.slots(at: now) - self.flights.values.count { $0.isHandling })
+    }
+
+    private func launch(_ candidate: Candidate, at now: Moment) {
+        self.lastRun += 1
+        let run = self.lastRun
+        let (id, request) = (candidate.record.id, candidate.record.request)
+        self.machine.started(id, gate: candidate.gate)
+        self.flights[id] = Flight(record: candidate.record, run: run, startedAt: now.monotonic)
+        self.effects.add(.attempt(id, number: candidate.record.attempts + 1))
+        guard let prepare = self.core.settings.prepare else {
+            return self.send(request.httpRequest(), id: id, run: run)
+        }
+        Task(executorPreference: self.core.executor) { [mailbox = self.core.mailbox] in
+            var http = request.httpRequest()
+            do {
+                try await prepare(&http, request)
+                mailbox.post(.prepared(id, run: run, .success(http)))
+            } catch {
+                mailbox.post(.prepared(id, run: run, .failure(HookFailure(error))))
+            }
+        }
+    }
+
+    /// Marks what is being sent in the file, so that other processes see it, and the next one after a crash; what has
+    /// only just begun too, where that is asked for.
+    ///
+    /// Nothing depends on that: what is not marked is sent again with the same key. So what comes back at once is spared
+    /// the mark.
+    func mark(in store: StoreTransaction, all: Bool, at now: Moment) throws {
+        for (id, flight) in self.flights where !flight.isMarked && (all || flight.markAt <= now.monotonic) {
+            _ = try store.markRunning(id)
+            self.flights[id]?.isMarked = true
         }
     }
 
@@ -72,14 +108,7 @@ extension QueueWorker {
         switch result {
         case .success(let http): self.send(http, id: id, run: run)
         case .failure(let failure):
-            let disposition = self.machine.prepareFailed(
-                id,
-                request: flight.request,
-                enqueued: now.stamp,
-                attempts: flight.record.attempts + 1,
-                message: failure.message,
-                at: now
-            )
+            let disposition = self.machine.prepareFailed(id, attempts: flight.record.attempts + 1)
             let text = flight.request.redact("it could not be prepared: \(failure.message)")
             self.land(flight, disposition, failure: text)
         }
@@ -90,7 +119,7 @@ extension QueueWorker {
     func finished(_ id: UUID, run: UInt64, _ result: Result<HTTPResponse, TransportError>, at now: Moment) {
         guard let flight = self.flights[id], flight.run == run else { return }
         let request = flight.request
-        let disposition = self.machine.finished(id, request: request, enqueued: now.stamp, result: result, at: now)
+        let disposition = self.machine.finished(id, request: request, result: result, at: now)
         guard case .succeeded = disposition, case .success(let response) = result else {
             let failure = disposition == .succeeded ? nil : result.failure(of: request)
             return self.land(flight, disposition, status: result.status, failure: failure)
@@ -116,12 +145,7 @@ extension QueueWorker {
         guard let failure else {
             return self.land(flight, .succeeded, status: response.status, response: response)
         }
-        let disposition = self.machine.handlerFailed(
-            flight.request,
-            enqueued: now.stamp,
-            message: failure.message,
-            at: now
-        )
+        let disposition = self.machine.handlerFailed(flight.request, message: failure.message)
         let text = flight.request.redact("the handler of the response failed: \(failure.message)")
         self.land(flight, disposition, status: response.status, failure: text)
     }
@@ -138,6 +162,7 @@ extension QueueWorker {
         self.landings.append(
             Landing(
                 record: flight.record,
+                isMarked: flight.isMarked,
                 disposition: disposition,
                 status: status,
                 failure: failure,
@@ -160,11 +185,18 @@ extension QueueWorker {
             outcome = .dead
             failure = reason
         }
+        // An attempt that is to be counted must have begun.
+        if !landing.isMarked, landing.disposition != .succeeded { _ = try store.markRunning(id) }
         // One that was removed meanwhile has no end any more.
         guard let finish = try store.finish(id, outcome, status: landing.status, error: failure) else { return }
         switch (finish.state, landing.disposition) {
         case (.succeeded, _):
-            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded, status: landing.status)
+            var record = landing.record
+            record.state = .succeeded
+            record.lastStatus = landing.status
+            record.attempts += 1
+            self.recent.add(record)
+            self.effects.add(.succeeded(id, status: landing.status ?? 0), ending: id, as: .succeeded)
         case (.backoff, .retry(let delay, _)):
             self.effects.add(.backoff(id, until: Date(timeIntervalSinceNow: delay / .seconds(1))))
         case (.held, .hold(let reason)): self.effects.add(.held(id, reason))
@@ -188,11 +220,5 @@ extension QueueWorker {
 }
 
 extension Flight {
-    /// The request as the rules of delivery see it: when it is of no use any more the store decides, whose clock does
-    /// not jump.
-    fileprivate var request: RetryableRequest {
-        var request = self.record.request
-        request.expiresAt = nil
-        return request
-    }
+    fileprivate var request: RetryableRequest { self.record.request }
 }

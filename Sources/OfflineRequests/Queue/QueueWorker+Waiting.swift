@@ -10,7 +10,9 @@ extension QueueWorker {
         if self.answer(&waiter, ended: nil) { return }
         self.waiters.append(waiter)
         // Another process may send: what it writes is heard, for as long as somebody waits here.
-        if self.walWatch == nil, self.role != .sender { self.walWatch = self.sleep.files.add("\(self.core.file)-wal", .written) }
+        if self.walWatch == nil, self.role != .sender {
+            self.walWatch = self.sleep.files.add("\(self.core.file)-wal", .written)
+        }
     }
 
     func abandon(_ number: UInt64) {
@@ -25,7 +27,7 @@ extension QueueWorker {
     ///   - ended: How requests ended in the last transaction of this process.
     ///   - isDrained: Whether nothing is left.
     ///   - all: Whether others may have done something, so that everything is looked at.
-    func checkWaiters(ended: [UUID: TurnEffects.Ending] = [:], isDrained: Bool = false, all: Bool = false) {
+    func checkWaiters(ended: [UUID: RequestState] = [:], isDrained: Bool = false, all: Bool = false) {
         guard !self.waiters.isEmpty, all || isDrained || !ended.isEmpty else { return }
         var remaining: [QueueWaiter] = []
         for var waiter in self.waiters {
@@ -38,7 +40,7 @@ extension QueueWorker {
     }
 
     /// - Returns: Whether it was answered.
-    private func answer(_ waiter: inout QueueWaiter, ended: TurnEffects.Ending?) -> Bool {
+    private func answer(_ waiter: inout QueueWaiter, ended: RequestState?) -> Bool {
         do {
             guard let id = waiter.id else {
                 let counts = try self.core.store.read { $1.counts }
@@ -47,9 +49,10 @@ extension QueueWorker {
                 return true
             }
             guard let record = try self.core.store.read({ records, _ in try records.record(id) }) else {
-                var last = waiter.last
-                last?.state = ended?.state ?? .succeeded
-                last?.lastStatus = ended?.status
+                var last = self.recent[id] ?? waiter.last
+                if let ended { last?.state = ended }
+                // It is gone, and nobody here removed it: another process has delivered it.
+                if last?.state.isFinal == false { last?.state = .succeeded }
                 last?.waiting = nil
                 waiter.reply(.success(last))
                 return true

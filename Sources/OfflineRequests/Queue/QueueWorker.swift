@@ -15,6 +15,8 @@ final class QueueWorker {
     private static let patience: Duration = .seconds(5)
     /// How often it is asked what has become too old.
     private static let expiryInterval: Duration = .seconds(1)
+    /// How many requests are read ahead.
+    static let readAhead = 32
 
     let core: QueueCore
     let sleep: Sleep
@@ -29,12 +31,15 @@ final class QueueWorker {
     /// What is being sent.
     var flights: [UUID: Flight] = [:]
     var lastRun: UInt64 = 0
+    /// What may go next, read ahead so that a free place need not wait for the file.
+    var upcoming: [Candidate] = []
     /// What was sent, and is not recorded yet.
     var landings: [Landing] = []
     /// The gates of what is ready.
     var gates: [Gate] = []
 
     var waiters: [QueueWaiter] = []
+    var recent = RecentRequests()
     var walWatch: Int32?
 
     /// What the next transaction has to do besides.
@@ -46,8 +51,10 @@ final class QueueWorker {
 
     private var commands: [QueueCommand] = []
     private var isLookDue = false
+    private var isClosing = false
     private var dueAt: MonotonicTime?
     private var failedUntil: MonotonicTime?
+    private var repairs = 0
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
 
@@ -69,11 +76,13 @@ final class QueueWorker {
 
     func run() {
         while true {
-            for message in self.core.mailbox.take() {
-                if case .close = message { return self.finish() }
-                self.receive(message, at: .ofQueue())
-            }
-            self.turn(at: .ofQueue())
+            let now = Moment.ofQueue()
+            self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
+            for message in self.core.mailbox.take() { self.receive(message, at: now) }
+            if self.isClosing { return self.finish() }
+            // Before the file is written, which takes longer than a request to a server nearby.
+            if self.commands.isEmpty { self.launch(at: now) } else { self.upcoming = [] }
+            self.turn(at: now)
             self.core.status.withLock { status in
                 status.role = self.role
                 status.machine = self.machine
@@ -100,13 +109,14 @@ final class QueueWorker {
         case .prepared(let id, let run, let result): self.prepared(id, run: run, result, at: now)
         case .finished(let id, let run, let result): self.finished(id, run: run, result, at: now)
         case .handled(let id, let run, let failure): self.handled(id, run: run, failure, at: now)
-        case .close: ()
+        case .close: self.isClosing = true
         }
     }
 
     /// Another process rang, or ended, or wrote.
     private func lookAround() {
         self.isLookDue = true
+        self.upcoming = []
         if self.role == .sender { self.checksFlights = true } else { self.standForElection() }
         self.checkWaiters(all: true)
     }
@@ -124,32 +134,39 @@ final class QueueWorker {
         let isDurable = commands.contains { $0.isDurable }
         let (releases, promotion, checksFlights) = (self.releasesRunning, self.promotion, self.checksFlights)
         var replies: [@Sendable (QueueError?) -> Void] = []
-        var launches: [RequestRecord] = []
-        self.effects = TurnEffects(records: !self.core.observers.isEmpty || !self.waiters.isEmpty)
+        self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
         do throws(QueueError) {
-            launches = try self.core.store.transaction(durable: isDurable) { store in
+            try self.core.store.transaction(durable: isDurable) { store in
                 if releases { try store.releaseRunning() }
                 for landing in self.landings { try self.record(landing, in: store) }
+                try self.mark(in: store, all: !commands.isEmpty, at: now)
                 for command in commands { replies.append(try self.perform(command, in: store)) }
-                let launches = sends ? try self.plan(in: store, at: now) : []
+                if sends { try self.plan(in: store, at: now) }
                 self.effects.counts = store.counts
                 // What this transaction itself acknowledges must be in the file before it may go; everything else is
                 // there already, and need not wait for the disk.
-                if isDurable { return launches }
-                self.launch(launches, at: now)
-                return []
+                if !isDurable { self.launch(at: now) }
             }
         } catch {
             (self.promotion, self.checksFlights) = (promotion, checksFlights)
+            if case .corrupt(_, .some) = error, self.repairs < 3 {
+                // It was replaced by what could be read, which can be worked with.
+                self.repairs += 1
+                self.commands = commands + self.commands
+                self.isLookDue = sends
+                return self.turn(at: now)
+            }
             return self.fail(commands, error, at: now)
         }
         self.failedUntil = nil
+        self.repairs = 0
         if releases { self.releasesRunning = false }
         self.landings = []
         self.remove(self.effects.removed)
-        self.launch(launches, at: now)
+        self.launch(at: now)
         for reply in replies { reply(nil) }
         if !commands.isEmpty, self.role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.core.file)) }
+        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         self.announce()
     }
 
@@ -168,6 +185,7 @@ final class QueueWorker {
     /// Nothing of the transaction is in the file.
     private func fail(_ commands: [QueueCommand], _ error: QueueError, at now: Moment) {
         self.effects = TurnEffects()
+        self.upcoming = []
         self.failedUntil = now.monotonic + Self.patience
         for command in commands { command.refuse(error) }
         self.core.observers.send([.failed(error)])
@@ -185,8 +203,8 @@ final class QueueWorker {
         self.checkWaiters(ended: effects.ended, isDrained: !isPending)
     }
 
-    /// What may go now, marked as being sent.
-    private func plan(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
+    /// Finds out what may go.
+    private func plan(in store: StoreTransaction, at now: Moment) throws {
         if store.isPaused { self.machine.pause() } else { self.machine.resume() }
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
@@ -196,14 +214,15 @@ final class QueueWorker {
             self.nextExpiry = now.monotonic + Self.expiryInterval
             for id in try store.expire(maxAge: self.core.settings.delivery.maxAge) {
                 self.effects.add(.expired(id), ending: id, as: .dead)
+                self.upcoming = []
             }
         }
         self.gates = []
         self.dueAt = nil
-        guard self.network.isSatisfied, !self.machine.isPaused else { return [] }
+        guard self.network.isSatisfied, !self.machine.isPaused else { return }
         try self.promote(in: store)
         self.dueAt = try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) }
-        return try self.choose(in: store, at: now)
+        try self.readAhead(in: store, at: now)
     }
 
     private func promote(in store: StoreTransaction) throws {
@@ -225,7 +244,8 @@ final class QueueWorker {
         if self.isLookDue { return now.monotonic }
         if let failedUntil, failedUntil > now.monotonic { return failedUntil }
         let wake = self.machine.nextWake(after: now, for: self.gates)
-        return [wake, self.dueAt].compactMap { $0 }.min()
+        let mark = self.flights.values.lazy.filter { !$0.isMarked }.map(\.markAt).min()
+        return [wake, self.dueAt, mark].compactMap { $0 }.min()
     }
 
     // MARK: The end
@@ -236,6 +256,7 @@ final class QueueWorker {
         if self.role == .sender {
             try? self.core.store.transaction(durable: false) { store in
                 for landing in self.landings { try self.record(landing, in: store) }
+                try self.mark(in: store, all: true, at: .ofQueue())
                 try store.releaseRunning()
             }
         }
@@ -249,6 +270,8 @@ final class QueueWorker {
             default: ()
             }
         }
+        // What they captured may hold the queue, and with it everything here.
+        self.core.handlers.withLock { $0 = [:] }
         for command in self.commands { command.refuse(.closed) }
         for waiter in self.waiters { waiter.reply(.failure(.closed)) }
         self.core.observers.end()

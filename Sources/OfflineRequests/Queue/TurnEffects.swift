@@ -5,17 +5,11 @@ import Foundation
 
 /// What a transaction leads to once it is in the file.
 struct TurnEffects {
-    /// How a request ended.
-    struct Ending {
-        var state: RequestState
-        var status: Int?
-    }
-
     /// Whether anybody wants to hear of events.
     var records = false
     private(set) var events: [QueueEvent] = []
     /// How requests ended.
-    private(set) var ended: [UUID: Ending] = [:]
+    private(set) var ended: [UUID: RequestState] = [:]
     /// Those that were removed, which may be being sent.
     var removed: [UUID] = []
     /// What is there afterwards.
@@ -29,9 +23,9 @@ struct TurnEffects {
         if self.records { self.events.append(event()) }
     }
 
-    mutating func add(_ event: @autoclosure () -> QueueEvent, ending id: UUID, as state: RequestState, status: Int? = nil) {
+    mutating func add(_ event: @autoclosure () -> QueueEvent, ending id: UUID, as state: RequestState) {
         guard self.records else { return }
         self.events.append(event())
-        self.ended[id] = Ending(state: state, status: status)
+        self.ended[id] = state
     }
 }

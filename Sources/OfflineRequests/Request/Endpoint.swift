@@ -6,10 +6,13 @@ import NetPath
 /// The address a request goes to, as far as the queue has to understand it.
 ///
 /// Read here and not by `URL`: that repairs what it does not like, and what the transport would refuse must be refused
-/// when the request is enqueued, while somebody is there to be told.
+/// when the request is enqueued, while somebody is there to be told. By octets, since it is read for every attempt.
 struct Endpoint: Hashable, Sendable {
     /// The host in lower case, and the port where it is not that of the scheme, for example `example.net:8080`.
-    var authority: String
+    let authority: String
+    /// The host as it was written, without brackets.
+    private let host: Substring
+    private let isBracketed: Bool
 
     /// What is wrong with an address, to be read after its name; it never quotes the address, which may hold secrets.
     struct Fault: Error {
@@ -18,59 +21,81 @@ struct Endpoint: Hashable, Sendable {
         init(_ reason: String) { self.reason = reason }
     }
 
+    /// Finds the parts, which are not looked into.
     init(_ text: String) throws(Fault) {
-        guard !text.isEmpty else { throw Fault("is empty; write a whole URL such as https://example.net/path") }
-        for octet in text.utf8 {
-            if octet < 0x20 || octet == 0x7F { throw Fault("has a line break or a control character") }
-            if octet == 0x20 { throw Fault("has a space; write %20") }
-            if octet > 0x7F { throw Fault("has other characters than ASCII; write them percent-encoded") }
-            // Clients differ in what they take a backslash for, and this is how requests get to other hosts.
-            if #""<>\"#.utf8.contains(octet) { throw Fault("has a quote, an angle bracket or a backslash") }
+        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].utf8.starts(with: "://".utf8)
+        else {
+            let reason = text.isEmpty ? "is empty" : "has no scheme"
+            throw Fault("\(reason); write a whole URL such as https://example.net/path")
         }
-        guard let mark = text.firstRange(of: "://") else {
-            throw Fault("has no scheme; write a whole URL such as https://example.net/path")
+        let standardPort =
+            switch text[..<colon].lowercased() {
+            case "http": "80"
+            case "https": "443"
+            default: throw Fault("has a scheme that cannot be sent; http and https can")
+            }
+        let place = Substring(text[colon...].utf8.dropFirst(3).prefix { !Self.endsHost($0) })
+        var port: Substring
+        self.isBracketed = place.utf8.first == UInt8(ascii: "[")
+        if self.isBracketed {
+            guard let close = place.utf8.firstIndex(of: UInt8(ascii: "]")) else {
+                throw Fault("has an IPv6 address without its bracket")
+            }
+            self.host = place[..<close].dropFirst()
+            port = place[place.utf8.index(after: close)...]
+            guard port.isEmpty || port.utf8.first == UInt8(ascii: ":") else {
+                throw Fault("has text after the IPv6 address")
+            }
+        } else {
+            let end = place.utf8.firstIndex(of: UInt8(ascii: ":")) ?? place.endIndex
+            self.host = place[..<end]
+            port = place[end...]
         }
-        let scheme = text[..<mark.lowerBound].lowercased()
-        guard scheme == "http" || scheme == "https" else {
-            throw Fault("has a scheme that cannot be sent; http and https can")
+        port = port.dropFirst()
+        let name = self.isBracketed ? "[\(self.host.lowercased())]" : self.host.lowercased()
+        // RFC 3986, 3.2.3: an empty port is that of the scheme.
+        if port.isEmpty || port == standardPort {
+            self.authority = name
+            return
         }
-        let host = text[mark.upperBound...].prefix { !"/?#".contains($0) }
-        // RFC 9110, 4.2.4.
-        guard !host.contains("@") else {
-            throw Fault("has a name or a password; they belong into the header Authorization")
+        guard port.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt16(port), number > 0 else {
+            throw Fault(
+                place.utf8.contains(UInt8(ascii: "@"))
+                    ? Self.userinfo : "has a port that is none; ports are 1 to 65535"
+            )
         }
-        self.authority = try Self.authority(host, standardPort: scheme == "https" ? 443 : 80)
+        self.authority = String(number) == standardPort ? name : "\(name):\(number)"
     }
 
-    private static func authority(_ text: Substring, standardPort: UInt16) throws(Fault) -> String {
-        var host = text
-        var port: Substring = ""
-        let isBracketed = text.hasPrefix("[")
-        if isBracketed {
-            guard let close = text.firstIndex(of: "]") else { throw Fault("has an IPv6 address without its bracket") }
-            host = text[..<close].dropFirst()
-            let after = text[close...].dropFirst()
-            guard after.isEmpty || after.hasPrefix(":") else { throw Fault("has text after the IPv6 address") }
-            port = after.dropFirst()
-        } else if let colon = text.firstIndex(of: ":") {
-            host = text[..<colon]
-            port = text[colon...].dropFirst()
+    private static let userinfo = "has a name or a password; they belong into the header Authorization"
+
+    private static func endsHost(_ octet: UInt8) -> Bool {
+        octet == UInt8(ascii: "/") || octet == UInt8(ascii: "?") || octet == UInt8(ascii: "#")
+    }
+
+    /// Checks every octet of an address, and the host.
+    static func validate(_ text: String) throws(Fault) {
+        for octet in text.utf8 {
+            switch octet {
+            case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D...0x7E: ()
+            case 0x20: throw Fault("has a space; write %20")
+            // Clients differ in what they take a backslash for, and this is how requests get to other hosts.
+            case 0x22, 0x3C, 0x3E, 0x5C: throw Fault("has a quote, an angle bracket or a backslash")
+            case ..<0x20, 0x7F: throw Fault("has a line break or a control character")
+            default: throw Fault("has other characters than ASCII; write them percent-encoded")
+            }
         }
+        let endpoint = try Endpoint(text)
+        // RFC 9110, 4.2.4.
+        guard !endpoint.host.utf8.contains(UInt8(ascii: "@")) else { throw Fault(Self.userinfo) }
         do {
             // RFC 6874 writes the zone of a link-local address with an encoded percent sign.
             _ =
-                isBracketed
-                ? try NetworkHost(bracketed: host.replacing("%25", with: "%", maxReplacements: 1))
-                : try NetworkHost(bare: host)
+                endpoint.isBracketed
+                ? try NetworkHost(bracketed: endpoint.host.replacing("%25", with: "%", maxReplacements: 1))
+                : try NetworkHost(bare: endpoint.host)
         } catch {
             throw Fault(error.description)
         }
-        let name = isBracketed ? "[\(host.lowercased())]" : host.lowercased()
-        // RFC 3986, 3.2.3: an empty port is that of the scheme.
-        guard !port.isEmpty else { return name }
-        guard port.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt16(port), number > 0 else {
-            throw Fault("has a port that is none; ports are 1 to 65535")
-        }
-        return number == standardPort ? name : "\(name):\(number)"
     }
 }

@@ -6,8 +6,8 @@ public import NetPathHTTP
 extension RetryableRequest {
     static let keyHeader = "Idempotency-Key"
 
-    /// The host it goes to, in lower case, with the port where that is not the scheme's; empty when the address is
-    /// not valid.
+    /// The host it goes to, in lower case, with the port where that is not the scheme's; of use only when the address
+    /// is valid.
     public var host: String { (try? Endpoint(self.endpoint))?.authority ?? "" }
 
     /// Whether a server can tell a repeat of it from a new request.

@@ -15,7 +15,7 @@ extension RetryableRequest {
     ///   ``QueueError/bodyTooLarge(bytes:limit:)``.
     public func validate(maxBodyBytes: Int = .max) throws(QueueError) {
         do {
-            _ = try Endpoint(self.endpoint)
+            try Endpoint.validate(self.endpoint)
         } catch {
             throw .invalidRequest(field: "endpoint", reason: error.reason)
         }
@@ -53,7 +53,6 @@ extension RetryableRequest {
     ]
 
     private static func validate(_ field: HTTPHeaders.Field) throws(QueueError) {
-        let name = field.name.printable(limit: 60)
         // RFC 9110, 5.6.2.
         let isToken = field.name.utf8.allSatisfy { octet in
             switch octet {
@@ -65,17 +64,20 @@ extension RetryableRequest {
         }
         guard isToken, !field.name.isEmpty else {
             throw .invalidRequest(
-                field: "header \(name)",
+                field: "header \(field.name.printable(limit: 60))",
                 reason: "has a name with other characters than letters, digits and hyphens"
             )
         }
         guard !self.made.contains(field.name.lowercased()) else {
-            throw .invalidRequest(field: "header \(name)", reason: "is made by the transport; leave it out")
+            throw .invalidRequest(
+                field: "header \(field.name.printable(limit: 60))",
+                reason: "is made by the transport; leave it out"
+            )
         }
         // RFC 9110, 5.5.
         guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
             throw .invalidRequest(
-                field: "header \(name)",
+                field: "header \(field.name.printable(limit: 60))",
                 reason: "has a line break or a control character in its value"
             )
         }

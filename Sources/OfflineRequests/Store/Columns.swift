@@ -38,7 +38,7 @@ struct Columns {
     }
 
     func id(_ index: Int) throws -> UUID {
-        guard let id = UUID.fromDatabaseValue(DatabaseValue(value: try self.octets(index)) ?? .null) else {
+        guard let id = UUID(octets: try self.octets(index)) else {
             throw Damage(reason: "a column has no id")
         }
         return id

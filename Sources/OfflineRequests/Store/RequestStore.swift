@@ -43,7 +43,12 @@ final class RequestStore: Sendable {
         self.bodies = BodyFiles(folder: self.paths.bodies)
         self.clock = clock
         self.salvaged = salvaged
-        if StoreFiles.kind(path) == .folder { throw .isDirectory(path: path) }
+        switch StoreFiles.kind(path) {
+        case .folder: throw .isDirectory(path: path)
+        case .other: throw .notAQueue(path: path)
+        case .file where !StoreFiles.isWritable(path): throw .readOnly(path: path)
+        case .file, .nothing: ()
+        }
         try StoreFiles.createFolder(self.paths.folder)
         self.writer = StoreAccess(lock: try StoreLock(self.paths.lock))
         self.reader = StoreAccess(lock: try StoreLock(self.paths.lock))

@@ -99,7 +99,6 @@ final class StoreAccess: Sendable {
             try StoreFiles.create(path)
             StoreFiles.syncFolder(paths.folder)
         case .file(_, let size):
-            guard StoreFiles.isWritable(path) else { throw QueueError.readOnly(path: path) }
             // SQLite would remove the journal of a file that has lost everything.
             if size == 0, case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") {
                 throw Damage(reason: "the file is empty, and its journal is not")

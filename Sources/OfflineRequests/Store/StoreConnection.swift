@@ -60,7 +60,7 @@ final class StoreConnection: Sendable {
     /// process.
     private func setDurable(_ durable: Bool, _ db: Database) throws {
         guard durable != self.memory.withLock({ $0.isDurable }) else { return }
-        try db.cachedStatement(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")").execute()
+        try SQLStatement(db, "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")").run()
         self.memory.withLock { $0.isDurable = durable }
     }
 
@@ -73,7 +73,7 @@ final class StoreConnection: Sendable {
     ) throws -> Value {
         try self.database.inDatabase { db in
             try self.setDurable(durable, db)
-            try db.cachedStatement(sql: "BEGIN IMMEDIATE").execute()
+            try SQLStatement(db, "BEGIN IMMEDIATE").run()
             do {
                 let before = try StoreTally.read(db)
                 let transaction = StoreTransaction(
@@ -86,8 +86,8 @@ final class StoreConnection: Sendable {
                 )
                 let value = try body(transaction)
                 if let failure = transaction.failure { throw failure }
-                if transaction.tally != before { try transaction.tally.write(db) }
-                try db.cachedStatement(sql: "COMMIT").execute()
+                try transaction.tally.write(db, before: before)
+                try SQLStatement(db, "COMMIT").run()
                 let gateNumbers = transaction.gateNumbers
                 self.memory.withLock { $0.gateNumbers = gateNumbers }
                 for lease in transaction.leases { lease.keep() }
@@ -107,8 +107,8 @@ final class StoreConnection: Sendable {
         _ body: (StoreRecords, StoreTally) throws -> Value
     ) throws -> Value {
         try self.database.inDatabase { db in
-            try db.cachedStatement(sql: "BEGIN DEFERRED").execute()
-            defer { try? db.cachedStatement(sql: "COMMIT").execute() }
+            try SQLStatement(db, "BEGIN DEFERRED").run()
+            defer { try? SQLStatement(db, "COMMIT").run() }
             let tally = try StoreTally.read(db)
             return try body(StoreRecords(db: db, clock: tally.clock, stamp: stamp, bodies: bodies), tally)
         }
@@ -116,7 +116,7 @@ final class StoreConnection: Sendable {
 
     func isChangedElsewhere() throws -> Bool {
         let version = try self.database.inDatabase { db in
-            try Row.fetchOne(db.cachedStatement(sql: "PRAGMA data_version")).flatMap { Columns($0).optionalNumber(0) }
+            try SQLStatement(db, "PRAGMA data_version").first { $0.number(0) } ?? nil
         }
         return self.memory.withLock { memory in
             defer { memory.version = version }
@@ -143,16 +143,19 @@ final class StoreConnection: Sendable {
             let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
             guard findings == ["ok"] else { throw Damage(reason: findings.first ?? "the check of the file failed") }
             let found = try Row.fetchAll(db, sql: "SELECT state, count(*), sum(size) FROM kept GROUP BY state")
-            var counts = QueueCounts()
+            var (counts, finishedBytes) = (QueueCounts(), 0)
             for row in found {
                 let columns = Columns(row)
                 guard let state = StoreState.state(try columns.number(0)) else {
                     throw Damage(reason: "a state is none")
                 }
                 counts[state] = Int(try columns.number(1))
-                counts.bytes += Int(try columns.number(2))
+                let size = Int(try columns.number(2))
+                counts.bytes += size
+                if state.isFinal { finishedBytes += size }
             }
-            guard try StoreTally.read(db).counts == counts else {
+            let tally = try StoreTally.read(db)
+            guard tally.counts == counts, tally.finishedBytes == finishedBytes else {
                 throw Damage(reason: "requests were counted wrongly")
             }
         }

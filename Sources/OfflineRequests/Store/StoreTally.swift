@@ -17,15 +17,19 @@ struct StoreTally: Hashable, Sendable {
     var clock: QueueClock
 
     static func read(_ db: Database) throws -> StoreTally {
-        let statement = try db.cachedStatement(sql: "SELECT * FROM queue WHERE one = 1")
-        guard let row = try Row.fetchOne(statement) else { throw Damage(reason: "the table queue is empty") }
-        return try StoreTally(Columns(row))
+        let tally = try SQLStatement(db, "SELECT * FROM queue WHERE one = 1").first { try StoreTally($0) }
+        guard let tally else { throw Damage(reason: "the table queue is empty") }
+        return tally
     }
 
-    init(_ columns: Columns) throws {
-        func count(_ index: Int) throws -> Int {
+    private init(_ row: SQLStatement) throws {
+        func number(_ column: Int32) throws -> Int64 {
+            guard let number = row.number(column) else { throw Damage(reason: "the table queue lacks a number") }
+            return number
+        }
+        func count(_ column: Int32) throws -> Int {
             // What is beyond any queue would overflow further on.
-            let count = try columns.number(index)
+            let count = try number(column)
             guard 0..<(1 << 53) ~= count else { throw Damage(reason: "a count of the table queue is none") }
             return Int(count)
         }
@@ -41,12 +45,12 @@ struct StoreTally: Hashable, Sendable {
             bytes: try count(9)
         )
         self.finishedBytes = try count(10)
-        self.isPaused = try columns.number(11) != 0
+        self.isPaused = try number(11) != 0
         self.clock = QueueClock(
-            boot: try columns.text(12),
-            offset: try columns.number(13),
-            anchorWall: try columns.number(14),
-            anchor: try columns.number(15)
+            boot: row.text(12) ?? "",
+            offset: try number(13),
+            anchorWall: try number(14),
+            anchor: try number(15)
         )
     }
 
@@ -76,20 +80,35 @@ struct StoreTally: Hashable, Sendable {
         if state.isFinal { self.finishedBytes -= size }
     }
 
-    func write(_ db: Database) throws {
+    /// Writes what is not the same as before.
+    func write(_ db: Database, before: StoreTally) throws {
         let counts = self.counts
-        let statement = try db.cachedStatement(
-            sql: """
+        if self != before {
+            let update = """
                 UPDATE queue SET sequence = ?, ready = ?, blocked = ?, backoff = ?, running = ?, held = ?, dead = ?,
-                  succeeded = ?, bytes = ?,
-                  finishedBytes = ?, paused = ?, boot = ?, offset = ?, anchorWall = ?, anchor = ? WHERE one = 1
+                  succeeded = ?, bytes = ?, finishedBytes = ?, paused = ? WHERE one = 1
                 """
-        )
-        try statement.execute(arguments: [
-            self.sequence, counts.ready, counts.blocked, counts.backoff, counts.running, counts.held, counts.dead,
-            counts.succeeded, counts.bytes, self.finishedBytes, self.isPaused ? 1 : 0, self.clock.boot,
-            self.clock.offset,
-            self.clock.anchorWall, self.clock.anchor,
-        ])
+            try SQLStatement(db, update).run(
+                .number(self.sequence),
+                .number(counts.ready),
+                .number(counts.blocked),
+                .number(counts.backoff),
+                .number(counts.running),
+                .number(counts.held),
+                .number(counts.dead),
+                .number(counts.succeeded),
+                .number(counts.bytes),
+                .number(self.finishedBytes),
+                .number(self.isPaused ? 1 : 0)
+            )
+        }
+        if self.clock != before.clock {
+            try SQLStatement(db, "UPDATE queue SET boot = ?, offset = ?, anchorWall = ?, anchor = ? WHERE one = 1").run(
+                .text(self.clock.boot),
+                .number(self.clock.offset),
+                .number(self.clock.anchorWall),
+                .number(self.clock.anchor)
+            )
+        }
     }
 }

@@ -63,7 +63,7 @@ extension StoreTransaction {
     /// - Returns: Whether it was ready.
     func markRunning(_ id: UUID) throws -> Bool {
         guard let row = try self.row(id), row.state == .ready else { return false }
-        try self.execute("UPDATE request SET state = 3, attempts = attempts + 1 WHERE sequence = ?", [row.sequence])
+        try self.run("UPDATE request SET state = 3, attempts = attempts + 1 WHERE sequence = ?", .number(row.sequence))
         self.move(row, to: .running)
         return true
     }

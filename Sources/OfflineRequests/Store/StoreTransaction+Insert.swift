@@ -44,15 +44,26 @@ extension StoreTransaction {
         let deadline = request.expiresAt.map { self.now &+ QueueClock.milliseconds($0) &- wall }
         do {
             // Not by execute(_:_:): a duplicate is refused, and does not end the transaction.
-            try self.db.cachedStatement(
-                sql: """
-                    INSERT INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, 0, 0, NULL, NULL, NULL, NULL, ?, ?, ?)
-                    """
-            ).execute(arguments: [
-                sequence, request.id, StoreState.number(state), gate, request.priority.rawValue, prepared.lane,
-                request.uniqueKey, request.requestType, deadline, self.now, prepared.size, request.retryCount,
-                prepared.bodyFile, prepared.seal, prepared.payload,
-            ])
+            let insert = """
+                INSERT INTO request VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, 0, 0, NULL, NULL, NULL, NULL, ?, ?, ?)
+                """
+            try SQLStatement(self.db, insert).run(
+                .number(sequence),
+                .id(request.id),
+                .number(StoreState.number(state)),
+                .number(gate),
+                .number(request.priority.rawValue),
+                .text(prepared.lane),
+                .text(request.uniqueKey),
+                .text(request.requestType),
+                .number(deadline),
+                .number(self.now),
+                .number(prepared.size),
+                .number(request.retryCount),
+                .text(prepared.bodyFile),
+                .number(prepared.seal),
+                .octets(prepared.payload)
+            )
         } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
             throw QueueError.duplicate(request.id)
         } catch {

@@ -92,15 +92,28 @@ final class StoreTransaction {
     }
 
     func row(_ id: UUID, in table: String = "request") throws -> StoredRow? {
-        try self.rows("SELECT \(StoredRow.columns) FROM \(table) WHERE id = ?", [id]).first
+        try self.attempt {
+            let find = table == "request" ? Self.findPending : Self.findFinished
+            return try SQLStatement(self.db, find).first(.id(id)) { try StoredRow($0) }
+        }
+    }
+
+    private static let findPending = "SELECT \(StoredRow.columns) FROM request WHERE id = ?"
+    private static let findFinished = "SELECT \(StoredRow.columns) FROM finished WHERE id = ?"
+
+    /// Executes a statement of every delivery.
+    func run(_ sql: String, _ values: SQLStatement.Value...) throws {
+        try self.attempt { try SQLStatement(self.db, sql).run(values) }
     }
 
     // MARK: Rows
 
     /// Removes a request, and its body.
     func remove(_ row: StoredRow) throws {
-        let table = row.state.isFinal ? "finished" : "request"
-        try self.execute("DELETE FROM \(table) WHERE sequence = ?", [row.sequence])
+        try self.run(
+            row.state.isFinal ? "DELETE FROM finished WHERE sequence = ?" : "DELETE FROM request WHERE sequence = ?",
+            .number(row.sequence)
+        )
         self.tally.remove(row.state, size: row.size)
         if let file = row.bodyFile { self.willRemoveBody(file) }
     }

@@ -28,4 +28,18 @@ struct StoredRow: Hashable, Sendable {
         self.bodyFile = columns.optionalText(5)
         self.enqueued = try columns.number(6)
     }
+
+    init(_ row: SQLStatement) throws {
+        guard let sequence = row.number(0), let octets = row.octets(1), let id = UUID(octets: octets),
+            let state = row.number(2).flatMap({ StoreState.state($0) }), let size = row.number(3),
+            let enqueued = row.number(6)
+        else { throw Damage(reason: "a row of a request is damaged") }
+        self.sequence = sequence
+        self.id = id
+        self.state = state
+        self.size = Int(size)
+        self.lane = row.text(4)
+        self.bodyFile = row.text(5)
+        self.enqueued = enqueued
+    }
 }

@@ -6,11 +6,10 @@ import NetPathSystem
 
 /// Which of the processes that have a queue open sends: the one that holds the lock on a file beside it.
 ///
-/// The kernel gives the lock back however its holder ends, so there is no lease to renew and none to expire. The file
-/// is also the bell between processes: closing a descriptor that could write to it is heard by all who watch it, and
-/// the end of a process closes its descriptors.
+/// The kernel gives the lock back however its holder ends, and with the end of this object, so there is no lease to
+/// renew and none to expire. The file is also the bell between processes: closing a descriptor that could write to it
+/// is heard by all who watch it, and the end of a process closes its descriptors.
 final class SenderLock {
-    let path: String
     private let descriptor: FileDescriptor
     private(set) var isHeld = false
 
@@ -21,7 +20,6 @@ final class SenderLock {
         guard let descriptor = FileDescriptor(number) else {
             throw QueueError.io(path: path, reason: unsafe String(cString: strerror(errno)))
         }
-        self.path = path
         self.descriptor = descriptor
     }
 
@@ -34,13 +32,6 @@ final class SenderLock {
         return true
     }
 
-    /// Gives the lock back; the next one hears of it when this object ends.
-    func release() {
-        guard self.isHeld else { return }
-        self.isHeld = false
-        _ = flock(self.descriptor.number, LOCK_UN)
-    }
-
     /// Whether somebody has the lock of a queue, found out without touching it.
     ///
     /// To try would be heard by nobody, but whoever tries at the same instant would go without for ever.
@@ -51,7 +42,8 @@ final class SenderLock {
         var line = [CChar](repeating: 0, count: 256)
         while unsafe fgets(&line, Int32(line.count), file) != nil {
             // 1: FLOCK  ADVISORY  WRITE 708 00:1f:13364 0 EOF
-            let fields = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: " ")
+            let octets = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
+            let fields = String(decoding: octets, as: UTF8.self).split(separator: " ")
             guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE" else { continue }
             // Devices have other numbers here than in stat(2) on some file systems.
             if fields[5].split(separator: ":").last == "\(status.st_ino)" { return true }

@@ -233,7 +233,7 @@ private struct TakeoverWalk {
         self.handled.published = self.harness.published.count
         for path in fresh where path.status == .unsatisfied && before != .unsatisfied {
             let isSeen = self.harness.machine.members.contains { member in
-                member.opinion.report.health == .healthy && self.actors[member.id]?.sawOffline == true
+                member.testimony.opinion.report.health == .healthy && self.actors[member.id]?.sawOffline == true
             }
             if !isSeen { self.lies.append("\(path.reason): \(self.summary)") }
         }

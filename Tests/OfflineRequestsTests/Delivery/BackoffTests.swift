@@ -58,19 +58,4 @@ struct BackoffTests {
             }
         }
     }
-
-    @Test(arguments: [
-        (-3600.0, Duration.zero), (0, .zero), (1.5, .milliseconds(1500)), (299, .seconds(299)),
-        // The clock went back by a year, or further than a number reaches.
-        (31_536_000, .seconds(300)), (1e300, .seconds(300)), (.infinity, .seconds(300)), (.nan, .zero),
-    ])
-    func whatWasWrittenDownIsNeverFarAway(_ seconds: Double, _ expected: Duration) {
-        let wall = Date(timeIntervalSince1970: 1_800_000_000)
-        let remaining = Backoff.remaining(
-            until: wall.addingTimeInterval(seconds),
-            at: wall,
-            cap: .seconds(300)
-        )
-        #expect(abs((remaining - expected) / .seconds(1)) < 0.001)
-    }
 }

@@ -50,25 +50,17 @@ struct MachineLab {
     /// Sends a request and ends it at once, whether it might go or not.
     mutating func attempt(
         _ request: RetryableRequest,
-        _ result: Result<HTTPResponse, TransportError>,
-        enqueued: ClockStamp? = nil
+        _ result: Result<HTTPResponse, TransportError>
     ) -> Disposition {
         self.machine.started(request.id, gate: Gate(request))
-        return self.finish(request, result, enqueued: enqueued)
+        return self.finish(request, result)
     }
 
     mutating func finish(
         _ request: RetryableRequest,
-        _ result: Result<HTTPResponse, TransportError>,
-        enqueued: ClockStamp? = nil
+        _ result: Result<HTTPResponse, TransportError>
     ) -> Disposition {
-        self.machine.finished(
-            request.id,
-            request: request,
-            enqueued: enqueued ?? self.now.stamp,
-            result: result,
-            at: self.now
-        )
+        self.machine.finished(request.id, request: request, result: result, at: self.now)
     }
 
     func waiting(_ request: RetryableRequest) -> WaitingReason? {

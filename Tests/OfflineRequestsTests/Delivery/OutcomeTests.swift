@@ -103,7 +103,7 @@ struct OutcomeTests {
         #expect(self.wait(self.end(of: .error(reason, .mayHaveBeenReceived))) != nil)
         #expect(
             self.end(of: .error(reason, .mayHaveBeenReceived), post(maxRetries: 0))
-                == .dead(reason: "given up after 1 attempts: it failed")
+                == .dead(reason: "given up after 1 attempt: it failed")
         )
     }
 
@@ -130,42 +130,6 @@ struct OutcomeTests {
         #expect(self.end(of: .status(200), request) == .succeeded)
     }
 
-    @Test func ageEndsItWhateverFailed() {
-        let dead = "expired before it was delivered: "
-        for (result, why) in [
-            (Result<HTTPResponse, TransportError>.notSent, "it failed"), (.lost, "it failed"),
-            (.status(503), "the server answered 503"),
-        ] {
-            var lab = MachineLab(DeliverySettings(maxAge: .seconds(60)))
-            lab.online()
-            let enqueued = lab.now.stamp
-            lab.advance(.seconds(59))
-            let early = lab.attempt(post(), result, enqueued: enqueued)
-            #expect(early == .waitForPath || self.wait(early) != nil)
-            lab.advance(.seconds(1))
-            #expect(lab.attempt(post(), result, enqueued: enqueued) == .dead(reason: dead + why))
-            #expect(lab.attempt(post(), .status(200), enqueued: enqueued) == .succeeded)
-        }
-    }
-
-    @Test func anExpiryEndsItToo() {
-        var lab = MachineLab()
-        lab.online()
-        let enqueued = lab.now.stamp
-        var request = post()
-        request.expiresAt = lab.now.wall.addingTimeInterval(30)
-        lab.advance(.seconds(31))
-        // A clock that was set back does not save it, and one that was set forward does not end another.
-        lab.now.stamp.wall -= 1_000_000
-        #expect(
-            lab.attempt(request, .notSent, enqueued: enqueued)
-                == .dead(reason: "expired before it was delivered: it failed")
-        )
-        lab.now.stamp.wall += 9_000_000
-        request.expiresAt = enqueued.wall.addingTimeInterval(32)
-        #expect(lab.attempt(request, .notSent, enqueued: enqueued) == .waitForPath)
-    }
-
     @Test func statusesAreAMatterOfPolicy() {
         let responses = ResponsePolicy(retryable: [404], holding: [503])
         #expect(self.wait(self.end(of: .status(404), responses: responses)) != nil)
@@ -187,7 +151,7 @@ struct OutcomeTests {
         // It cannot try for ever, nor without a pause.
         #expect(
             decided(.retry(after: .seconds(7), countsAttempt: true), post(maxRetries: 0))
-                == .dead(reason: "given up after 1 attempts: the server answered 404")
+                == .dead(reason: "given up after 1 attempt: the server answered 404")
         )
         let endless = decided(.retry(after: .zero, countsAttempt: false))
         #expect(self.wait(endless, counts: false).map { $0 >= .milliseconds(500) } == true)
@@ -198,12 +162,11 @@ struct OutcomeTests {
     @Test func aHandlerThatFailsCounts() {
         var lab = MachineLab()
         lab.online()
-        let stamp = lab.now.stamp
-        let end = lab.machine.handlerFailed(post(), enqueued: stamp, message: "no room", at: lab.now)
+        let end = lab.machine.handlerFailed(post(), message: "no room")
         #expect(self.wait(end) != nil)
         #expect(
-            lab.machine.handlerFailed(post(maxRetries: 0), enqueued: stamp, message: "no room", at: lab.now)
-                == .dead(reason: "given up after 1 attempts: the handler of the response failed: no room")
+            lab.machine.handlerFailed(post(maxRetries: 0), message: "no room")
+                == .dead(reason: "given up after 1 attempt: the handler of the response failed: no room")
         )
     }
 
@@ -214,14 +177,7 @@ struct OutcomeTests {
         let request = post(maxRetries: 0)
         for attempts in 1...30 {
             lab.machine.started(request.id, gate: Gate(request))
-            let end = lab.machine.prepareFailed(
-                request.id,
-                request: request,
-                enqueued: lab.now.stamp,
-                attempts: attempts,
-                message: "no token",
-                at: lab.now
-            )
+            let end = lab.machine.prepareFailed(request.id, attempts: attempts)
             let wait = try #require(self.wait(end, counts: false))
             let ceiling = Backoff.ceiling(attempt: attempts - 1, base: .seconds(1), cap: .seconds(300))
             #expect(wait >= ceiling / 2 && wait <= ceiling)

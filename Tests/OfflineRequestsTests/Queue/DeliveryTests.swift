@@ -59,7 +59,7 @@ struct QueueDeliveryTests {
         try await queue.resume()
         lab.network.report(.wifi)
         try await lab.transport.waitForHeld()
-        #expect(try queue.record(id: id)?.state == .running)
+        try await Self.eventually { try queue.record(id: id)?.state == .running }
         #expect(try queue.record(id: id)?.waiting == nil)
         let other = try lab.open(QueueSettings(sends: false))
         let second = try await other.enqueue(lab.request("second"))
@@ -163,15 +163,14 @@ struct QueueDeliveryTests {
 
     @Test func urgentOnesGoFirst() async throws {
         let lab = try QueueLab(network: .noLink)
-        let queue = try lab.started(QueueSettings(delivery: DeliverySettings(concurrency: 1, minimumOnline: .zero)))
+        let delivery = DeliverySettings(concurrency: 1, minimumOnline: .zero, reconnectJitter: .zero)
+        let queue = try lab.started(QueueSettings(delivery: delivery))
         for (path, priority) in [("low", RequestPriority.low), ("normal", .normal), ("high", .high)] {
             var request = lab.request(path)
             request.priority = priority
             try await queue.enqueue(request)
         }
-        queue.forceTriggerRetry()
         lab.network.report(.wifi)
-        queue.forceTriggerRetry()
         try await lab.transport.waitForRequests(3)
         #expect(lab.sent == ["high", "normal", "low"])
     }

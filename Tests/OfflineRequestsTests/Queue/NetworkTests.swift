@@ -3,30 +3,66 @@
 
 import Connectivity
 import Foundation
-import NetPath
 import NetPathHTTP
 import NetPathTestKit
+import Synchronization
 import Testing
 
+@testable import NetPath
 @testable import OfflineRequests
 
 /// What changes of the network mean for what is being sent, and that nothing happens while nothing can.
 @Suite(.timeLimit(.minutes(1)))
 struct QueueNetworkTests {
+    /// The macro of tests takes no calls that change a value.
+    private final class View {
+        private var view = NetworkView()
+
+        var isSatisfied: Bool { self.view.isSatisfied }
+
+        func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Bool {
+            self.view.change(to: update, at: now)
+        }
+    }
+
     private static let start = MonotonicTime(nanoseconds: 0)
 
     private static func update(_ status: PathStatus, _ interfaces: [(UInt32, PathReason.Code)]) -> ConnectivityUpdate {
-        var path = NetworkPath(status: status, reason: PathReason(.routed, "scripted"))
-        path.interfaces = interfaces.map { index, code in
-            var interface = PathInterface(index: index, name: "if\(index)", type: .wired, reason: PathReason(code, ""))
-            interface.addresses = [.fixture("192.0.2.\(index)/24")]
-            return interface
+        let interfaces = interfaces.map { index, code in
+            PathInterface(
+                index: index,
+                name: "if\(index)",
+                type: .wired,
+                addresses: [.fixture("192.0.2.\(index)/24")],
+                gateways: [],
+                supportsIPv4: true,
+                supportsIPv6: false,
+                reason: PathReason(code, "")
+            )
         }
+        let path = NetworkPath(
+            status: status,
+            reason: PathReason(.routed, "scripted"),
+            isStale: false,
+            interfaces: interfaces,
+            gateways: [],
+            supportsIPv4: true,
+            supportsIPv6: false,
+            isExpensive: false,
+            isConstrained: false,
+            internet: .unknown,
+            probes: [],
+            backends: [],
+            disagreements: [],
+            sequence: 1,
+            publishedAt: Self.start,
+            observedAt: Self.start
+        )
         return ConnectivityUpdate(path)
     }
 
     @Test func connectionsSurviveAShortLossOfTheSamePath() {
-        var view = NetworkView()
+        let view = View()
         let on = Self.update(.satisfied, [(2, .routed)])
         #expect(!view.change(to: on, at: Self.start))
         #expect(!view.change(to: Self.update(.unsatisfied, [(2, .noCarrier)]), at: Self.start))
@@ -36,7 +72,7 @@ struct QueueNetworkTests {
     }
 
     @Test func connectionsAreGivenUpAfterALongLoss() {
-        var view = NetworkView()
+        let view = View()
         let on = Self.update(.satisfied, [(2, .routed)])
         _ = view.change(to: on, at: Self.start)
         _ = view.change(to: Self.update(.unsatisfied, [(2, .noCarrier)]), at: Self.start)
@@ -47,7 +83,7 @@ struct QueueNetworkTests {
     }
 
     @Test func connectionsAreGivenUpWithTheirInterface() {
-        var view = NetworkView()
+        let view = View()
         _ = view.change(to: Self.update(.satisfied, [(2, .routed)]), at: Self.start)
         // Another is preferred, and the old one still there.
         let both = Self.update(.satisfied, [(3, .routed), (2, .alternative)])
@@ -56,7 +92,7 @@ struct QueueNetworkTests {
     }
 
     @Test func aBrokenMonitorDoesNotMeanOffline() {
-        var view = NetworkView()
+        let view = View()
         _ = view.change(to: Self.update(.satisfied, [(2, .routed)]), at: Self.start)
         #expect(!view.change(to: ConnectivityUpdate(nil), at: Self.start))
         #expect(view.isSatisfied)
@@ -75,6 +111,15 @@ struct QueueNetworkTests {
         #expect(try await queue.wait(for: id).state == .succeeded)
         #expect(lab.transport.cancelled == 1)
         #expect(lab.sent.count == 2)
+    }
+
+    @Test func aHostThatHasToBeReachable() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.started()
+        var request = lab.request()
+        // The network of the machine itself is asked, where this one is always there.
+        request.requires.hostReachable = "127.0.0.1"
+        #expect(try await queue.wait(for: queue.enqueue(request)).state == .succeeded)
     }
 
     @Test func theNotificationOfAReturnTriesAgain() async throws {

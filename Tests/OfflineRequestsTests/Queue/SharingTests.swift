@@ -6,6 +6,7 @@ import Foundation
 import NetPath
 import NetPathHTTP
 import NetPathTestKit
+import Synchronization
 import Testing
 
 @testable import OfflineRequests
@@ -22,7 +23,7 @@ struct SharingTests {
         let events = Events(second)
         try await QueueDeliveryTests.eventually { second.core.status.withLock { $0.role } == .waiting }
         #expect(lab.transport.requests.count == 1)
-        #expect(try second.record(id: id)?.state == .running)
+        try await QueueDeliveryTests.eventually { try second.record(id: id)?.state == .running }
 
         lab.transport.answerUsually(.status(200))
         first.close()

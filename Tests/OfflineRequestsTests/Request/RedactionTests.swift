@@ -115,6 +115,6 @@ struct RedactionTests {
             Issue.record("\(end)")
             return
         }
-        #expect(reason == "given up after 1 attempts: sent <redacted> in vain")
+        #expect(reason == "given up after 1 attempt: sent <redacted> in vain")
     }
 }

@@ -149,17 +149,25 @@ struct RequestReader {
     }
 
     private mutating func id() throws(Damage) -> UUID {
-        let id = [UInt8](try self.take(16))
-        return UUID(
-            uuid: (
-                id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7],
-                id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]
-            )
-        )
+        try self.known(UUID(octets: try self.take(16)))
     }
 
     private func known<Value>(_ value: Value?) throws(Damage) -> Value {
         guard let value else { throw Damage(reason: "a record has a choice that is not known") }
         return value
+    }
+}
+
+extension UUID {
+    /// Reads the 16 octets of an id; nil for another number of them.
+    init?(octets: Data) {
+        guard octets.count == 16 else { return nil }
+        let id = [UInt8](octets)
+        self.init(
+            uuid: (
+                id[0], id[1], id[2], id[3], id[4], id[5], id[6], id[7],
+                id[8], id[9], id[10], id[11], id[12], id[13], id[14], id[15]
+            )
+        )
     }
 }

@@ -9,6 +9,7 @@ extension StoreTransaction {
     ///
     /// - Parameter limit: How many at most.
     /// - Returns: How many there were.
+    /// - Throws: What the database says.
     func promoteUnasked(limit: Int) throws -> Int {
         guard self.counts.backoff > 0 else { return 0 }
         let rows = try self.rows(

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPath
+import Synchronization
+
+/// Notices when files change: written in place, replaced by a rename, removed and created again, or reached through
+/// symbolic links that are switched.
+///
+/// There is no thread and no timer in it: whoever waits for descriptors waits for ``fileDescriptor`` too, and calls
+/// ``takeChanges()`` when it is readable. Thread-safe.
+package final class FileWatcher: Sendable {
+    /// The file system, and one watcher.
+    private struct System: FileTrailSystem {
+        let watcher: Int32
+
+        func linkTarget(_ path: String) -> String? {
+            let octets = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+                let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+                    unsafe characters.baseAddress.map { unsafe readlink(path, $0, characters.count) } ?? -1
+                }
+                count = max(result, 0)
+            }
+            return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
+        }
+
+        func exists(_ path: String) -> Bool {
+            var status = stat()
+            return unsafe lstat(path, &status) == 0
+        }
+
+        func watchDirectory(_ path: String) -> Int32? {
+            let events = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
+            return self.watch(path, UInt32(events) | UInt32(IN_ONLYDIR))
+        }
+
+        func watchFile(_ path: String) -> Int32? {
+            // Not every single write (IN_MODIFY): a writer truncates first, and an empty file is no news.
+            self.watch(path, UInt32(IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF))
+        }
+
+        private func watch(_ path: String, _ events: UInt32) -> Int32? {
+            let number = unsafe inotify_add_watch(self.watcher, path, events)
+            return number < 0 ? nil : number
+        }
+    }
+
+    private let descriptor: FileDescriptor
+    private let paths: [String]
+    private let trails: Mutex<[FileTrail]>
+
+    /// Starts to watch files, which need not exist; nil when the system grants no watcher (inotify(7)).
+    ///
+    /// - Parameter paths: Absolute paths.
+    package init?(paths: [String]) {
+        guard let descriptor = FileDescriptor(inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))) else { return nil }
+        self.descriptor = descriptor
+        self.paths = paths
+        self.trails = Mutex(paths.map { FileTrail(to: $0, in: System(watcher: descriptor.number)) })
+    }
+
+    /// Becomes readable when something on the way to a file changed; the same one for the watcher's lifetime.
+    package var fileDescriptor: Int32 { self.descriptor.number }
+
+    /// Takes what happened since the last call, without waiting.
+    ///
+    /// - Returns: Whether a file may read differently now; it is watched anew by then, so that nothing is missed after
+    ///   it was read.
+    package func takeChanges() -> Bool {
+        self.trails.withLock { trails in
+            var isAffected = false
+            while let events = self.nextEvents() {
+                isAffected = trails.contains { $0.isAffected(by: events) } || isAffected
+            }
+            guard isAffected else { return false }
+            // All of them, because files of one directory share its watch.
+            let watches = trails.reduce(into: Set<Int32>()) { $0.formUnion($1.watches) }
+            for number in watches { _ = inotify_rm_watch(self.fileDescriptor, number) }
+            trails = self.paths.map { FileTrail(to: $0, in: System(watcher: self.fileDescriptor)) }
+            return true
+        }
+    }
+
+    private func nextEvents() -> [UInt8]? {
+        let events = unsafe [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
+            count = max(unsafe read(self.fileDescriptor, buffer.baseAddress, buffer.count), 0)
+        }
+        return events.isEmpty ? nil : events
+    }
+}

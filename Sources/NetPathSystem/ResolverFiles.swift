@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import Synchronization
+
+/// Tells when a file changes that decides what the system's resolver answers, while anybody listens.
+///
+/// All listeners of a process share one thread, which sleeps until the kernel tells of a change, and ends with the last
+/// of them. Where the system grants no thread or no watcher nobody is told of anything.
+package final class ResolverFiles: Sendable {
+    /// Those of this machine (nsswitch.conf(5), hosts(5), resolv.conf(5), gai.conf(5)).
+    package static let shared = ResolverFiles(
+        paths: ["nsswitch.conf", "hosts", "resolv.conf", "host.conf", "gai.conf"].map { "/etc/\($0)" }
+    )
+
+    private struct State: Sendable {
+        var listeners: [UInt64: @Sendable () -> Void] = [:]
+        var lastID: UInt64 = 0
+        /// A socket whose other end the thread waits for, closed with the last listener; nil without a thread.
+        var thread: FileDescriptor?
+    }
+
+    private let paths: [String]
+    private let state = Mutex(State())
+
+    /// Watches other files.
+    package init(paths: [String]) {
+        self.paths = paths
+    }
+
+    /// Calls a function on a thread of this object after every change, until it is removed.
+    ///
+    /// - Returns: The listener, to be removed by.
+    package func listen(_ listener: @escaping @Sendable () -> Void) -> UInt64 {
+        self.state.withLock { state in
+            state.lastID += 1
+            state.listeners[state.lastID] = listener
+            if state.thread == nil { state.thread = self.start() }
+            return state.lastID
+        }
+    }
+
+    /// Removes a listener; a call that is under way finishes.
+    package func remove(_ id: UInt64) {
+        let released = self.state.withLock { state in
+            let listener = state.listeners.removeValue(forKey: id)
+            return (listener, state.listeners.isEmpty ? state.thread.take() : nil)
+        }
+        withExtendedLifetime(released) {}
+    }
+
+    /// Starts a thread; the watch begins before this returns.
+    private func start() -> FileDescriptor? {
+        var pair: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &pair) == 0, let end = FileDescriptor(pair[0]),
+            let holder = FileDescriptor(pair[1]), let watcher = FileWatcher(paths: self.paths),
+            BackgroundThread.start({ [weak self, weak holder] in
+                while Self.wait(for: watcher, or: end) {
+                    guard watcher.takeChanges() else { continue }
+                    for listener in self?.listeners(of: holder) ?? [] { listener() }
+                }
+            })
+        else { return nil }
+        return holder
+    }
+
+    /// Waits for a change; false at the end.
+    private static func wait(for watcher: FileWatcher, or end: FileDescriptor) -> Bool {
+        var entries = [watcher.fileDescriptor, end.number].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while unsafe poll(&entries, 2, -1) < 0 { guard errno == EINTR else { return false } }
+        return entries[1].revents == 0
+    }
+
+    /// Those to be told by a thread; nobody when it is on its way out, and another one tells them.
+    private func listeners(of thread: FileDescriptor?) -> [@Sendable () -> Void] {
+        self.state.withLock { $0.thread === thread ? Array($0.listeners.values) : [] }
+    }
+}

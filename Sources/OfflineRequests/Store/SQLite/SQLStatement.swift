@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A statement of every insert or delivery, run without GRDB's values.
+///
+/// Those are boxed one by one, and cost more than what SQLite does with them. The statement is GRDB's own, from its
+/// cache; only what is bound and read goes to SQLite directly.
+struct SQLStatement {
+    private let statement: Statement
+
+    init(_ db: Database, _ sql: String) throws {
+        self.statement = try db.cachedStatement(sql: sql)
+    }
+
+    /// A value that is bound.
+    enum Value {
+        case null
+        case number(Int64)
+        case text(String)
+        case octets(Data)
+
+        static func number(_ number: Int) -> Value { .number(Int64(number)) }
+
+        static func number(_ number: Int64?) -> Value { number.map { .number($0) } ?? .null }
+
+        static func text(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
+
+        static func id(_ id: UUID) -> Value {
+            let id = id.uuid
+            return .octets(
+                Data([
+                    id.0, id.1, id.2, id.3, id.4, id.5, id.6, id.7, id.8, id.9, id.10, id.11, id.12, id.13, id.14,
+                    id.15,
+                ])
+            )
+        }
+    }
+
+    /// Runs it to its end.
+    func run(_ values: Value...) throws { try self.run(values) }
+
+    /// Runs it to its end.
+    func run(_ values: [Value]) throws {
+        try self.bind(values)
+        defer { _ = unsafe sqlite3_reset(self.statement.sqliteStatement) }
+        while try self.step() {}
+    }
+
+    /// Reads the first row; nil without one.
+    func first<Result>(_ values: Value..., read: (SQLStatement) throws -> Result) throws -> Result? {
+        try self.bind(values)
+        defer { _ = unsafe sqlite3_reset(self.statement.sqliteStatement) }
+        return try self.step() ? try read(self) : nil
+    }
+
+    /// The number in a column of the row that was just read; nil for anything else.
+    func number(_ column: Int32) -> Int64? {
+        guard unsafe sqlite3_column_type(self.statement.sqliteStatement, column) == SQLITE_INTEGER else { return nil }
+        return unsafe sqlite3_column_int64(self.statement.sqliteStatement, column)
+    }
+
+    /// The text in a column of the row that was just read; nil for anything else.
+    func text(_ column: Int32) -> String? {
+        guard unsafe sqlite3_column_type(self.statement.sqliteStatement, column) == SQLITE_TEXT,
+            let text = unsafe sqlite3_column_text(self.statement.sqliteStatement, column)
+        else { return nil }
+        return unsafe String(cString: text)
+    }
+
+    /// The octets in a column of the row that was just read; nil for anything else.
+    func octets(_ column: Int32) -> Data? {
+        guard unsafe sqlite3_column_type(self.statement.sqliteStatement, column) == SQLITE_BLOB else { return nil }
+        let count = unsafe sqlite3_column_bytes(self.statement.sqliteStatement, column)
+        guard let octets = unsafe sqlite3_column_blob(self.statement.sqliteStatement, column) else { return Data() }
+        return unsafe Data(bytes: octets, count: Int(count))
+    }
+
+    private func step() throws -> Bool {
+        switch unsafe sqlite3_step(self.statement.sqliteStatement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code:
+            let database = unsafe sqlite3_db_handle(self.statement.sqliteStatement)
+            let message = unsafe sqlite3_errmsg(database).map { unsafe String(cString: $0) }
+            let extended = unsafe sqlite3_extended_errcode(database)
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: extended & 0xFF == code & 0xFF ? extended : code),
+                message: message
+            )
+        }
+    }
+
+    private func bind(_ values: [Value]) throws {
+        let handle = unsafe self.statement.sqliteStatement
+        // SQLite copies what it is given before the call returns.
+        let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        for (index, value) in values.enumerated() {
+            let place = Int32(index + 1)
+            let code: Int32
+            switch value {
+            case .null: code = unsafe sqlite3_bind_null(handle, place)
+            case .number(let number): code = unsafe sqlite3_bind_int64(handle, place, number)
+            case .text(let text):
+                var text = text
+                code = text.withUTF8 { text in
+                    unsafe text.withMemoryRebound(to: CChar.self) { text in
+                        unsafe sqlite3_bind_text(handle, place, text.baseAddress, Int32(text.count), copied)
+                    }
+                }
+            case .octets(let octets):
+                code = unsafe octets.withUnsafeBytes { octets in
+                    // Without an address it would be NULL.
+                    unsafe octets.isEmpty
+                        ? sqlite3_bind_zeroblob(handle, place, 0)
+                        : sqlite3_bind_blob(handle, place, octets.baseAddress, Int32(octets.count), copied)
+                }
+            }
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathCLI
+import OfflineRequests
+
+// The commands that change what waits.
+
+extension RequestCommand {
+    /// Says how many requests were meant.
+    ///
+    /// - Parameters:
+    ///   - count: The number.
+    ///   - action: What was done with them, for people and as the key in JSON.
+    /// - Throws: `SystemError` when standard output takes no more.
+    fileprivate func tell(_ count: Int, _ action: String) throws {
+        let document: JSONValue = .object([
+            JSONValue.Member(key: "schema", value: schemaVersion),
+            JSONValue.Member(key: action, value: .integer(count)),
+        ])
+        let text = count == 1 ? "1 request \(action)" : "\(count) requests \(action)"
+        try ToolContext.current.write((self.options.json ? document.line : text) + "\n")
+    }
+
+    /// Does something with each of the requests that were named; those that are not there are told apart.
+    ///
+    /// - Parameters:
+    ///   - ids: The identifiers.
+    ///   - action: What is done, for people and as the key in JSON.
+    ///   - body: Does it.
+    /// - Returns: Whether all of them were there.
+    /// - Throws: `ToolFailure` before anything is done when one of them is no identifier, and what `body` throws.
+    fileprivate func each(_ ids: [String], _ action: String, _ body: (UUID) throws -> Void) throws -> ToolStatus {
+        let ids = try ids.map { try UUID(argument: $0) }
+        var count = 0
+        for id in ids {
+            do {
+                try body(id)
+                count += 1
+            } catch QueueError.unknownID(let id) {
+                ToolContext.current.message("netpath: \(QueueError.unknownID(id))")
+            }
+        }
+        try self.tell(count, action)
+        return count == ids.count ? .satisfied : .unsatisfied
+    }
+}
+
+extension OfflineRequestQueue {
+    /// Lets everything that waits for its time, or for somebody, go now.
+    fileprivate func force(in session: QueueSession) {
+        self.forceTriggerRetry()
+        // That is told without an answer; the queue does one thing after the other, and this one answers.
+        _ = try? session.wait { () async throws(QueueError) in try await self.requeueDead(id: UUID()) }
+    }
+}
+
+extension QueueCommands.Retry: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open()
+        defer { queue.close() }
+        guard self.ids.isEmpty else {
+            return try self.each(self.ids, "retried") { id in
+                // What only waits for its time is not revived but let go.
+                if try queue.record(id: id)?.state == .backoff { return queue.force(in: session) }
+                try session.wait { () async throws(QueueError) in try await queue.requeueDead(id: id) }
+            }
+        }
+        let counts = queue.counts
+        queue.force(in: session)
+        var count = counts.backoff + counts.held
+        if self.all { count += try session.wait { () async throws(QueueError) in try await queue.requeueDead() } }
+        try self.tell(count, "retried")
+        return .satisfied
+    }
+}
+
+extension QueueCommands.Cancel: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open()
+        defer { queue.close() }
+        if let lane = self.lane {
+            return try self.told(
+                session.wait { () async throws(QueueError) in
+                    try await queue.cancelRequests(orderingKey: lane)
+                }
+            )
+        }
+        if let type = self.type {
+            return try self.told(
+                session.wait { () async throws(QueueError) in
+                    try await queue.cancelRequests(requestType: type)
+                }
+            )
+        }
+        let cancel = { (id: UUID) throws(QueueError) in
+            _ = try session.wait { () async throws(QueueError) in try await queue.cancelRequest(id: id) }
+        }
+        guard self.all else { return try self.each(self.ids, "cancelled", cancel) }
+        // What is delivered meanwhile is not there any more.
+        var count = 0
+        for record in queue.pendingRequests {
+            do throws(QueueError) {
+                try cancel(record.id)
+                count += 1
+            } catch .unknownID {}
+        }
+        return try self.told(count)
+    }
+
+    private func told(_ count: Int) throws -> ToolStatus {
+        try self.tell(count, "cancelled")
+        return count > 0 ? .satisfied : .unsatisfied
+    }
+}
+
+extension QueueCommands.Reset: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open()
+        defer { queue.close() }
+        let count = queue.pendingRequests.count + queue.deadRequests.count
+        try session.wait { () async throws(QueueError) in
+            try await queue.reset()
+            try await queue.resume()
+        }
+        try self.tell(count, "removed")
+        return .satisfied
+    }
+}
+
+extension QueueCommands.Pause: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open()
+        defer { queue.close() }
+        try session.wait { () async throws(QueueError) in try await queue.pause() }
+        try self.tell(queue.pendingRequests.count, "paused")
+        return .satisfied
+    }
+}
+
+extension QueueCommands.Resume: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open()
+        defer { queue.close() }
+        try session.wait { () async throws(QueueError) in try await queue.resume() }
+        try self.tell(queue.pendingRequests.count, "resumed")
+        return .satisfied
+    }
+}
+
+extension QueueCommands.Dead.Requeue: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open()
+        defer { queue.close() }
+        guard self.ids.isEmpty else {
+            return try self.each(self.ids, "requeued") { id in
+                try session.wait { () async throws(QueueError) in try await queue.requeueDead(id: id) }
+            }
+        }
+        let count = try session.wait { () async throws(QueueError) in try await queue.requeueDead() }
+        try self.tell(count, "requeued")
+        return count > 0 ? .satisfied : .unsatisfied
+    }
+}
+
+extension QueueCommands.Dead.Purge: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open()
+        defer { queue.close() }
+        let count = try session.wait { () async throws(QueueError) in try await queue.purgeDead() }
+        try self.tell(count, "removed")
+        return .satisfied
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathCLI
+import OfflineRequests
+
+extension QueueEvent {
+    /// A stable name, which is the key in JSON.
+    var code: String {
+        switch self {
+        case .enqueued: "enqueued"
+        case .attempt: "attempt"
+        case .backoff: "backoff"
+        case .succeeded: "succeeded"
+        case .held: "held"
+        case .dead: "dead"
+        case .expired: "expired"
+        case .cancelled: "cancelled"
+        case .drained: "drained"
+        case .connectivityRestored: "connectivityRestored"
+        case .salvaged: "salvaged"
+        case .failed: "failed"
+        }
+    }
+
+    /// The request it is about; nil when it is about the queue.
+    var id: UUID? {
+        switch self {
+        case .enqueued(let id), .attempt(let id, _), .backoff(let id, _), .succeeded(let id, _), .held(let id, _),
+            .dead(let id, _), .expired(let id), .cancelled(let id):
+            id
+        case .drained, .connectivityRestored, .salvaged, .failed: nil
+        }
+    }
+
+    /// Whether somebody may have to do something about it.
+    var isTrouble: Bool {
+        switch self {
+        case .held, .dead, .expired, .salvaged, .failed: true
+        default: false
+        }
+    }
+
+    /// What there is to say about it; nil for nothing.
+    var details: String? {
+        switch self {
+        case .attempt(_, let number): "number \(number)"
+        case .backoff(_, let until): "not before \(until.clock)"
+        case .succeeded(_, let status): "\(status)"
+        case .held(_, let reason): reason.description
+        case .dead(_, let reason): reason
+        case .salvaged(let recovered, let lost, let aside):
+            "the file was damaged: \(recovered) requests kept, \(lost.map(String.init) ?? "nobody knows how many") lost, "
+                + "the old file is \(aside)"
+        case .failed(let error): error.description
+        case .enqueued, .expired, .cancelled, .drained, .connectivityRestored: nil
+        }
+    }
+}
+
+extension SeenEvent {
+    /// A line of a log.
+    var line: String {
+        [self.time.clock, self.event.code, self.event.id?.text, self.event.details]
+            .compactMap { $0?.safe }.joined(separator: "  ")
+    }
+
+    /// The document of an event.
+    var document: JSONValue {
+        let status: Int? = if case .succeeded(_, let status) = self.event { status } else { nil }
+        let number: Int? = if case .attempt(_, let number) = self.event { number } else { nil }
+        let until: Date? = if case .backoff(_, let until) = self.event { until } else { nil }
+        return [
+            "schema": schemaVersion,
+            "time": .time(self.time),
+            "event": .string(self.event.code),
+            "id": .optional(self.event.id?.text),
+            "attempt": .optional(number),
+            "status": .optional(status),
+            "until": .time(until),
+            "message": .optional(self.event.details),
+        ]
+    }
+}
+
+extension Date {
+    /// The local time of day with milliseconds.
+    fileprivate var clock: String {
+        let style = Date.ISO8601FormatStyle(timeZone: .current)
+        return self.formatted(style.time(includingFractionalSeconds: true))
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import Foundation
+import NetPathCLI
+
+/// `netpath-queue`: the commands of `netpath` that are about requests, which it executes this program for.
+struct QueueTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        // So that help and messages name what was typed.
+        commandName: URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent == "netpath"
+            ? "netpath" : "netpath-queue",
+        abstract: "Keep HTTP requests on disk, and send them when there is a path.",
+        discussion: """
+            This is what 'netpath send' and 'netpath queue' execute.
+
+            \(ToolStatus.help)
+            """,
+        subcommands: [SendCommand.self, QueueCommands.self]
+    )
+
+    // Here too, so that they may stand before the subcommand.
+    @OptionGroup(title: "Global options")
+    var options: RequestOptions
+}
+
+/// A command about requests and what it does; `NetPathCLI` knows only its words.
+protocol RunnableCommand: RequestCommand {
+    /// Does the work.
+    ///
+    /// - Throws: `QueueError`, or `ToolFailure`.
+    func run(in session: QueueSession) throws -> ToolStatus
+}

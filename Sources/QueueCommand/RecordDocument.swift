@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPathCLI
+import NetPathHTTP
+import OfflineRequests
+
+/// The number of the shape of the documents; keys are added without raising it.
+let schemaVersion: JSONValue = .integer(1)
+
+extension JSONValue {
+    /// A point in time in UTC (RFC 3339), or null.
+    static func time(_ date: Date?) -> JSONValue {
+        .optional(date?.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    }
+
+    /// What a request waits for, or null.
+    static func waiting(_ reason: WaitingReason?) -> JSONValue {
+        guard let reason else { return .null }
+        let until: Date? =
+            switch reason {
+            case .backoff(let until), .hostPaused(_, let until): until
+            default: nil
+            }
+        return ["code": .string(reason.code), "message": .string(reason.description), "until": .time(until)]
+    }
+}
+
+extension JSONValue {
+    /// The fields of a head.
+    static func headers(_ headers: HTTPHeaders) -> JSONValue {
+        .array(headers.fields.map { ["name": .string($0.name), "value": .string($0.value)] })
+    }
+
+    /// What a server answered; a body that is no text is written in Base64.
+    static func response(_ response: HTTPResponse) -> JSONValue {
+        let text = String(validating: response.body, as: UTF8.self)
+        return [
+            "status": .integer(response.status),
+            "headers": .headers(response.headers),
+            "body": .optional(text),
+            "bodyBase64": text == nil ? .string(Data(response.body).base64EncodedString()) : .null,
+        ]
+    }
+}
+
+extension RequestRecord {
+    /// What lists show of a request; secrets are left out.
+    var summary: JSONValue {
+        let request = self.request.redacted
+        let requires = request.requires
+        return [
+            "schema": schemaVersion,
+            "id": .string(request.id.text),
+            "state": .string(self.state.rawValue),
+            "waiting": .waiting(self.waiting),
+            "method": .string(request.method),
+            "url": .string(request.endpoint),
+            "type": .string(request.requestType),
+            "priority": .string("\(request.priority)"),
+            "key": .optional(request.orderingKey),
+            "onFailure": .string(request.onFailure.rawValue),
+            "unique": .optional(request.uniqueKey),
+            "idempotencyKey": .optional(request.idempotencyKey),
+            "attempts": .integer(self.attempts),
+            "retryCount": .integer(request.retryCount),
+            "maxRetries": .integer(request.maxRetries),
+            "isRepeat": .bool(self.isRepeat),
+            "enqueued": .time(request.timestamp),
+            "expires": .time(request.expiresAt),
+            "notBefore": .time(self.notBefore),
+            "lastStatus": .optional(self.lastStatus),
+            "lastError": .optional(self.lastError.map(self.request.redact)),
+            "requires": [
+                "unmeteredOnly": .bool(requires.unmeteredOnly),
+                "interfaceType": .optional(requires.interfaceType?.rawValue),
+                "hostReachable": .optional(requires.hostReachable),
+            ],
+        ]
+    }
+
+    /// All there is to show of a request; secrets and the body are left out.
+    var details: JSONValue {
+        let request = self.request.redacted
+        let body: JSONValue = [
+            "bytes": .optional(request.body?.count),
+            "file": .optional(request.bodyFile),
+        ]
+        return .object(
+            self.summary.members + [
+                JSONValue.Member(key: "headers", value: .headers(request.headers)),
+                JSONValue.Member(key: "body", value: request.body == nil && request.bodyFile == nil ? .null : body),
+                JSONValue.Member(key: "response", value: self.response.map(JSONValue.response) ?? .null),
+            ]
+        )
+    }
+}

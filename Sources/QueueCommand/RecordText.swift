@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathCLI
+import NetPathHTTP
+import OfflineRequests
+
+extension RequestState {
+    /// What it tells people.
+    var meaning: String {
+        switch self {
+        case .ready: "go as soon as there is a path"
+        case .blocked: "are behind another of their lane"
+        case .backoff: "were tried, and wait before the next time"
+        case .running: "are being sent"
+        case .held: "wait for somebody"
+        case .dead: "were given up; 'netpath queue dead' shows them"
+        case .succeeded: "were delivered, and their responses wait"
+        case .cancelled: "were cancelled"
+        }
+    }
+
+    var emphasis: TextStyle.Emphasis {
+        switch self {
+        case .ready, .blocked, .running, .succeeded: .good
+        case .backoff, .held: .caution
+        case .dead, .cancelled: .bad
+        }
+    }
+}
+
+extension RequestRecord {
+    /// Two lines or more of a list: which request, and what it waits for.
+    func lines(_ style: TextStyle) -> String {
+        let request = self.request.redacted
+        let state = self.state.rawValue
+        let head = "\(request.id.text)  \(style.paint(state, self.state.emphasis))"
+        var facts = ["\(request.method) \(request.endpoint)"]
+        facts += [self.explanation, self.attemptsText].compactMap { $0 }
+        let lead = 2
+        let width = style.width.map { max(20, $0 - lead) }
+        let rest = facts.flatMap { wrapped($0.safe, to: width) }.map { String(repeating: " ", count: lead) + $0 }
+        return ([head] + rest).joined(separator: "\n") + "\n"
+    }
+
+    /// Why it stands where it stands; nil when there is nothing to say.
+    var explanation: String? {
+        if let waiting = self.waiting { return "waiting: \(waiting.description)" }
+        guard self.state == .dead, let error = self.lastError else { return nil }
+        return self.request.redact(error)
+    }
+
+    private var attemptsText: String? {
+        guard self.attempts > 0 else { return nil }
+        let error = self.lastError.flatMap { self.state == .dead ? nil : self.request.redact($0) }
+        let count = self.attempts == 1 ? "1 attempt" : "\(self.attempts) attempts"
+        return count + (error.map { ", the last one: \($0)" } ?? "")
+    }
+
+    /// Everything about the request, for people.
+    func screen(_ style: TextStyle) -> String {
+        let request = self.request.redacted
+        var screen = TextScreen(style)
+        screen.title(self.state.rawValue.uppercased(), self.state.emphasis, "\(request.method) \(request.endpoint)")
+        screen.heading("Request")
+        screen.row("Identifier", [request.id.text])
+        screen.row("Enqueued", [request.timestamp.text])
+        for (label, value) in self.facts(of: request) { screen.row(label, [value]) }
+        if !request.headers.fields.isEmpty {
+            screen.row("Headers", request.headers.fields.map { "\($0.name): \($0.value)" })
+        }
+        screen.heading("Delivery")
+        screen.row("Waiting", [self.waiting?.description ?? "no"])
+        screen.row("Attempts", ["\(self.attempts), \(request.retryCount) of \(request.maxRetries) repeats counted"])
+        if let notBefore = self.notBefore { screen.row("Not before", [notBefore.text]) }
+        if let status = self.lastStatus { screen.row("Last status", ["\(status)"]) }
+        if let error = self.lastError { screen.row("Last error", [self.request.redact(error)]) }
+        if let response = self.response {
+            screen.row("Response", ["\(response.status), \(response.body.count) bytes"])
+        }
+        return screen.text
+    }
+
+    private func facts(of request: RetryableRequest) -> [(String, String)] {
+        let requires = request.requires
+        let needs = [
+            requires.unmeteredOnly ? "a path that is not metered" : nil,
+            requires.interfaceType.map { "a path over \($0.rawValue)" },
+            requires.hostReachable.map { "\($0) reachable" },
+        ]
+        let facts: [(String, String?)] = [
+            ("Expires", request.expiresAt?.text),
+            ("Type", request.requestType.isEmpty ? nil : request.requestType),
+            ("Priority", request.priority == .normal ? nil : "\(request.priority)"),
+            ("Key", request.orderingKey.map { "\($0), on failure \(request.onFailure.rawValue)" }),
+            ("Unique", request.uniqueKey),
+            ("Repeats as", request.idempotencyKey),
+            ("Needs", needs.compactMap { $0 }.joined(separator: ", ")),
+            ("Body", request.body.map { "\($0.count) bytes" } ?? request.bodyFile),
+        ]
+        return facts.compactMap { label, value in value.flatMap { $0.isEmpty ? nil : (label, $0) } }
+    }
+}
+
+extension Date {
+    /// Local date and time, for people.
+    fileprivate var text: String {
+        let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
+        return self.formatted(style.year().month().day().time(includingFractionalSeconds: false))
+    }
+}

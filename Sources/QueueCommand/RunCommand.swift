@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathCLI
+import OfflineRequests
+import Synchronization
+
+extension QueueCommands.Run: RunnableCommand {
+    /// How often a process that is not the one that sends looks whether anything is left; events are its own only.
+    private static let lookInterval: Duration = .seconds(1)
+    /// How long the last events may take to arrive after what they tell is recorded.
+    private static let patience: Duration = .milliseconds(500)
+
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let loop = session.loop
+        loop.wakeUp.stopOnSignals()
+        let queue = try session.open(sends: true)
+        let events = Mutex<[SeenEvent]>([])
+        let observation = queue.observe { event in
+            let isFirst = events.withLock { events in
+                events.append(SeenEvent(event, at: Date()))
+                return events.count == 1
+            }
+            if isFirst { loop.wakeUp.wake(.output) }
+        }
+        let report = RunReport(queue: queue, isJSON: self.options.json)
+        defer {
+            observation.cancel()
+            queue.close()
+            report.end()
+        }
+        let hasWork = !queue.counts.isDrained
+        queue.start()
+        let deadline = self.timeout.map { loop.now() + $0.duration }
+        var drainedAt: MonotonicTime?
+        while true {
+            let seen = events.withLock { events in
+                defer { events = [] }
+                return events
+            }
+            try report.show(seen, at: loop.now())
+            drainedAt = self.untilEmpty && queue.counts.isDrained ? drainedAt ?? loop.now() : nil
+            if let drainedAt {
+                let isLast = seen.contains { $0.event == .drained } || loop.now() - drainedAt >= Self.patience
+                if isLast || !hasWork { return Self.status(queue.counts) }
+            }
+            if let deadline, loop.now() >= deadline { return try self.timedOut(queue) }
+            let limits = [
+                report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
+                self.untilEmpty ? Self.lookInterval : nil, drainedAt.map { $0 + Self.patience - loop.now() },
+            ]
+            if loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) { return .satisfied }
+        }
+    }
+
+    private static func status(_ counts: QueueCounts) -> ToolStatus {
+        counts.held + counts.dead > 0 ? .unsatisfied : .satisfied
+    }
+
+    private func timedOut(_ queue: OfflineRequestQueue) throws -> ToolStatus {
+        let waiting = queue.pendingRequests.first?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
+        ToolContext.current.message("netpath: \(queue.pendingRequests.count) requests are left\(waiting)")
+        return .timedOut
+    }
+}
+
+extension QueueCounts {
+    /// Whether nothing is left that goes by itself: what is blocked then is behind a request that is held.
+    fileprivate var isDrained: Bool { self.ready + self.backoff + self.running == 0 }
+}
+
+/// An event and when it was seen.
+struct SeenEvent: Sendable {
+    let event: QueueEvent
+    let time: Date
+
+    init(_ event: QueueEvent, at time: Date) {
+        self.event = event
+        self.time = time
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathCLI
+import NetPathHTTP
+import OfflineRequests
+
+extension SendCommand {
+    /// The request that the command line describes.
+    ///
+    /// - Parameters:
+    ///   - now: The time it is made.
+    ///   - limit: How many octets its body may have at most.
+    /// - Returns: The request; its fields are checked when it is enqueued.
+    /// - Throws: `QueueError` when the body cannot be read.
+    func request(now: Date = Date(), bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {
+        let body = try Body(self.data, limit: limit)
+        return RetryableRequest(
+            endpoint: self.url,
+            method: self.method ?? (self.data == nil ? "GET" : "POST"),
+            headers: HTTPHeaders(
+                self.headers.compactMap(Self.field).map { HTTPHeaders.Field(name: $0.name, value: $0.value) }
+            ),
+            body: body.data,
+            bodyFile: body.file,
+            timestamp: now,
+            maxRetries: self.maxRetries ?? RetryableRequest(endpoint: self.url).maxRetries,
+            requestType: self.type ?? "",
+            priority: self.priority.value,
+            expiresAt: self.expiresIn.map { now.addingTimeInterval($0.duration / .seconds(1)) },
+            orderingKey: self.key,
+            onFailure: self.onFailure.map(\.value) ?? .hold,
+            idempotencyKey: self.noIdempotencyKey ? .none : self.idempotencyKey.map { .value($0) } ?? .automatic,
+            requires: PathRequirements(
+                unmeteredOnly: self.unmeteredOnly,
+                interfaceType: self.interfaceType?.value,
+                hostReachable: self.hostReachable
+            ),
+            uniqueKey: self.unique,
+            ifExists: self.ifExists.map(\.value) ?? .keep,
+            sensitiveHeaders: self.sensitive,
+            keepsResponse: self.wait
+        )
+    }
+
+    /// What `-d` names.
+    private struct Body {
+        var data: Data?
+        var file: String?
+
+        init(_ text: String?, limit: Int) throws(QueueError) {
+            switch text {
+            case nil: break
+            case "-":
+                do {
+                    // One more than may be: more need not be read to refuse it.
+                    self.data = try FileHandle.standardInput.read(upToCount: limit &+ 1) ?? Data()
+                } catch {
+                    throw .bodyUnreadable(path: "of standard input", reason: error.localizedDescription)
+                }
+            case let text? where text.hasPrefix("@"): self.file = String(text.dropFirst())
+            case let text?: self.data = Data(text.utf8)
+            }
+        }
+    }
+}
+
+extension SendCommand.Priority {
+    fileprivate var value: RequestPriority {
+        switch self {
+        case .low: .low
+        case .normal: .normal
+        case .high: .high
+        }
+    }
+}
+
+extension SendCommand.OnFailure {
+    fileprivate var value: LanePolicy {
+        switch self {
+        case .hold: .hold
+        case .skip: .skip
+        case .dropLane: .dropLane
+        }
+    }
+}
+
+extension SendCommand.IfExists {
+    fileprivate var value: UniquePolicy {
+        switch self {
+        case .keep: .keep
+        case .replace: .replace
+        case .append: .append
+        case .latestOnly: .latestOnly
+        }
+    }
+}
+
+extension SendCommand.Link {
+    fileprivate var value: ConnectionType {
+        switch self {
+        case .wifi: .wifi
+        case .cellular: .cellular
+        case .ethernet: .ethernet
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathCLI
+import NetPathHTTP
+import OfflineRequests
+import Synchronization
+
+extension SendCommand: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.open(sends: self.wait)
+        defer { queue.close() }
+        let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
+        let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
+        guard !self.wait else { return try self.wait(for: id, in: queue, of: session) }
+        let document: JSONValue = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
+        try ToolContext.current.write((self.options.json ? document.line : id.text) + "\n")
+        return .satisfied
+    }
+
+    private func wait(for id: UUID, in queue: OfflineRequestQueue, of session: QueueSession) throws -> ToolStatus {
+        // Whoever holds it does so until somebody does something, for which nobody waits here.
+        let held = Mutex<WaitingReason?>(nil)
+        let observation = queue.observe { event in
+            guard case .held(id, let reason) = event else { return }
+            held.withLock { $0 = reason }
+            session.loop.wakeUp.wake(.output)
+        }
+        defer { observation.cancel() }
+        let work = session.begin { () async throws(QueueError) in try await queue.wait(for: id) }
+        queue.start()
+        let deadline = self.timeout.map { session.loop.now() + $0.duration }
+        while work.result == nil {
+            if let reason = held.withLock({ $0 }) {
+                throw ToolFailure(.unsatisfied, "\(id.text) is held: \(reason.description.safe)")
+            }
+            let rest = deadline.map { $0 - session.loop.now() }
+            if let rest, rest <= .zero { return try self.timedOut(id, in: queue) }
+            _ = session.loop.reasons(limit: rest)
+        }
+        guard let record = try work.result?.get() else { return .failure }
+        return try self.show(record)
+    }
+
+    private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) throws -> ToolStatus {
+        let waiting = (try queue.record(id: id)?.waiting).map { "; it waits: \($0.description.safe)" } ?? ""
+        ToolContext.current.message("netpath: \(id.text) stays in the queue\(waiting)")
+        return .timedOut
+    }
+
+    private func show(_ record: RequestRecord) throws -> ToolStatus {
+        if self.options.json {
+            try ToolContext.current.write(record.details.line + "\n")
+        } else if let body = record.response?.body, record.state == .succeeded {
+            try FileHandle.standardOutput.write(contentsOf: Data(body))
+        }
+        guard record.state != .succeeded else { return .satisfied }
+        let error = record.lastError.map(record.request.redact) ?? record.state.rawValue
+        throw ToolFailure(.unsatisfied, "\(record.id.text) was not delivered: \(error.safe)")
+    }
+}

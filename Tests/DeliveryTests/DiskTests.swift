@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// A file system that is full.
+@Suite(.needsNamespaces)
+struct DiskTests {
+    @Test func fullDiskLosesNothing() throws {
+        let stage = try Stage()
+        let server = try Server(on: stage)
+        let folder = "\(stage.lab.directory)/small"
+        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=16m tmpfs \(folder)")
+        // Something else that takes room, and gives it back.
+        try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast bs=1k count=8192 status=none")
+        let file = "\(folder)/queue.sqlite"
+
+        let full = try stage.start("enqueue", file: file, ["size": "20000", "name": "full"])
+        let end = try full.next(timeout: .seconds(30)) { $0["acknowledged"] == nil && $0["error"] != nil }
+        #expect(end["error"]?.string?.contains("full") == true, "\(end)")
+        #expect(try full.waitForEnd() == 1)
+
+        // As many as were acknowledged are there, and no half one.
+        let state = try stage.start("state", file: file)
+        let counts = try state.next()
+        let kept = Int(counts["ready"]?.string ?? "") ?? -1
+        #expect(kept > 100)
+        try state.waitForEnd()
+
+        try stage.lab.run("rm \(folder)/ballast")
+        let more = try stage.start("enqueue", file: file, ["size": "20000", "name": "more", "count": "5"])
+        try more.next { $0["end"] != nil }
+        try more.waitForEnd()
+        try stage.drain(file)
+        try server.expectDelivered(
+            Set((1...kept).map { "full-\($0)" } + (1...5).map { "more-\($0)" })
+        )
+        #expect(try stage.lab.run("ls \(folder)").contains("corrupt") == false)
+    }
+}

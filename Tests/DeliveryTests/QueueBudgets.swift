@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// What a queue costs that has nothing to do, or much to keep.
+@Suite(.needsNamespaces, .serialized)
+struct QueueBudgets {
+    @Test(arguments: ["offline", "empty"])
+    func sleeps(_ state: String) throws {
+        let stage = try Stage()
+        if state == "offline" { try stage.uplink.setPeerCarrier(false) }
+        let program = try stage.start("idle", ["count": state == "offline" ? "100" : "0"])
+        try program.next { $0["pending"]?.string == (state == "offline" ? "100" : "0") }
+        // What belongs to the start comes to its end.
+        Thread.sleep(forTimeInterval: 1)
+        let before = try program.contextSwitches()
+        let cpu = try program.cpuTime()
+        Thread.sleep(forTimeInterval: 4)
+        #expect(try program.contextSwitches() - before == 0)
+        #expect(try program.cpuTime() == cpu)
+    }
+
+    /// A hundred thousand requests neither fill the memory nor slow down what happens to one of them.
+    @Test func hundredThousandPending() throws {
+        let stage = try Stage()
+        let server = try Server(on: stage)
+        try stage.uplink.setPeerCarrier(false)
+        let filler = try stage.start("fill", ["count": "100000"])
+        try filler.next(timeout: .seconds(120)) { $0["pending"]?.string == "100000" }
+        try filler.waitForEnd()
+
+        let begin = ContinuousClock.now
+        let sender = try stage.start("deliver", ["pace": "fast"])
+        try sender.next { $0["open"] != nil }
+        #expect(.now - begin < .seconds(2))
+        let opened = try sender.residentPeakKiB()
+        try stage.uplink.setPeerCarrier(true)
+        try server.await(200)
+        #expect(try sender.residentPeakKiB() - opened < 16 << 10)
+        try sender.stop(signal: .kill)
+        #expect(try integrity(of: stage.queueFile()) == "ok")
+    }
+}

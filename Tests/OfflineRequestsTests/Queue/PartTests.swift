@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+/// The parts that the thread of a queue is made of.
+@Suite(.timeLimit(.minutes(1)))
+struct QueuePartTests {
+    private struct Sleeper {
+        let sleep: Sleep
+        let mailbox: Mailbox<Int>
+
+        init() throws {
+            let doorbell = try #require(Doorbell())
+            self.sleep = Sleep(doorbell: doorbell, files: try #require(FileWatch()))
+            self.mailbox = Mailbox(doorbell: doorbell)
+        }
+
+        /// What there is to hear at once.
+        func heard() -> Sleep.Wake { self.sleep.wait(until: Sleep.now()).subtracting(.time) }
+    }
+
+    @Test func aMailboxRingsOnlyWhoSleeps() throws {
+        let sleeper = try Sleeper()
+        sleeper.mailbox.post(1)
+        #expect(sleeper.heard().isEmpty)
+        #expect(!sleeper.mailbox.mayRest())
+        sleeper.mailbox.post(2)
+        #expect(sleeper.mailbox.take() == [1, 2])
+        #expect(sleeper.mailbox.mayRest())
+        sleeper.mailbox.post(3)
+        sleeper.mailbox.post(4)
+        #expect(sleeper.heard() == .rung)
+        #expect(sleeper.heard().isEmpty)
+        #expect(sleeper.mailbox.take() == [3, 4])
+        sleeper.mailbox.post(5)
+        #expect(sleeper.mailbox.close() == [5])
+        #expect(!sleeper.mailbox.post(6))
+    }
+
+    @Test func aSleepEndsInTime() throws {
+        let sleeper = try Sleeper()
+        let begin = Sleep.now()
+        #expect(sleeper.sleep.wait(until: begin + .milliseconds(30)) == .time)
+        #expect(Sleep.now() - begin >= .milliseconds(30))
+    }
+
+    @Test func oneHoldsTheLockAndItsEndIsHeard() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder["queue-sender"]
+        let sleeper = try Sleeper()
+        var first: SenderLock? = try SenderLock(path: path)
+        let second = try SenderLock(path: path)
+        #expect(sleeper.sleep.files.add(path, .closedAfterWriting) != nil)
+        #expect(!SenderLock.isHeld(at: path))
+        #expect(first?.take() == true)
+        #expect(!second.take())
+        #expect(SenderLock.isHeld(at: path))
+        #expect(sleeper.heard().isEmpty)
+        SenderLock.ring(at: path)
+        #expect(sleeper.heard() == .file)
+        #expect(!second.take())
+        first = nil
+        #expect(sleeper.heard() == .file)
+        #expect(second.take())
+        #expect(throws: QueueError.self) { try SenderLock(path: folder["missing/queue-sender"]) }
+    }
+
+    @Test func onlyTheLastRequestsAreRemembered() {
+        var recent = RecentRequests(capacity: 2)
+        let records = (0..<3).map { number in
+            RequestRecord(
+                request: RetryableRequest(endpoint: "http://192.0.2.80/", body: Data([1])),
+                state: .ready,
+                sequence: number
+            )
+        }
+        for record in records { recent.add(record) }
+        #expect(recent[records[0].id] == nil)
+        #expect(recent[records[1].id] != nil)
+        #expect(recent[records[2].id]?.request.body == nil)
+        var changed = records[2]
+        changed.state = .succeeded
+        recent.add(changed)
+        #expect(recent[changed.id]?.state == .succeeded)
+        #expect(recent[records[1].id] != nil)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct BodyTests {
+    private let bench: StoreBench
+    private let store: RequestStore
+    private let long = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+    init() throws {
+        self.bench = try StoreBench()
+        self.store = try self.bench.open()
+    }
+
+    private func files() -> [String] { StoreFiles.names(in: self.store.bodies.folder) }
+
+    @Test func shortBodiesStayInTheDatabase() throws {
+        let body = Data(repeating: 9, count: BodyFiles.threshold)
+        let id = try self.store.insert(sample { $0.body = body }).id
+        #expect(try self.store.record(id)?.request.body == body)
+        #expect(self.files().isEmpty)
+    }
+
+    @Test func longBodiesGetAFile() throws {
+        let id = try self.store.insert(sample { $0.body = self.long }).id
+        let request = try #require(try self.store.record(id)?.request)
+        #expect(request.body == nil)
+        let file = try #require(request.bodyFile)
+        #expect(try Data(contentsOf: URL(filePath: file)) == self.long)
+        #expect(try self.store.counts.bytes > self.long.count)
+        try self.store.run(id, .delivered())
+        #expect(self.files().isEmpty)
+        #expect(try self.store.counts.bytes == 0)
+    }
+
+    @Test func aGivenFileIsCopied() throws {
+        let source = self.bench.folder["source"]
+        try self.long.write(to: URL(filePath: source))
+        let id = try self.store.insert(
+            sample {
+                $0.body = nil
+                $0.bodyFile = source
+            }
+        ).id
+        try FileManager.default.removeItem(atPath: source)
+        let copy = try #require(try self.store.record(id)?.request.bodyFile)
+        #expect(try Data(contentsOf: URL(filePath: copy)) == self.long)
+        // Given up it is still there; purged it is not.
+        try self.store.run(id, .dead)
+        #expect(self.files().count == 1)
+        _ = try self.store.transaction(durable: true) { try $0.purgeDead() }
+        #expect(self.files().isEmpty)
+    }
+
+    @Test(arguments: ["/nowhere/at/all", "/dev/zero", "/tmp"])
+    func whatCannotBeReadIsRefused(_ path: String) throws {
+        #expect {
+            try self.store.insert(
+                sample {
+                    $0.body = nil
+                    $0.bodyFile = path
+                }
+            )
+        } throws: { error in
+            if case .bodyUnreadable(path: path, reason: _) = error as? QueueError { true } else { false }
+        }
+        #expect(self.files().isEmpty)
+    }
+
+    @Test func whatIsNotKeptLeavesNoFile() throws {
+        do {
+            let prepared = try self.store.prepare(sample { $0.body = self.long })
+            #expect(self.files().count == 1)
+            // While somebody is at it, it is no orphan.
+            #expect(try self.store.removeOrphanedBodies() == 0)
+            #expect(prepared.size > self.long.count)
+        }
+        #expect(self.files().isEmpty)
+        struct Undo: Error {}
+        do {
+            let prepared = try self.store.prepare(sample { $0.body = self.long })
+            #expect(throws: QueueError.self) {
+                try self.store.transaction(durable: true) { transaction in
+                    _ = try transaction.insert(prepared)
+                    throw Undo()
+                }
+            }
+        }
+        #expect(self.files().isEmpty)
+    }
+
+    @Test func orphansGoAndOthersStay() throws {
+        let id = try self.store.insert(sample { $0.body = self.long }).id
+        let dead = try self.store.insert(sample { $0.body = self.long }).id
+        try self.store.run(dead, .dead)
+        try Data([1]).write(to: URL(filePath: self.store.bodies.path("left-by-a-process-that-died")))
+        #expect(try self.store.removeOrphanedBodies() == 1)
+        for id in [id, dead] {
+            let file = try #require(try self.store.record(id)?.request.bodyFile)
+            #expect(FileManager.default.fileExists(atPath: file))
+        }
+        _ = try self.store.transaction(durable: true) { try $0.reset() }
+        #expect(self.files().isEmpty)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct ClockTests {
+    private let bench: StoreBench
+
+    init() throws { self.bench = try StoreBench() }
+
+    private func expire(_ store: RequestStore, maxAge: Duration? = nil) throws -> [UUID] {
+        try store.transaction(durable: false) { try $0.expire(maxAge: maxAge) }
+    }
+
+    @Test func whatIsOfNoUseIsGivenUp() throws {
+        let store = try self.bench.open()
+        let soon = try store.insert(sample { $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(10) }).id
+        let later = try store.insert(sample { $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(100) }).id
+        let never = try store.insert(sample()).id
+        #expect(try store.transaction(durable: false) { try $0.nextDeadline() } == .seconds(10))
+        #expect(try self.expire(store).isEmpty)
+        self.bench.pass(.seconds(10))
+        #expect(try self.expire(store) == [soon])
+        #expect(try store.all().map(\.state) == [.dead, .ready, .ready])
+        #expect(try store.record(soon)?.lastError == "it expired")
+        #expect(try store.readyIDs() == [later, never])
+    }
+
+    @Test func theOldAreGivenUpButNotWhatIsBeingSent() throws {
+        let store = try self.bench.open()
+        let ids = try (0..<100).map { try store.insert(sample($0)).id }
+        _ = try store.transaction(durable: false) { try $0.markRunning(ids[5]) }
+        self.bench.pass(.seconds(100))
+        let young = try store.insert(sample(100)).id
+        #expect(try self.expire(store, maxAge: .seconds(101)).isEmpty)
+        #expect(try self.expire(store, maxAge: .seconds(100)).count == 99)
+        #expect(try store.all([.ready, .running]).map(\.id) == [ids[5], young])
+    }
+
+    @Test(arguments: [-86_400.0 * 400, 86_400.0 * 400] as [TimeInterval])
+    func aWallClockThatJumpsChangesNothing(_ jump: TimeInterval) throws {
+        let store = try self.bench.open()
+        let id = try store.insert(sample { $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(100) }).id
+        let tried = try store.insert(sample()).id
+        try store.run(tried, .later(after: .seconds(30), countsAttempt: true))
+        self.bench.setWall(jump)
+        #expect(try self.expire(store, maxAge: .seconds(101)).isEmpty)
+        #expect(try store.transaction(durable: false) { try $0.nextDue() } == .seconds(30))
+        #expect(try store.record(tried)?.notBefore == self.bench.stamp.wall.addingTimeInterval(30))
+        self.bench.pass(.seconds(99))
+        #expect(try self.expire(store, maxAge: .seconds(101)).isEmpty)
+        self.bench.pass(.seconds(1))
+        #expect(try self.expire(store) == [id])
+    }
+
+    @Test func timeGoesOnOverARestartOfTheSystem() throws {
+        let store = try self.bench.open()
+        let id = try store.insert(sample { $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(100) }).id
+        store.close()
+        self.bench.reboot(after: .seconds(60))
+        let again = try self.bench.open()
+        #expect(try self.expire(again, maxAge: .seconds(61)).isEmpty)
+        #expect(try again.transaction(durable: false) { try $0.nextDeadline() } == .seconds(40))
+        self.bench.pass(.seconds(40))
+        #expect(try self.expire(again) == [id])
+    }
+
+    @Test func aClockThatWasNeverSetMakesNothingOld() throws {
+        let store = try self.bench.open()
+        try store.insert(sample())
+        store.close()
+        // Without a battery: 1970 until the network says otherwise.
+        self.bench.reboot()
+        self.bench.setWall(-1_750_000_000)
+        let again = try self.bench.open()
+        #expect(try self.expire(again, maxAge: .seconds(10)).isEmpty)
+        self.bench.setWall(1_750_000_000 + 500)
+        #expect(try self.expire(again, maxAge: .seconds(10)).isEmpty)
+        try again.insert(sample())
+        again.close()
+        self.bench.reboot(after: .seconds(5))
+        let third = try self.bench.open()
+        #expect(try self.expire(third, maxAge: .seconds(10)).isEmpty)
+        self.bench.pass(.seconds(5))
+        #expect(try self.expire(third, maxAge: .seconds(10)).count == 2)
+    }
+
+    @Test func datesBeyondAnyCalendarDoNotTrap() throws {
+        let store = try self.bench.open()
+        for date in [Date.distantFuture, .distantPast, Date(timeIntervalSince1970: 1e300)] {
+            try store.insert(sample { $0.expiresAt = date })
+        }
+        #expect(try self.expire(store, maxAge: .seconds(Int64.max)).count == 1)
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct DiskTests {
+    private func size(_ path: String) -> Int {
+        if case .file(_, size: let size) = StoreFiles.kind(path) { size } else { 0 }
+    }
+
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
+    func aFullDiskIsNamedAndLosesNothing() throws {
+        let bench = try StoreBench()
+        try PrivateMounts.run {
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 1 << 20)
+            // Something else that takes room, for a while.
+            let filler = bench.folder["filler"]
+            try Data(repeating: 1, count: 300 << 10).write(to: URL(filePath: filler))
+            let store = try bench.open()
+            var kept: [UUID] = []
+            var refusals = 0
+            for number in 0..<5000 where refusals < 3 {
+                do {
+                    kept.append(try store.insert(sample(number)).id)
+                } catch QueueError.diskFull(path: bench.path) { refusals += 1 }
+            }
+            #expect(refusals == 3)
+            #expect(kept.count > 50)
+            #expect(try store.all().map(\.id) == kept)
+            try store.verify()
+            store.close()
+            try FileManager.default.removeItem(atPath: filler)
+            let again = try bench.open()
+            #expect(try again.all().map(\.id) == kept)
+            for id in kept { try again.run(id, .delivered()) }
+            try again.tidy()
+            try again.insert(sample())
+            #expect(bench.salvages.isEmpty)
+        }
+    }
+
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
+    func aBodyThatDoesNotFitLeavesNothing() throws {
+        let bench = try StoreBench()
+        try PrivateMounts.run {
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 1 << 20)
+            let store = try bench.open()
+            #expect {
+                try store.insert(sample { $0.body = Data(repeating: 1, count: 2 << 20) })
+            } throws: { error in
+                if case .diskFull = error as? QueueError { true } else { false }
+            }
+            #expect(StoreFiles.names(in: store.bodies.folder).isEmpty)
+            #expect(try store.all().isEmpty)
+            try store.insert(sample())
+        }
+    }
+
+    @Test func theJournalStaysSmall() throws {
+        let bench = try StoreBench()
+        let store = try bench.open()
+        var largest = 0
+        for number in 0..<3000 {
+            let prepared = try store.prepare(sample(number))
+            try store.transaction(durable: false) { _ = try $0.insert(prepared) }
+            if number % 100 == 0 { largest = max(largest, self.size("\(bench.path)-wal")) }
+        }
+        // SQLite copies it back every 1000 pages.
+        #expect(largest < 6 << 20)
+        try store.tidy()
+        #expect(self.size("\(bench.path)-wal") == 0)
+    }
+
+    @Test func aFileThatIsMostlyEmptyShrinks() throws {
+        let bench = try StoreBench()
+        let store = try bench.open()
+        let prepared = try (0..<4000).map { try store.prepare(sample($0)) }
+        try store.transaction(durable: false) { transaction in for one in prepared { _ = try transaction.insert(one) } }
+        try store.tidy()
+        let full = self.size(bench.path)
+        try store.transaction(durable: false) { transaction in
+            for one in prepared.dropFirst() { _ = try transaction.cancel(one.request.id) }
+        }
+        try store.tidy()
+        #expect(self.size(bench.path) < full / 10)
+        #expect(try store.all().map(\.id) == [prepared[0].request.id])
+    }
+
+    @Test func deliveredSecretsAreGone() throws {
+        let bench = try StoreBench()
+        let store = try bench.open()
+        let id = try store.insert(sample { $0.headers["Authorization"] = "Bearer very-secret" }).id
+        try store.run(id, .delivered())
+        try store.tidy()
+        let file = try Data(contentsOf: URL(filePath: bench.path))
+        #expect(file.firstRange(of: Data("very-secret".utf8)) == nil)
+    }
+
+    @Test func nothingRunsInTheBackground() throws {
+        func threads() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
+        let bench = try StoreBench()
+        let store = try bench.open()
+        // Other tests start threads at the same time: what the store starts would be there every time.
+        let growth = try (0..<20).map { number in
+            let before = try threads()
+            try store.insert(sample(number))
+            _ = try store.all()
+            try store.tidy()
+            return try threads() - before
+        }
+        #expect(growth.contains { $0 <= 0 })
+    }
+}

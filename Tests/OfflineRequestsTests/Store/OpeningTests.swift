@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct OpeningTests {
+    private let bench: StoreBench
+
+    init() throws { self.bench = try StoreBench() }
+
+    /// Changes octets of the file.
+    private func patch(_ octets: [UInt8], at place: UInt64) throws {
+        let file = try FileHandle(forUpdating: URL(filePath: self.bench.path))
+        try file.seek(toOffset: place)
+        try file.write(contentsOf: Data(octets))
+        try file.close()
+    }
+
+    private func makeQueue() throws {
+        let store = try self.bench.open()
+        try store.insert(sample())
+        store.close()
+    }
+
+    @Test func filesAreForTheirUserAlone() throws {
+        let store = try self.bench.open()
+        try store.insert(sample { $0.body = Data(repeating: 7, count: 100_000) })
+        let manager = FileManager.default
+        func mode(_ path: String) throws -> Int? {
+            try manager.attributesOfItem(atPath: path)[.posixPermissions] as? Int
+        }
+        for suffix in ["", "-wal", "-shm", "-lock"] {
+            #expect(try mode(self.bench.path + suffix) == 0o600, "\(suffix)")
+        }
+        #expect(try mode(store.bodies.folder) == 0o700)
+        for name in try manager.contentsOfDirectory(atPath: store.bodies.folder) {
+            #expect(try mode(store.bodies.path(name)) == 0o600)
+        }
+        // A copy that somebody made, for example.
+        store.close()
+        try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: self.bench.path)
+        let again = try self.bench.open()
+        try again.insert(sample())
+        for suffix in ["", "-wal", "-shm"] { #expect(try mode(self.bench.path + suffix) == 0o600, "\(suffix)") }
+    }
+
+    @Test func foldersAreMade() throws {
+        let path = self.bench.folder["some/where/queue.sqlite"]
+        let store = try RequestStore(path: path)
+        try store.insert(sample())
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func aFolderIsNoQueue() throws {
+        #expect(throws: QueueError.isDirectory(path: self.bench.folder.path)) {
+            try RequestStore(path: self.bench.folder.path)
+        }
+    }
+
+    @Test func aDeviceIsNoQueue() {
+        #expect(throws: QueueError.self) { try RequestStore(path: "/dev/null") }
+        #expect(!FileManager.default.fileExists(atPath: "/dev/null-wal"))
+    }
+
+    @Test(arguments: ["Dear diary,\n", String(repeating: "a line of text\n", count: 10_000)])
+    func somebodyElsesTextStaysAsItIs(_ text: String) throws {
+        try Data(text.utf8).write(to: URL(filePath: self.bench.path))
+        #expect(throws: QueueError.notAQueue(path: self.bench.path)) { try self.bench.open() }
+        #expect(try String(contentsOfFile: self.bench.path, encoding: .utf8) == text)
+        let names = try FileManager.default.contentsOfDirectory(atPath: self.bench.folder.path)
+        #expect(!names.contains { $0.contains("corrupt") || $0.contains("salvag") })
+    }
+
+    @Test func somebodyElsesDatabaseStaysAsItIs() throws {
+        try self.makeQueue()
+        // No version, and the application id of somebody else.
+        try self.patch([0, 0, 0, 0], at: 60)
+        try self.patch([1, 2, 3, 4], at: 68)
+        let before = try Data(contentsOf: URL(filePath: self.bench.path))
+        #expect(throws: QueueError.notAQueue(path: self.bench.path)) { try self.bench.open() }
+        #expect(try Data(contentsOf: URL(filePath: self.bench.path)) == before)
+    }
+
+    @Test func aNewerSchemaIsLeftAlone() throws {
+        try self.makeQueue()
+        try self.patch([0, 0, 0, 99], at: 60)
+        #expect(throws: QueueError.newerSchema(path: self.bench.path, version: 99)) { try self.bench.open() }
+        #expect(self.bench.salvages.isEmpty)
+    }
+
+    @Test func anEmptyFileBecomesAQueue() throws {
+        #expect(FileManager.default.createFile(atPath: self.bench.path, contents: nil))
+        try self.makeQueue()
+    }
+
+    @Test func aFileThatIsGoneIsMadeAnew() throws {
+        let store = try self.bench.open()
+        try store.insert(sample(1))
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: self.bench.path + suffix) }
+        let id = try store.insert(sample(2)).id
+        #expect(try store.all().map(\.id) == [id])
+        store.close()
+        #expect(try self.bench.open().all().map(\.id) == [id])
+    }
+
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount"))
+    func aReadOnlyPlaceIsNamed() throws {
+        try self.makeQueue()
+        let (bench, folder) = (self.bench, self.bench.folder.path)
+        try PrivateMounts.run {
+            try PrivateMounts.makeReadOnly(folder)
+            #expect(throws: QueueError.readOnly(path: bench.path)) { try bench.open() }
+        }
+    }
+
+    @Test func severalUseOneFile() throws {
+        let stores = try (0..<3).map { _ in try self.bench.open() }
+        #expect(try !stores[0].isChangedElsewhere() || true)
+        let ids = try (0..<9).map { try stores[$0 % 3].insert(sample($0)).id }
+        for store in stores { #expect(try store.all().map(\.id) == ids) }
+        #expect(try stores[0].isChangedElsewhere())
+        #expect(try !stores[0].isChangedElsewhere())
+        try stores[0].insert(sample())
+        #expect(try !stores[0].isChangedElsewhere())
+        try stores[1].insert(sample())
+        #expect(try stores[0].isChangedElsewhere())
+    }
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+import Testing
+
+@testable import OfflineRequests
+
+@Suite struct RecordedOutcomeTests {
+    private let bench: StoreBench
+    private let store: RequestStore
+
+    init() throws {
+        self.bench = try StoreBench()
+        self.store = try self.bench.open()
+    }
+
+    private func change<Value: Sendable>(_ body: (StoreTransaction) throws -> Value) throws -> Value {
+        try self.store.transaction(durable: true, body)
+    }
+
+    @Test func highPrioritiesFirstThenInOrder() throws {
+        let priorities: [RequestPriority] = [.low, .normal, .high, .normal, .high, .low]
+        let ids = try priorities.enumerated().map { number, priority in
+            try self.store.insert(sample(number) { $0.priority = priority }).id
+        }
+        #expect(try self.store.readyIDs() == [2, 4, 1, 3, 0, 5].map { ids[$0] })
+        let gate = try #require(try self.change { try $0.gates() }.first)
+        #expect(gate.priority == .high)
+        #expect(gate.gate == Gate(host: "example.net"))
+        #expect(try self.change { try $0.ready(gate: gate.id, limit: 2).map(\.id) } == [ids[2], ids[4]])
+    }
+
+    @Test func gatesAreHostsAndRequirements() throws {
+        for number in 0..<6 {
+            try self.store.insert(
+                RetryableRequest(
+                    endpoint: number % 2 == 0 ? "https://a.example" : "https://b.example:8443/x",
+                    requires: PathRequirements(unmeteredOnly: number % 3 == 0)
+                )
+            )
+        }
+        let gates = try self.change { try $0.gates() }
+        #expect(gates.count == 4)
+        #expect(Set(gates.map(\.gate.host)) == ["a.example", "b.example:8443"])
+        // The numbers stay when the file is opened again.
+        self.store.close()
+        let again = try self.bench.open()
+        try again.insert(RetryableRequest(endpoint: "https://a.example/other"))
+        #expect(try again.transaction(durable: false) { try $0.gates().map(\.id) } == gates.map(\.id))
+    }
+
+    @Test func attemptsAreCountedWhereTheyCount() throws {
+        let id = try self.store.insert(sample()).id
+        try self.store.run(id, .later(after: nil, countsAttempt: false), error: "no path")
+        var record = try #require(try self.store.record(id))
+        #expect(record.state == .ready)
+        #expect(record.attempts == 1)
+        #expect(record.request.retryCount == 0)
+        #expect(!record.isRepeat)
+        #expect(record.lastError == "no path")
+
+        try self.store.run(id, .later(after: .seconds(60), countsAttempt: true), status: 503, error: "busy")
+        record = try #require(try self.store.record(id))
+        #expect(record.state == .backoff)
+        #expect(record.request.retryCount == 1)
+        #expect(record.isRepeat)
+        #expect(record.lastStatus == 503)
+        let due = self.bench.stamp.wall.addingTimeInterval(60)
+        #expect(record.notBefore == due)
+        #expect(record.waiting == .backoff(until: due))
+        #expect(try self.change { try $0.nextDue() } == .seconds(60))
+        self.bench.pass(.milliseconds(59_999))
+        #expect(try self.change { try $0.promoteDue() } == 0)
+        self.bench.pass(.milliseconds(1))
+        #expect(try self.change { try $0.promoteDue() } == 1)
+        #expect(try self.change { try $0.nextDue() } == nil)
+    }
+
+    @Test func backoffIsForgottenOnDemand() throws {
+        let id = try self.store.insert(sample()).id
+        try self.store.run(id, .later(after: .seconds(3600), countsAttempt: true))
+        #expect(try self.change { try $0.promoteDue(all: true) } == 1)
+        #expect(try self.store.readyIDs() == [id])
+    }
+
+    @Test func whatADeadSenderLeftIsARepeat() throws {
+        let id = try self.store.insert(sample()).id
+        #expect(try self.change { try $0.markRunning(id) })
+        #expect(try !self.change { try $0.markRunning(id) })
+        #expect(try self.store.readyIDs().isEmpty)
+        self.store.close()
+        let next = try self.bench.open()
+        #expect(try next.counts.running == 1)
+        #expect(try next.transaction(durable: false) { try $0.releaseRunning() } == 1)
+        let record = try #require(try next.record(id))
+        #expect(record.state == .ready)
+        #expect(record.isRepeat)
+        #expect(record.request.retryCount == 0)
+    }
+
+    @Test func responsesAreKeptUntilTheyAreTaken() throws {
+        let response = HTTPResponse(status: 201, headers: ["Location": "/1"], body: [0, 255, 1])
+        let id = try self.store.insert(sample { $0.keepsResponse = true }).id
+        try self.store.run(id, .delivered(response))
+        let record = try #require(try self.store.record(id))
+        #expect(record.state == .succeeded)
+        #expect(record.response == response)
+        #expect(record.lastStatus == 201)
+        #expect(try self.store.all([.ready, .dead]).isEmpty)
+        #expect(try self.change { try $0.purgeDead() } == 0)
+        #expect(try self.change { try $0.purge(id) })
+        #expect(try self.store.counts == QueueCounts())
+    }
+
+    @Test func theDeadAreListedRevivedAndPurged() throws {
+        let ids = try (0..<4).map { try self.store.insert(sample($0)).id }
+        for id in ids[..<3] { try self.store.run(id, .dead, status: 404, error: "not found") }
+        #expect(try self.store.all([.dead]).map(\.id) == Array(ids[..<3]))
+        #expect(try self.store.readyIDs() == [ids[3]])
+        #expect(try self.store.all([.dead]).allSatisfy { $0.lastStatus == 404 && $0.lastError == "not found" })
+
+        #expect(try self.change { try $0.requeue(ids[1]) } == .ready)
+        #expect(try self.change { try $0.requeue(ids[3]) } == nil)
+        #expect(try self.store.readyIDs() == [ids[3], ids[1]])
+        #expect(try self.change { try $0.requeueDead(limit: 1) } == [ids[0]])
+        #expect(try self.change { try $0.purgeDead() } == 1)
+        #expect(try self.store.all().map(\.id) == [ids[3], ids[1], ids[0]])
+        // An id is free again only once nothing has it.
+        #expect(try self.store.insert(RetryableRequest(id: ids[2], endpoint: "https://example.net")).state == .ready)
+    }
+
+    @Test func heldRequestsGoOnByReason() throws {
+        let ids = try (0..<2).map { number in
+            try self.store.insert(sample(number) { $0.orderingKey = "\(number)" }).id
+        }
+        try self.store.run(ids[0], .held(.unauthorized), status: 401)
+        try self.store.run(ids[1], .dead)
+        #expect(try self.store.all([.held]).map(\.waiting) == [.unauthorized, .laneHeld])
+        #expect(try self.change { try $0.resumeHeld(for: .unauthorized) } == 1)
+        #expect(try self.store.all().map(\.state) == [.ready, .held])
+        #expect(try self.change { try $0.requeueDead() } == [ids[1]])
+    }
+
+    @Test func selectionsAreCancelled() throws {
+        let ids = try (0..<6).map { number in
+            try self.store.insert(sample(number) { $0.requestType = number % 2 == 0 ? "even" : "odd" }).id
+        }
+        _ = try self.change { try $0.markRunning(ids[0]) }
+        #expect(
+            try self.change { try $0.cancel(.type("even")) }
+                == Cancellation(ids: [ids[0], ids[2], ids[4]], running: [ids[0]])
+        )
+        #expect(try self.change { try $0.cancel(.all) }.ids == [ids[1], ids[3], ids[5]])
+        #expect(try self.change { try $0.cancel(ids[1]) } == nil)
+    }
+
+    @Test func resetRemovesEverything() throws {
+        let ids = try (0..<5).map { try self.store.insert(sample($0)).id }
+        try self.store.run(ids[0], .dead)
+        _ = try self.change { try $0.markRunning(ids[1]) }
+        #expect(try self.change { try $0.reset() } == [ids[1]])
+        #expect(try self.store.all().isEmpty)
+        #expect(try self.store.counts == QueueCounts())
+        try self.store.insert(sample())
+        #expect(try self.store.readyIDs().count == 1)
+    }
+
+    @Test func aPauseOutlivesTheProcess() throws {
+        try self.change { $0.isPaused = true }
+        self.store.close()
+        let again = try self.bench.open()
+        #expect(try again.read { $1.isPaused })
+    }
+
+    @Test func pagesAreInOrderAndWithoutGaps() throws {
+        let ids = try (0..<25).map { try self.store.insert(sample($0)).id }
+        for index in [3, 9, 20] { try self.store.run(ids[index], .dead) }
+        var found: [UUID] = []
+        var last: Int64 = 0
+        while true {
+            let page = try self.store.read { [last] records, _ in
+                try records.page(states: [.ready, .dead], after: last, limit: 10)
+            }
+            guard let end = page.last else { break }
+            found += page.map(\.id)
+            last = end.sequence
+        }
+        #expect(found == ids)
+    }
+}

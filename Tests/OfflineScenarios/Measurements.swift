@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathCurl
+import NetPathHTTP
+import OfflineRequests
+
+// What `make bench-queue` measures; each prints one number per line, for a shell.
+
+/// Prints how many requests per second `--callers` tasks enqueue, each after the other.
+func measureEnqueuing() async throws {
+    let queue = try open(sending: false)
+    let count = options["count", default: 1_000]
+    let callers = options["callers", default: 1]
+    // The first makes what every later one finds.
+    try await enqueueAll(in: queue, count: callers, callers: callers)
+    // Making requests is not what is measured.
+    let requests = (0..<count).map { options.request($0) }
+    let begin = ContinuousClock.now
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for caller in 0..<callers {
+            group.addTask {
+                for number in stride(from: caller, to: count, by: callers) {
+                    try await queue.enqueue(requests[number])
+                }
+            }
+        }
+        try await group.waitForAll()
+    }
+    print(rate(count, since: begin))
+    queue.close()
+}
+
+/// Prints how many requests per second a full queue sends.
+func measureDraining() async throws {
+    let queue = try open(sending: false)
+    let count = queue.pendingRequests.count
+    queue.close()
+    let begin = ContinuousClock.now
+    let sender = try open(sending: true)
+    try await sender.waitUntilEmpty()
+    print(rate(count, since: begin))
+    sender.close()
+}
+
+/// Prints how many requests per second the transport sends by itself, so many at a time.
+func measureBareTransport() async {
+    let count = options["count", default: 10_000]
+    let callers = options["concurrency", default: 6]
+    let body = HTTPRequest.Body.bytes([UInt8](repeating: UInt8(ascii: "x"), count: options["size", default: 100]))
+    let begin = ContinuousClock.now
+    await withTaskGroup(of: Void.self) { group in
+        for caller in 0..<callers {
+            group.addTask {
+                for number in stride(from: caller, to: count, by: callers) {
+                    let request = HTTPRequest(
+                        method: "POST",
+                        url: "\(options.url)?id=request-\(number)",
+                        headers: ["Idempotency-Key": "\"\(UUID().uuidString)\""],
+                        body: body
+                    )
+                    let result = await withCheckedContinuation { continuation in
+                        _ = CurlTransport.shared.start(request) { continuation.resume(returning: $0) }
+                    }
+                    if case .failure(let error) = result { fatalError("\(error)") }
+                }
+            }
+        }
+    }
+    print(rate(count, since: begin))
+}
+
+/// Prints how long opening takes, in microseconds, and how much memory the process then has, and had, in KiB.
+func measureOpening() async throws {
+    let begin = ContinuousClock.now
+    let queue = try open(sending: true)
+    // Until the thread of the queue has looked at all it holds.
+    let count = queue.pendingRequests.count
+    let duration = ContinuousClock.now - begin
+    try await Task.sleep(for: .milliseconds(300))
+    print(Int(duration / .microseconds(1)), residentMemory("VmRSS:"), residentMemory("VmHWM:"), count)
+    queue.close()
+}
+
+private func rate(_ count: Int, since begin: ContinuousClock.Instant) -> Int {
+    Int(Double(count) / ((ContinuousClock.now - begin) / .seconds(1)))
+}
+
+private func residentMemory(_ name: String) -> Int {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    return status.split(separator: "\n").first { $0.hasPrefix(name) }.flatMap { Int($0.filter(\.isNumber)) } ?? -1
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+import OfflineRequests
+
+/// What the process was started with.
+let options = Options(CommandLine.arguments)
+
+/// What the command line asks for: `SCENARIO FILE [URL] [--name VALUE …]`.
+struct Options: Sendable {
+    let scenario: String
+    let file: String
+    let url: String
+    private let values: [String: String]
+
+    init(_ arguments: [String]) {
+        var words: [String] = []
+        var values: [String: String] = [:]
+        var rest = arguments.dropFirst()
+        while let word = rest.popFirst() {
+            if word.hasPrefix("--") { values[String(word.dropFirst(2))] = rest.popFirst() } else { words.append(word) }
+        }
+        self.scenario = words.first ?? ""
+        self.file = words.dropFirst().first ?? ""
+        self.url = words.dropFirst(2).first ?? ""
+        self.values = values
+    }
+
+    /// The value after `--name`.
+    subscript(_ name: String) -> String? { self.values[name] }
+
+    /// The number after `--name`.
+    subscript(_ name: String, default fallback: Int) -> Int { self.values[name].flatMap { Int($0) } ?? fallback }
+
+    /// The settings: with `--pace fast` nothing waits longer than a test wants to, with `own` (the default) as shipped.
+    var settings: QueueSettings {
+        var settings = QueueSettings()
+        if self["pace"] == "fast" {
+            settings.delivery.baseBackoff = .milliseconds(20)
+            settings.delivery.maxBackoff = .milliseconds(200)
+            settings.delivery.minimumOnline = .zero
+            settings.delivery.reconnectJitter = .zero
+        }
+        if let base = self["base-backoff"].flatMap({ Int($0) }) {
+            settings.delivery.baseBackoff = .milliseconds(base)
+            settings.delivery.maxBackoff = .milliseconds(base)
+        }
+        settings.delivery.concurrency = self["concurrency", default: settings.delivery.concurrency]
+        settings.delivery.perHostConcurrency = self["concurrency", default: settings.delivery.perHostConcurrency]
+        return settings
+    }
+
+    /// How long nothing may move, in seconds.
+    private var timeouts: HTTPRequest.Timeouts {
+        guard let seconds = self["timeout"].flatMap({ Int($0) }) else { return HTTPRequest.Timeouts() }
+        return HTTPRequest.Timeouts(connect: .seconds(seconds), stall: .seconds(seconds))
+    }
+
+    /// The request of a number: its query names it, so that the server's log does.
+    func request(_ number: Int) -> RetryableRequest {
+        RetryableRequest(
+            endpoint: "\(self.url)\(self.url.contains("?") ? "&" : "?")id=\(self["name"] ?? "request")-\(number)",
+            method: "POST",
+            body: Data(repeating: UInt8(ascii: "x"), count: self["size", default: 100]),
+            maxRetries: self["retries", default: 10_000],
+            orderingKey: self["lane"],
+            timeouts: self.timeouts
+        )
+    }
+}
+
+/// Writes an object as a line, at once: what was written before a kill counts.
+func say(_ members: [String: String]) {
+    let text = members.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\(quoted($0.value))" }
+    FileHandle.standardOutput.write(Data("{\(text.joined(separator: ","))}\n".utf8))
+}
+
+private func quoted(_ text: String) -> String {
+    let escaped = text.unicodeScalars.map { scalar in
+        switch scalar {
+        case "\"", "\\": "\\\(scalar)"
+        case let scalar where scalar.value < 32: " "
+        default: String(scalar)
+        }
+    }
+    return "\"\(escaped.joined())\""
+}
