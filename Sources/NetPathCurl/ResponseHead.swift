@@ -16,12 +16,13 @@ struct ResponseHead {
     private var size = 0
 
     /// Takes a line with its end, and says whether the head is still short enough.
-    mutating func take(_ line: some Collection<UInt8>) -> Bool {
+    mutating func take(_ line: [UInt8]) -> Bool {
         self.size += line.count
         guard self.size <= Self.limit else { return false }
         // What follows the body is trailers.
         guard !self.isComplete || line.starts(with: Array("HTTP/".utf8)) else { return true }
-        let text = String(decoding: line, as: UTF8.self).filter { $0 != "\r\n" && $0 != "\n" && $0 != "\r" }
+        let end = line.lastIndex { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") } ?? -1
+        let text = String(decoding: line[...end], as: UTF8.self)
         if text.hasPrefix("HTTP/") {
             let status = text.split(separator: " ", maxSplits: 2).dropFirst().first.flatMap { Int($0) }
             self = Self(status: status.flatMap { $0 >= 200 ? $0 : nil }, size: self.size)

@@ -108,6 +108,11 @@ final class Transfer {
 
     /// What came of it, to be called before the handle leaves libcurl; without a code it is ended by us.
     func result(code: UInt32?) -> Result<HTTPResponse, TransportError> {
+        // Whoever hears of the end must not find the file of a response that failed.
+        defer {
+            self.source = nil
+            self.destination = nil
+        }
         let failure = self.failure ?? code.flatMap { self.easy.failure(code: $0, isConnected: self.attempts > 0) }
         do throws(Failure) {
             if let failure { throw failure }

@@ -44,7 +44,7 @@ public struct HTTPRequest: Hashable, Sendable {
     public var interface: String?
     /// How many octets of a response are kept in memory; a longer one is an error.
     public var responseLimit: Int
-    /// Where the body of a successful response is written instead; made anew, and removed when the request fails.
+    /// The file where the body of a successful response goes instead, in the place of an older one, once it is whole.
     public var responseFile: String?
 
     /// Creates a request.

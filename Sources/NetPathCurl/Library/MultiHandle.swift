@@ -46,8 +46,8 @@ final class MultiHandle: Sendable {
     /// Sleeps until something can be done, or somebody wakes it.
     func wait(until deadline: ContinuousClock.Instant?) {
         // Rounded up: a remainder below a millisecond must not become a busy loop.
-        let rest = deadline.map { max(.zero, $0 - .now) / .milliseconds(1) + 1 }
-        _ = unsafe curl_multi_poll(self.handle, nil, 0, rest.map { Int32(clamping: Int64($0)) } ?? .max, nil)
+        let rest = deadline.map { min(max(.zero, $0 - .now) / .milliseconds(1) + 1, 1e9) }
+        _ = unsafe curl_multi_poll(self.handle, nil, 0, rest.map { Int32($0) } ?? .max, nil)
     }
 
     func add(_ easy: EasyHandle) -> Bool {

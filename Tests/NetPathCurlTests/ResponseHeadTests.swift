@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathHTTP
+import Testing
+
+@testable import NetPathCurl
+
+@Suite struct ResponseHeadTests {
+    private func head(_ lines: String...) -> ResponseHead {
+        var head = ResponseHead()
+        for line in lines {
+            let isShort = head.take(Array("\(line)\r\n".utf8))
+            #expect(isShort)
+        }
+        return head
+    }
+
+    @Test func theStatusAndTheFieldsAreRead() {
+        let head = self.head("HTTP/1.1 503 Service Unavailable", "Retry-After:  7\t", "X-Empty:", "x: a:b", "")
+        #expect(head.status == 503)
+        #expect(head.isComplete)
+        #expect(head.headers == ["Retry-After": "7", "X-Empty": "", "x": "a:b"])
+    }
+
+    @Test func anInformationalStatusIsNoAnswer() {
+        let informed = self.head("HTTP/1.1 100 Continue", "X: early", "")
+        #expect(informed.status == nil)
+        #expect(!informed.isComplete)
+        let head = self.head("HTTP/1.1 103 Early Hints", "X: early", "", "HTTP/2 204", "X: late", "")
+        #expect(head.status == 204)
+        #expect(head.headers == ["X": "late"])
+    }
+
+    @Test func aHeadThatIsCutIsNotComplete() {
+        #expect(!self.head("HTTP/1.1 200 OK", "X: y").isComplete)
+        #expect(self.head().status == nil)
+        #expect(self.head("HTTP/1.1 abc").status == nil)
+    }
+
+    @Test func trailersAreNoFields() {
+        #expect(self.head("HTTP/1.1 200 OK", "", "X-Trailer: 1", "").headers.fields.isEmpty)
+    }
+
+    @Test func aHeadCannotGrowForEver() {
+        var head = ResponseHead()
+        let line = Array("X: \(String(repeating: "y", count: 1000))\r\n".utf8)
+        _ = head.take(Array("HTTP/1.1 200 OK\r\n".utf8))
+        let taken = (0..<1000).prefix { _ in head.take(line) }.count
+        #expect((200..<300).contains(taken))
+    }
+}
