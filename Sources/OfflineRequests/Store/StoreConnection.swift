@@ -96,6 +96,8 @@ final class StoreConnection: Sendable {
             } catch {
                 // SQLite has done it already after some errors, such as a full disk.
                 if db.isInsideTransaction { try? db.execute(sql: "ROLLBACK") }
+                // The journal may be what fills the disk, and the next transaction has the room it gives back.
+                if (error as? DatabaseError)?.resultCode == .SQLITE_FULL { _ = try? db.checkpoint(.truncate) }
                 throw error
             }
         }

@@ -222,7 +222,6 @@ import Testing
         let before = StoreFiles.identity(bench.path)
         try Self.damage(bench.path)
         let third = try bench.open()
-        #expect(throws: QueueError.self) { try third.verify() }
         #expect(bench.salvages.count == 1)
         #expect(StoreFiles.identity(bench.path) != before)
         let second = try other.insert(sample(2)).id
@@ -250,6 +249,7 @@ import Testing
         let bench = try StoreBench()
         let store = try bench.open()
         for round in 1...4 {
+            try store.tidy()
             // The store notices that its file is another one, and opens that.
             let file = try Data(contentsOf: URL(filePath: bench.path))
             var damaged = file

@@ -96,6 +96,8 @@ struct SQLStatement {
 
     private func bind(_ values: [Value]) throws {
         let handle = unsafe self.statement.sqliteStatement
+        // GRDB leaves a statement where it ended, and one that was not reset takes no values.
+        _ = unsafe sqlite3_reset(handle)
         // SQLite copies what it is given before the call returns.
         let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         for (index, value) in values.enumerated() {
