@@ -96,6 +96,8 @@ final class StoreConnection: Sendable {
             } catch {
                 // SQLite has done it already after some errors, such as a full disk.
                 if db.isInsideTransaction { try? db.execute(sql: "ROLLBACK") }
+                // What is in the journal may fit into the file when another transaction fits into neither.
+                if (error as? DatabaseError)?.resultCode == .SQLITE_FULL { _ = try? db.checkpoint(.truncate) }
                 throw error
             }
         }
