@@ -37,35 +37,6 @@ final class NetlinkSession {
     /// Interfaces whose IPv6 settings changed: such a message lacks what it takes to update the table.
     private var announced: Set<UInt32> = []
 
-    /// What has to be asked again before the next report.
-    private struct Staleness {
-        /// The families for which the kernel may have come to another decision: routes and rules of one family say
-        /// nothing about the other.
-        var ipv4 = false
-        var ipv6 = false
-        /// The default routes of all interfaces.
-        var allInterfaces = false
-        /// The default routes of these interfaces.
-        var interfaces: Set<UInt32> = []
-
-        static let all = Staleness(ipv4: true, ipv6: true, allInterfaces: true)
-
-        func contains(_ family: AddressFamily) -> Bool { family == .ipv4 ? self.ipv4 : self.ipv6 }
-
-        /// Notes a change that is about routes of a family (AF_*); those without one are about both.
-        mutating func insertRoutes(_ family: UInt8?) {
-            if family != UInt8(AF_INET6) { self.ipv4 = true }
-            if family != UInt8(AF_INET) { self.ipv6 = true }
-            self.allInterfaces = true
-        }
-
-        mutating func insert(_ interface: UInt32) {
-            self.ipv4 = true
-            self.ipv6 = true
-            self.interfaces.insert(interface)
-        }
-    }
-
     /// The questions about the representative addresses, and the kernel's answers in the same order.
     private let questions: [RouteLookup.Question]
     private var representatives: [RepresentativeRoute]
@@ -173,8 +144,7 @@ final class NetlinkSession {
             }
             if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
-                self.stale.ipv4 = true
-                self.stale.ipv6 = true
+                self.stale.insertDecisions()
             }
             if let confirmAt, confirmAt <= self.context.clock.now() { self.confirm() }
             self.report(even: isAsked)
@@ -232,17 +202,17 @@ final class NetlinkSession {
                 return
             }
             self.table.apply(update, now: self.context.clock.now())
-            self.stale.insert(update.index)
+            self.stale.insert(interface: update.index)
             if !update.flags.contains(.up) { self.confirmSoon() }
         case RTM_DELLINK:
             guard let update = LinkUpdate(message) else { return }
             self.table.removeLink(update.index)
-            self.stale.insert(update.index)
+            self.stale.insert(interface: update.index)
             self.confirmSoon()
         case RTM_NEWADDR:
             guard let update = AddressUpdate(message) else { return }
             self.table.apply(update)
-            self.stale.insert(update.interfaceIndex)
+            self.stale.insert(interface: update.interfaceIndex)
         case RTM_DELADDR:
             guard let update = AddressUpdate(message) else { return }
             self.table.remove(update)
@@ -250,9 +220,9 @@ final class NetlinkSession {
             self.stale = .all
             self.confirmSoon()
         case RTM_NEWROUTE, RTM_NEWRULE:
-            self.stale.insertRoutes(message.field(at: 0, as: UInt8.self))
+            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
         case RTM_DELROUTE, RTM_DELRULE:
-            self.stale.insertRoutes(message.field(at: 0, as: UInt8.self))
+            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
         case RTM_NEWNEXTHOP:
             // Routes of one family may lead through next hops of the other.
@@ -348,22 +318,22 @@ final class NetlinkSession {
     private func askKernel() {
         let stale = self.stale
         self.stale = Staleness()
-        guard stale.ipv4 || stale.ipv6 else { return }
-        let asked = self.questions.indices.filter { stale.contains(self.questions[$0].destination.family) }
+        if stale.families.isEmpty { return }
+        let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].destination.family) }
         var interfaces: [UInt32] = []
         var defaultRoutes: [RouteLookup.DefaultRouteQuestion] = []
-        for index in self.table.principals where stale.allInterfaces || stale.interfaces.contains(index) {
+        for index in self.table.principals where stale.concerns(index) {
             interfaces.append(index)
             guard self.table.mayHaveDefaultRoutes(index) else { continue }
-            for family in AddressFamily.allCases where stale.contains(family) {
+            for family in AddressFamily.allCases where stale.families.cover(family) {
                 let position = self.questions.indices.first { self.questions[$0].destination.family == family }
-                if let position { defaultRoutes.append((index, self.questions[position])) }
+                if let position { defaultRoutes.append((index, position)) }
             }
         }
-        if stale.ipv4 { self.lookup.beginRound(.ipv4) }
-        if stale.ipv6 { self.lookup.beginRound(.ipv6) }
+        for family in AddressFamily.allCases where stale.families.cover(family) { self.lookup.beginRound(family) }
         let (answers, routes) = self.lookup.answers(
-            to: asked.map { self.questions[$0] },
+            to: asked,
+            of: self.questions,
             defaultRoutes: defaultRoutes
         )
         for (position, answer) in zip(asked, answers) { self.representatives[position].answer = answer }
@@ -374,7 +344,7 @@ final class NetlinkSession {
                 if let route = routes[next] { found.append(route) }
                 next += 1
             }
-            self.table.setDefaultRoutes(index, found, replacing: { stale.contains($0) })
+            self.table.setDefaultRoutes(index, found, replacing: stale.families)
         }
     }
 

@@ -10,6 +10,8 @@ import Synchronization
 extension QueueCommands.Run: RunnableCommand {
     /// How often a process that is not the one that sends looks whether anything is left; events are its own only.
     private static let lookInterval: Duration = .seconds(1)
+    /// How long the last events may take to arrive after what they tell is recorded.
+    private static let patience: Duration = .milliseconds(500)
 
     func run(in session: QueueSession) throws -> ToolStatus {
         let loop = session.loop
@@ -29,19 +31,25 @@ extension QueueCommands.Run: RunnableCommand {
             queue.close()
             report.end()
         }
+        let hasWork = !queue.counts.isDrained
         queue.start()
         let deadline = self.timeout.map { loop.now() + $0.duration }
+        var drainedAt: MonotonicTime?
         while true {
             let seen = events.withLock { events in
                 defer { events = [] }
                 return events
             }
             try report.show(seen, at: loop.now())
-            if self.untilEmpty, queue.counts.isDrained { return Self.status(queue.counts) }
+            drainedAt = self.untilEmpty && queue.counts.isDrained ? drainedAt ?? loop.now() : nil
+            if let drainedAt {
+                let isLast = seen.contains { $0.event == .drained } || loop.now() - drainedAt >= Self.patience
+                if isLast || !hasWork { return Self.status(queue.counts) }
+            }
             if let deadline, loop.now() >= deadline { return try self.timedOut(queue) }
             let limits = [
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
-                self.untilEmpty ? Self.lookInterval : nil,
+                self.untilEmpty ? Self.lookInterval : nil, drainedAt.map { $0 + Self.patience - loop.now() },
             ]
             if loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) { return .satisfied }
         }

@@ -8,7 +8,7 @@ import Testing
 /// The demonstration, as a newcomer runs it: it makes its network itself.
 @Suite(.needsCommandLab)
 struct OfflineDemoTests {
-    @Test func everythingIsDeliveredAfterTheCableIsBack() throws {
+    @Test func everythingIsDeliveredOnceThePathIsBack() throws {
         let lab = try NetworkNamespace()
         let products = URL(filePath: try MonitorProcess.builtProduct("ExampleOfflineDemo")).deletingLastPathComponent()
         let script = URL(filePath: #filePath).deletingLastPathComponent()

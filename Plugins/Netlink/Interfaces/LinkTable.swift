@@ -153,10 +153,10 @@ struct LinkTable {
     mutating func setDefaultRoutes(
         _ index: UInt32,
         _ routes: [InterfaceRoute],
-        replacing isAsked: (AddressFamily) -> Bool = { _ in true }
+        replacing asked: Staleness.Families = [.ipv4, .ipv6]
     ) {
-        let kept = self.entries[index]?.interface.defaultRoutes?.filter { !isAsked($0.family) } ?? []
-        self.entries[index]?.interface.defaultRoutes = isAsked(.ipv4) ? routes + kept : kept + routes
+        let kept = self.entries[index]?.interface.defaultRoutes?.filter { !asked.cover($0.family) } ?? []
+        self.entries[index]?.interface.defaultRoutes = asked.contains(.ipv4) ? routes + kept : kept + routes
     }
 
     /// Takes over what a dump cannot know from the table it replaces.
@@ -215,12 +215,11 @@ struct LinkTable {
             if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
         }
         return chosen.indices.compactMap { index in
-            guard let entry = self.entries[index] else { return nil }
-            var interface = entry.interface
-            interface.type = self.type(of: index)
-            interface.expectsConfiguration = entry.sawRouterAdvertisement || entry.hasDynamicAddressHistory
-            interface.carrierSince = interface.carrierSince ?? entry.linkLocalSince
-            return interface
+            guard var entry = self.entries[index] else { return nil }
+            entry.interface.type = self.type(of: index)
+            entry.interface.expectsConfiguration = entry.sawRouterAdvertisement || entry.hasDynamicAddressHistory
+            entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
+            return entry.interface
         }
     }
 

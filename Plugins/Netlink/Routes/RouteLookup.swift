@@ -60,7 +60,7 @@ final class RouteLookup {
 
     /// Asks about one destination.
     func route(to destination: IPAddress) -> RouteAnswer {
-        self.answers(to: [Question(destination)], defaultRoutes: []).answers[0]
+        self.answers(to: [0], of: [Question(destination)], defaultRoutes: []).answers[0]
     }
 
     /// Asks about one destination that only one interface may lead to.
@@ -82,36 +82,43 @@ final class RouteLookup {
         return .route(route)
     }
 
-    /// The default route an interface would use, towards a destination of the family.
-    typealias DefaultRouteQuestion = (interface: UInt32, question: Question)
+    /// The default route an interface would use, towards the destination of the question at a position.
+    typealias DefaultRouteQuestion = (interface: UInt32, position: Int)
 
     /// Asks about destinations, and for default routes of interfaces, with as few system calls as possible: they are
     /// most of what an event costs.
+    ///
+    /// - Parameters:
+    ///   - asked: The positions of the destinations to ask about.
+    ///   - questions: All there are.
+    ///   - defaultRoutes: What to ask about interfaces.
+    /// - Returns: The answers in the order of the positions, and the default routes, nil where there is none.
     func answers(
-        to questions: [Question],
+        to asked: [Int],
+        of questions: [Question],
         defaultRoutes: [DefaultRouteQuestion]
     ) -> (answers: [RouteAnswer], defaultRoutes: [InterfaceRoute?]) {
         var requests: [NetlinkRequest] = []
-        requests.reserveCapacity(questions.count + defaultRoutes.count)
-        for position in questions.indices { requests.append(questions[position].verdict) }
-        for (interface, question) in defaultRoutes {
-            requests.append(question.throughInterface.asking(about: interface))
+        requests.reserveCapacity(asked.count + defaultRoutes.count)
+        for position in asked { requests.append(questions[position].verdict) }
+        for (interface, position) in defaultRoutes {
+            requests.append(questions[position].throughInterface.asking(about: interface))
         }
         let replies = self.replies(
             requests,
-            about: questions.map(\.destination) + defaultRoutes.map(\.question.destination)
+            about: (asked + defaultRoutes.map(\.position)).map { questions[$0].destination }
         )
         var answers: [RouteAnswer] = []
         var routed: [Int] = []
-        for position in questions.indices {
-            answers.append(self.answer(replies[position], family: questions[position].destination.family))
+        for position in asked.indices {
+            answers.append(self.answer(replies[position], family: questions[asked[position]].destination.family))
             if case .route = answers[position] { routed.append(position) }
         }
         // Asked only now, because most of what is lost is lost for all families.
         if !routed.isEmpty {
             let sources = self.replies(
-                routed.map { questions[$0].source },
-                about: routed.map { questions[$0].destination }
+                routed.map { questions[asked[$0]].source },
+                about: routed.map { questions[asked[$0]].destination }
             )
             for (position, reply) in zip(routed, sources) {
                 guard case .route(var route) = answers[position] else { continue }
@@ -120,7 +127,9 @@ final class RouteLookup {
             }
         }
         let routes = defaultRoutes.indices.map { position in
-            self.defaultRoute(defaultRoutes[position], replies[questions.count + position])
+            let (interface, question) = defaultRoutes[position]
+            let family = questions[question].destination.family
+            return self.defaultRoute(of: interface, family, replies[asked.count + position])
         }
         return (answers, routes)
     }
@@ -160,16 +169,17 @@ final class RouteLookup {
     /// Only the route as it stands in the table counts: a plain lookup with an output interface invents an on-link
     /// route. Errors say nothing about why, EHOSTUNREACH stands for everything.
     private func defaultRoute(
-        _ question: DefaultRouteQuestion,
+        of interface: UInt32,
+        _ family: AddressFamily,
         _ reply: Result<RouteReply, SystemError>
     ) -> InterfaceRoute? {
         guard case .success(let reply) = reply, Self.rejection(type: reply.type) == nil, reply.type == RTN_UNICAST,
             case .success(let legs) = self.legs(of: reply),
             // A multipath answer holds the legs of other devices too.
-            let leg = legs.first(where: { $0.interfaceIndex == question.interface && !$0.isDown })
+            let leg = legs.first(where: { $0.interfaceIndex == interface && !$0.isDown })
         else { return nil }
         return InterfaceRoute(
-            family: question.question.destination.family,
+            family: family,
             gateway: leg.gateway,
             metric: reply.metric,
             table: reply.table

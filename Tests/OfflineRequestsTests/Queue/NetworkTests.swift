@@ -35,6 +35,8 @@ struct QueueNetworkTests {
                 type: .wired,
                 addresses: [.fixture("192.0.2.\(index)/24")],
                 gateways: [],
+                supportsIPv4: true,
+                supportsIPv6: false,
                 reason: PathReason(code, "")
             )
         }
