@@ -28,7 +28,8 @@ extension HTTPRequest {
     }
 
     private var addressProblem: String? {
-        let shown = "the address '\(self.url.printable)' is not valid"
+        // Only made when it is shown.
+        var shown: String { "the address '\(self.url.printable)' is not valid" }
         guard let separator = self.url.utf8.firstIndex(of: UInt8(ascii: ":")),
             self.url[separator...].hasPrefix("://")
         else { return "\(shown): it has no scheme, write http:// or https:// in front" }
@@ -36,7 +37,7 @@ extension HTTPRequest {
             return "\(shown): the scheme must be http or https"
         }
         // Where programs disagree about the end of the host, requests go to others than were meant.
-        let isAllowed = { (octet: UInt8) in (0x21...0x7e).contains(octet) && !Array(#""<>\"#.utf8).contains(octet) }
+        let isAllowed = { (octet: UInt8) in (0x21...0x7e).contains(octet) && ![0x22, 0x3C, 0x3E, 0x5C].contains(octet) }
         guard self.url.utf8.allSatisfy(isAllowed) else {
             return "\(shown): spaces, controls, quotes and letters beyond ASCII must be percent-encoded"
         }
