@@ -8,7 +8,6 @@ import NetPathHTTP
 extension APIClient {
     /// Sends a request, or keeps it.
     func response(to request: RetryableRequest) async throws(APIError) -> HTTPResponse {
-        let core = self.queue.core
         do {
             try request.validate(maxBodyBytes: self.queue.settings.limits.maxBodyBytes)
         } catch .invalidRequest(let field, let reason) {
@@ -23,7 +22,7 @@ extension APIClient {
         }
         let result: Result<HTTPResponse, TransportError>
         do {
-            result = .success(try await core.transport.send(http))
+            result = .success(try await self.send(http))
         } catch {
             result = .failure(error)
         }
@@ -34,6 +33,21 @@ extension APIClient {
         case .later: throw await self.keep(request, after: FirstAttempt(result: result))
         case .failed(let error): throw error
         }
+    }
+
+    /// Sends, and gives up when the connection is lost: what the network has forgotten would be waited for in vain.
+    private func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        let transport = self.queue.core.transport
+        let sending = Task { () async -> Result<HTTPResponse, TransportError> in
+            do throws(TransportError) { return .success(try await transport.send(request)) } catch {
+                return .failure(error)
+            }
+        }
+        let watch = self.queue.monitor.observe { isConnected in
+            if !isConnected { sending.cancel() }
+        }
+        defer { watch.cancel() }
+        return try await withTaskCancellationHandler { await sending.value } onCancel: { sending.cancel() }.get()
     }
 
     private enum Meaning {

@@ -103,6 +103,12 @@ final class StoreAccess: Sendable {
             if size == 0, case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") {
                 throw Damage(reason: "the file is empty, and its journal is not")
             }
+            if size > 0 {
+                // To switch to WAL writes into the file, and somebody else's must stay as it is.
+                try self.open(paths, as: StoreFiles.identity(path), readOnly: true)
+                try self.withConnection { connection in try connection.check(path: path) }
+                self.connection = nil
+            }
             StoreFiles.makePrivate(path)
         }
         try self.open(paths, as: StoreFiles.identity(path), readOnly: false)

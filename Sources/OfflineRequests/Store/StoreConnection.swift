@@ -48,6 +48,11 @@ final class StoreConnection: Sendable {
 
     func close() throws { try self.database.close() }
 
+    /// Makes sure that it is a queue of ours, or empty.
+    func check(path: String) throws {
+        try self.database.inDatabase { db in _ = try StoreSchema.version(of: db, path: path) }
+    }
+
     /// Brings the database up to date, and looks at what every transaction looks at.
     func prepare(path: String, at stamp: ClockStamp) throws {
         try self.database.inDatabase { db in

@@ -61,18 +61,27 @@ enum StoreSchema {
     /// How many columns the tables of requests have.
     static let columnCount = 22
 
-    /// Brings a database up to date, or makes the tables of a new one.
-    static func migrate(_ db: Database, path: String, at stamp: ClockStamp) throws {
+    /// The version of a database, zero for an empty one.
+    ///
+    /// - Throws: That it is somebody else's, whose tables must not be mixed with ours, or too new.
+    static func version(of db: Database, path: String) throws -> Int {
         let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
         let owner = try Int64.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-        guard version <= self.migrations.count || owner != self.applicationID else {
-            throw QueueError.newerSchema(path: path, version: version)
+        if owner == self.applicationID, version > 0 {
+            guard version <= self.migrations.count else {
+                throw QueueError.newerSchema(path: path, version: version)
+            }
+            return version
         }
-        if version == self.migrations.count, owner == self.applicationID { return }
-        // Somebody else's tables must not be mixed with ours.
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")
-        let isEmpty = version == 0 && owner == 0 && tables == 0
-        guard isEmpty || (owner == self.applicationID && version > 0) else { throw QueueError.notAQueue(path: path) }
+        guard version == 0, owner == 0, tables == 0 else { throw QueueError.notAQueue(path: path) }
+        return 0
+    }
+
+    /// Brings a database up to date, or makes the tables of a new one.
+    static func migrate(_ db: Database, path: String, at stamp: ClockStamp) throws {
+        let version = try self.version(of: db, path: path)
+        if version == self.migrations.count { return }
         try db.inTransaction(.immediate) {
             for statement in self.migrations[version...].joined() { try db.execute(sql: statement) }
             if version == 0 {

@@ -71,6 +71,24 @@ struct APIClientTests {
         #expect(answers.value == [Order(number: 7)])
     }
 
+    @Test func aLostConnectionEndsTheWaitForAnAnswer() async throws {
+        let lab = try QueueLab(.held(.mayHaveBeenReceived))
+        let queue = try lab.started()
+        async let answer: Order = Self.client(of: queue).fetchWithOfflineSupport(endpoint: "orders/7")
+        try await lab.transport.waitForHeld()
+        lab.network.report(.noLink)
+        do {
+            _ = try await answer
+            Issue.record("an answer came over no network")
+        } catch {
+            guard case .queuedForRetry(let id) = error as? APIError else {
+                Issue.record("\(error)")
+                return
+            }
+            #expect(queue.pendingRequests.map(\.id) == [id])
+        }
+    }
+
     @Test(arguments: [
         ScriptedTransport.Answer.failure(.connectionLost, .mayHaveBeenReceived), .failure(.refused, .notSent),
         .status(503, ["Retry-After": "1"]), .status(408), .status(425), .status(429),

@@ -75,8 +75,11 @@ import Testing
         #expect(!names.contains { $0.contains("corrupt") || $0.contains("salvag") })
     }
 
-    @Test func somebodyElsesDatabaseStaysAsItIs() throws {
+    @Test(arguments: [1, 2] as [UInt8])
+    func somebodyElsesDatabaseStaysAsItIs(journal: UInt8) throws {
         try self.makeQueue()
+        // 2 stands for WAL, which a file that has it not must not be switched to.
+        try self.patch([journal, journal], at: 18)
         // No version, and the application id of somebody else.
         try self.patch([0, 0, 0, 0], at: 60)
         try self.patch([1, 2, 3, 4], at: 68)
@@ -85,10 +88,14 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: self.bench.path)) == before)
     }
 
-    @Test func aNewerSchemaIsLeftAlone() throws {
+    @Test(arguments: [1, 2] as [UInt8])
+    func aNewerSchemaIsLeftAlone(journal: UInt8) throws {
         try self.makeQueue()
+        try self.patch([journal, journal], at: 18)
         try self.patch([0, 0, 0, 99], at: 60)
+        let before = try Data(contentsOf: URL(filePath: self.bench.path))
         #expect(throws: QueueError.newerSchema(path: self.bench.path, version: 99)) { try self.bench.open() }
+        #expect(try Data(contentsOf: URL(filePath: self.bench.path)) == before)
         #expect(self.bench.salvages.isEmpty)
     }
 
