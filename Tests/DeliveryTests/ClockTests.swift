@@ -60,7 +60,12 @@ struct ClockTests {
             ["base-backoff": "2000", "count": "2", "name": "set", "events": "1"],
             environment: clock.environment
         )
-        try first.next { $0["event"] == "backoff" }
+        var (acknowledged, hasFailed) = (0, false)
+        try first.next { line in
+            if line["acknowledged"] != nil { acknowledged += 1 }
+            if line["event"] == "backoff" { hasFailed = true }
+            return acknowledged == 2 && hasFailed
+        }
         try first.stop(signal: .kill)
 
         try clock.set(after)

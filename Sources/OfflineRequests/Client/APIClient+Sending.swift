@@ -47,7 +47,11 @@ extension APIClient {
             if !isConnected { sending.cancel() }
         }
         defer { watch.cancel() }
-        return try await withTaskCancellationHandler { await sending.value } onCancel: { sending.cancel() }.get()
+        return try await withTaskCancellationHandler {
+            await sending.value
+        } onCancel: {
+            sending.cancel()
+        }.get()
     }
 
     private enum Meaning {
