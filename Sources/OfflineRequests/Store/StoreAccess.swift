@@ -109,7 +109,8 @@ final class StoreAccess: Sendable {
                 try self.withConnection { connection in try connection.check(path: path) }
                 self.connection = nil
             }
-            StoreFiles.makePrivate(path)
+            // SQLite makes those beside it as the file was.
+            for suffix in ["", "-wal", "-shm"] { StoreFiles.makePrivate(path + suffix) }
         }
         try self.open(paths, as: StoreFiles.identity(path), readOnly: false)
         try self.withConnection { connection in try connection.prepare(path: path, at: stamp) }
