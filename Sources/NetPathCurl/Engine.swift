@@ -90,7 +90,8 @@ final class Engine: Sendable {
         var isStopping = false
         while true {
             let messages = self.mailbox.withLock { mailbox in
-                mailbox.isAwake = !mailbox.messages.isEmpty
+                // What is started from here, when something else has ended, needs nobody to be woken.
+                mailbox.isAwake = true
                 return mailbox.messages.takeAll()
             }
             for message in messages {
@@ -101,7 +102,11 @@ final class Engine: Sendable {
                 }
             }
             transfers.advance()
-            guard messages.isEmpty else { continue }
+            let mayRest = self.mailbox.withLock { mailbox in
+                mailbox.isAwake = !mailbox.messages.isEmpty
+                return mailbox.messages.isEmpty
+            }
+            guard mayRest else { continue }
             if isStopping && transfers.isEmpty { return }
             multi.wait(until: transfers.nextLook)
         }

@@ -14,6 +14,8 @@ final class Candidate {
     /// Where it stood in the file.
     var row: StoredRow
     let gate: StoreGate
+    /// What is left to go in the place of another.
+    var entry: Relay.Entry?
 
     init(_ request: ReadyRequest, gate: StoreGate) {
         self.record = request.record

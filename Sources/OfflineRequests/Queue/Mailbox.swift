@@ -14,6 +14,9 @@ final class Mailbox<Message: Sendable>: Sendable {
         var isClosed = false
     }
 
+    /// How many messages may lie there before somebody looks.
+    private static var many: Int { 64 }
+
     let doorbell: Doorbell
     private let state = Mutex(State())
 
@@ -23,14 +26,18 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     /// Puts a message in; on any thread.
     ///
+    /// - Parameters:
+    ///   - message: The message.
+    ///   - rings: Whether somebody is to look at it at once, and not only when there are many.
     /// - Returns: Whether somebody will look at it.
     @discardableResult
-    func post(_ message: Message) -> Bool {
+    func post(_ message: Message, rings: Bool = true) -> Bool {
         let (isTaken, rings) = self.state.withLock { state in
             guard !state.isClosed else { return (false, false) }
             state.messages.append(message)
-            defer { state.isAsleep = false }
-            return (true, state.isAsleep)
+            guard state.isAsleep, rings || state.messages.count >= Self.many else { return (true, false) }
+            state.isAsleep = false
+            return (true, true)
         }
         if rings { self.doorbell.ring() }
         return isTaken

@@ -23,8 +23,8 @@ enum QueueMessage: Sendable {
     case host(String, isReachable: Bool)
     /// The hook before an attempt is through.
     case prepared(UUID, run: UInt64, Result<HTTPRequest, HookFailure>)
-    /// An attempt has ended.
-    case finished(UUID, run: UInt64, Result<HTTPResponse, TransportError>)
+    /// An attempt has ended, and another request may have gone in its place.
+    case finished(UUID, run: UInt64, Result<HTTPResponse, TransportError>, next: Relay.Start?)
     /// The handler of a response is through.
     case handled(UUID, run: UInt64, HookFailure?)
     /// It is over.

@@ -10,12 +10,13 @@ extension QueueWorker {
 
     func network(is update: ConnectivityUpdate, at now: Moment) {
         let isOutdated = self.network.change(to: update, at: now.monotonic)
-        self.upcoming = []
+        self.forgetUpcoming()
         let isRestored = self.machine.path(self.network.facts, at: now)
         if isOutdated {
             // They wait for answers that cannot come, and would hold up their lanes until they time out. How far they
             // came decides whether the attempt counts.
             for flight in self.flights.values { flight.cancel() }
+            self.lastOutdatedRun = self.lastRun
         }
         guard isRestored else { return }
         if self.promotion == .due { self.promotion = .restored }

@@ -9,10 +9,14 @@ import Synchronization
 extension QueueWorker {
     // MARK: Out
 
-    /// Sends what was read and may go now.
+    /// Sends what was read and may go now, and leaves more to go in the place of that.
     func launch(at now: Moment) {
-        guard !self.upcoming.isEmpty else { return }
+        if self.upcoming.isEmpty, self.relayed.isEmpty { return }
         var free = self.freeSlots(at: now)
+        if free > 0, let next = self.relayed.first, self.machine.waiting(for: next.gate.gate, at: now) == nil {
+            self.takeBack(at: now)
+            free = self.freeSlots(at: now)
+        }
         var closed: [StoreGate.ID] = []
         var index = 0
         while free > 0, index < self.upcoming.count {
@@ -29,6 +33,7 @@ extension QueueWorker {
                 free -= 1
             }
         }
+        self.relayUpcoming(at: now)
     }
 
     func freeSlots(at now: Moment) -> Int {
@@ -37,18 +42,15 @@ extension QueueWorker {
     }
 
     private func launch(_ candidate: Candidate, at now: Moment) {
-        self.lastRun += 1
-        let run = self.lastRun
-        self.launches += 1
-        let (id, request) = (candidate.id, candidate.record.request)
-        self.machine.started(id, gate: candidate.gate.gate)
-        self.flights[id] = Flight(candidate: candidate, run: run, startedAt: now.monotonic)
-        self.effects.add(.attempt(id, number: candidate.record.attempts + 1))
+        let entry = self.entry(of: candidate)
+        let (id, run, request) = (entry.id, entry.run, candidate.record.request)
+        self.begin(candidate, run: run, at: now)
         guard let prepare = self.core.settings.prepare else {
-            return self.send(request.httpRequest(), id: id, run: run)
+            self.flights[id]?.phase = .sending(self.relay.send(entry))
+            return
         }
         Task(executorPreference: self.core.executor) { [mailbox = self.core.mailbox] in
-            var http = request.httpRequest()
+            var http = entry.request
             do {
                 try await prepare(&http, request)
                 mailbox.post(.prepared(id, run: run, .success(http)))
@@ -56,6 +58,14 @@ extension QueueWorker {
                 mailbox.post(.prepared(id, run: run, .failure(HookFailure(error))))
             }
         }
+    }
+
+    /// Takes note of an attempt that begins.
+    func begin(_ candidate: Candidate, run: UInt64, at now: Moment) {
+        self.launches += 1
+        self.machine.started(candidate.id, gate: candidate.gate.gate)
+        self.flights[candidate.id] = Flight(candidate: candidate, run: run, startedAt: now.monotonic)
+        self.effects.add(.attempt(candidate.id, number: candidate.record.attempts + 1))
     }
 
     /// Marks what is being sent in the file, so that other processes see it, and the next one after a crash; what has
@@ -70,17 +80,12 @@ extension QueueWorker {
         }
     }
 
-    private func send(_ http: HTTPRequest, id: UUID, run: UInt64) {
-        let task = self.core.transport.start(http) { [mailbox = self.core.mailbox] result in
-            mailbox.post(.finished(id, run: run, result))
-        }
-        self.flights[id]?.phase = .sending(task)
-    }
-
     func prepared(_ id: UUID, run: UInt64, _ result: Result<HTTPRequest, HookFailure>, at now: Moment) {
         guard let flight = self.flights[id], flight.run == run else { return }
         switch result {
-        case .success(let http): self.send(http, id: id, run: run)
+        case .success(let http):
+            let entry = Relay.Entry(id: id, run: run, gate: flight.candidate.gate.id, request: http)
+            self.flights[id]?.phase = .sending(self.relay.send(entry))
         case .failure(let failure):
             let disposition = self.machine.prepareFailed(id, attempts: flight.candidate.record.attempts + 1)
             let text = flight.request.redact("it could not be prepared: \(failure.message)")
@@ -91,6 +96,7 @@ extension QueueWorker {
     // MARK: Back
 
     func finished(_ id: UUID, run: UInt64, _ result: Result<HTTPResponse, TransportError>, at now: Moment) {
+        if self.flights[id]?.run != run { self.beginRelayed(run, at: now) }
         guard let flight = self.flights[id], flight.run == run else { return }
         let request = flight.request
         let disposition = self.machine.finished(id, request: request, result: result, at: now)
@@ -146,7 +152,10 @@ extension QueueWorker {
             response: candidate.record.request.keepsResponse ? response : nil
         )
         self.landings.append(landing)
-        if !landing.mayWait { self.isRecordingUrgent = true }
+        if landing.mayWait { return }
+        self.isRecordingUrgent = true
+        // It may have changed what may go.
+        self.takeBack(at: now)
     }
 
     /// Records the end of an attempt.
@@ -172,7 +181,7 @@ extension QueueWorker {
             return
         }
         // What was read ahead lacks what may go now.
-        if finish.promoted != nil || finish.state == .ready { self.upcoming = [] }
+        if finish.promoted != nil || finish.state == .ready { self.forgetUpcoming() }
         switch (finish.state, landing.disposition) {
         case (.succeeded, _):
             var record = landing.candidate.record

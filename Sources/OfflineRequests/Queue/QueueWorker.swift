@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPath
+import NetPathHTTP
 import Synchronization
 
 /// The thread of a queue, which does all its work: a loop that takes what came, writes it down in one transaction,
@@ -18,6 +19,7 @@ final class QueueWorker {
 
     let core: QueueCore
     let sleep: Sleep
+    let relay: Relay
 
     var machine: DeliveryMachine
     var role = QueueStatus.Role.none
@@ -35,8 +37,10 @@ final class QueueWorker {
     var unread: [StoreGate] = []
     /// How many were sent since they were read.
     var launches = 0
-    /// What came while something else was done.
-    var postponed: [QueueMessage] = []
+    /// Those that were read and left to the relay, which may have gone.
+    var relayed: [Candidate] = []
+    /// The last attempt that was made over a path that is gone.
+    var lastOutdatedRun: UInt64 = 0
     /// What was sent, and is not recorded yet.
     var landings: [Landing] = []
     /// Whether one of them is to be recorded at once.
@@ -76,6 +80,7 @@ final class QueueWorker {
     init(core: QueueCore, sleep: Sleep) {
         self.core = core
         self.sleep = sleep
+        self.relay = Relay(transport: core.transport, mailbox: core.mailbox)
         self.machine = DeliveryMachine(settings: core.settings.delivery, responses: core.settings.responses)
         self.hosts = HostWatches(mailbox: core.mailbox)
     }
@@ -86,12 +91,10 @@ final class QueueWorker {
         while true {
             let now = Moment.ofQueue()
             self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
-            let messages = self.postponed + self.core.mailbox.take()
-            self.postponed = []
-            for message in messages { self.receive(message, at: now) }
+            for message in self.core.mailbox.take() { self.receive(message, at: now) }
             if self.isClosing { return self.finish() }
             // Before the file is written, which takes longer than a request to a server nearby.
-            if self.commands.isEmpty { self.launch(at: now) } else { self.upcoming = [] }
+            if self.commands.isEmpty { self.launch(at: now) } else { self.forgetUpcoming() }
             if self.lacksCandidates(at: now) { self.isLookDue = true }
             self.turn(at: now)
             if !self.isStatusTrue {
@@ -101,8 +104,10 @@ final class QueueWorker {
                     status.machine = self.machine
                 }
             }
-            guard self.postponed.isEmpty, self.core.mailbox.mayRest() else { continue }
-            let wake = self.sleep.wait(until: self.deadline(at: .ofQueue()))
+            let deadline = self.deadline(at: .ofQueue())
+            self.relay.look(isSoon: deadline.map { $0 <= now.monotonic + .milliseconds(25) } ?? false)
+            guard self.core.mailbox.mayRest() else { continue }
+            let wake = self.sleep.wait(until: deadline)
             if wake.contains(.file) { self.lookAround() }
             if wake.contains(.time) { self.isLookDue = true }
         }
@@ -127,7 +132,9 @@ final class QueueWorker {
         case .restored: self.promotion = self.promotion == .all ? .all : .restored
         case .host(let host, let isReachable): self.host(host, isReachable: isReachable, at: now)
         case .prepared(let id, let run, let result): self.prepared(id, run: run, result, at: now)
-        case .finished(let id, let run, let result): self.finished(id, run: run, result, at: now)
+        case .finished(let id, let run, let result, let next):
+            self.finished(id, run: run, result, at: now)
+            if let next { self.began(next, at: now) }
         case .handled(let id, let run, let failure): self.handled(id, run: run, failure, at: now)
         case .close: self.isClosing = true
         }
@@ -136,7 +143,7 @@ final class QueueWorker {
     /// Another process rang, or ended, or wrote.
     private func lookAround() {
         self.isLookDue = true
-        self.upcoming = []
+        self.forgetUpcoming()
         if self.role == .sender { self.checksFlights = true } else { self.standForElection() }
         self.checkWaiters(all: true)
     }
@@ -157,11 +164,10 @@ final class QueueWorker {
         let (releases, promotion, checksFlights) = (self.releasesRunning, self.promotion, self.checksFlights)
         var replies: [@Sendable (QueueError?) -> Void] = []
         self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
-        var recorded = 0
         do throws(QueueError) {
             try self.core.store.transaction(durable: isDurable) { store in
                 if releases { try store.releaseRunning() }
-                recorded = try self.recordLandings(in: store)
+                for landing in self.landings { try self.record(landing, in: store) }
                 try self.mark(in: store, all: !commands.isEmpty, at: now)
                 for command in commands { replies.append(try self.perform(command, in: store)) }
                 if sends { try self.plan(in: store, at: now) }
@@ -185,8 +191,8 @@ final class QueueWorker {
         if self.failedUntil.take() != nil, !sends { self.isLookDue = true }
         self.repairs = 0
         if releases { self.releasesRunning = false }
-        self.landings.removeFirst(recorded)
-        self.isRecordingUrgent = !self.landings.allSatisfy(\.mayWait)
+        self.landings = []
+        self.isRecordingUrgent = false
         self.remove(self.effects.removed)
         self.launch(at: now)
         for reply in replies { reply(nil) }
@@ -210,7 +216,7 @@ final class QueueWorker {
     /// Nothing of the transaction is in the file.
     private func fail(_ commands: [QueueCommand], _ error: QueueError, at now: Moment) {
         self.effects = TurnEffects()
-        self.upcoming = []
+        self.forgetUpcoming()
         self.failedUntil = now.monotonic + Self.patience
         for command in commands { command.refuse(error) }
         self.core.observers.send([.failed(error)])
@@ -239,7 +245,7 @@ final class QueueWorker {
             self.nextExpiry = now.monotonic + Self.expiryInterval
             for id in try store.expire(maxAge: self.core.settings.delivery.maxAge) {
                 self.effects.add(.expired(id), ending: id, as: .dead)
-                self.upcoming = []
+                self.forgetUpcoming()
             }
         }
         self.dueAt = nil
@@ -260,7 +266,7 @@ final class QueueWorker {
             case .restored: try store.promoteUnasked(limit: limit)
             case .all: try store.promoteDue(all: true, limit: limit)
             }
-        if count > 0 { self.upcoming = [] }
+        if count > 0 { self.forgetUpcoming() }
         if count < limit { self.promotion = .due } else { self.isLookDue = true }
     }
 
@@ -280,6 +286,7 @@ final class QueueWorker {
 
     /// Leaves everything as somebody else can take it up.
     private func finish() {
+        self.forgetUpcoming()
         for flight in self.flights.values { flight.cancel() }
         if self.role == .sender {
             try? self.core.store.transaction(durable: false) { store in
@@ -295,6 +302,7 @@ final class QueueWorker {
             switch message {
             case .command(let command): command.refuse(.closed)
             case .wait(let waiter): waiter.reply(.failure(.closed))
+            case .finished(_, _, _, let next): next?.task.cancel()
             default: ()
             }
         }

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathHTTP
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+/// Many requests in a row, most of which are read ahead and go in the place of others.
+@Suite(.timeLimit(.minutes(1)))
+struct QueueBatchTests {
+    /// A queue with so many requests that nobody sends yet, and a server that answers when it is told to.
+    private static func filled(
+        _ count: Int,
+        _ change: (Int, inout RetryableRequest) -> Void = { _, _ in }
+    ) async throws -> (lab: QueueLab, queue: OfflineRequestQueue, ids: [UUID]) {
+        let lab = try QueueLab(.held(.notSent))
+        let queue = try lab.open()
+        var ids: [UUID] = []
+        for number in 0..<count {
+            var request = lab.request("\(number)")
+            change(number, &request)
+            ids.append(try await queue.enqueue(request))
+        }
+        return (lab, queue, ids)
+    }
+
+    @Test func eachGoesOnceInOrderAndNoMoreAtATimeThanMay() async throws {
+        let (lab, queue, _) = try await Self.filled(400)
+        queue.start()
+        for ended in 0..<400 {
+            try await lab.transport.waitForRequests(min(400, ended + 4))
+            #expect(lab.transport.held.count <= 4)
+            lab.transport.release()
+        }
+        try await queue.waitUntilEmpty()
+        #expect(lab.sent == (0..<400).map { "\($0)" })
+        #expect(queue.counts.total == 0)
+    }
+
+    @Test func whatWasReadAheadAndIsCancelledDoesNotGo() async throws {
+        let (lab, queue, ids) = try await Self.filled(60)
+        queue.start()
+        try await lab.transport.waitForHeld(4)
+        #expect(try await !queue.cancelRequest(id: ids[10]))
+        try await Self.releaseAll(of: lab, until: queue)
+        #expect(lab.sent == (0..<60).filter { $0 != 10 }.map { "\($0)" })
+    }
+
+    @Test func pausedNothingGoesInThePlaceOfAnother() async throws {
+        let (lab, queue, _) = try await Self.filled(60)
+        queue.start()
+        try await lab.transport.waitForHeld(4)
+        try await queue.pause()
+        while lab.transport.release() {}
+        try await QueueDeliveryTests.eventually { queue.counts.pending == 56 }
+        #expect(lab.sent.count == 4)
+        try await queue.resume()
+        try await Self.releaseAll(of: lab, until: queue)
+        #expect(lab.sent == (0..<60).map { "\($0)" })
+    }
+
+    @Test func whatIsMoreUrgentGoesBeforeWhatWasReadAhead() async throws {
+        let (lab, queue, _) = try await Self.filled(60)
+        queue.start()
+        try await lab.transport.waitForHeld(4)
+        var urgent = lab.request("urgent")
+        urgent.priority = .high
+        try await queue.enqueue(urgent)
+        lab.transport.release()
+        try await lab.transport.waitForRequests(5)
+        #expect(lab.sent[4] == "urgent")
+        try await Self.releaseAll(of: lab, until: queue)
+        #expect(lab.sent.count == 61)
+    }
+
+    @Test func aLostPathKeepsWhatWasReadAhead() async throws {
+        let (lab, queue, _) = try await Self.filled(60)
+        let events = Events(queue)
+        queue.start()
+        try await lab.transport.waitForHeld(4)
+        for _ in 0..<8 { lab.transport.release() }
+        try await lab.transport.waitForRequests(12)
+        lab.network.report(.noLink)
+        try await QueueDeliveryTests.eventually { lab.transport.held.isEmpty }
+        #expect(lab.transport.cancelled == 4)
+        #expect(lab.sent.count == 12)
+        lab.transport.answerUsually(.status(200))
+        lab.network.report(.wifi)
+        try await events.wait(for: .drained)
+        // Those that had not left go again.
+        #expect(Set(lab.sent) == Set((0..<60).map { "\($0)" }))
+        #expect(lab.sent.count == 64)
+    }
+
+    @Test func whatFailsIsTriedAgainAmongTheOthers() async throws {
+        let (lab, queue, ids) = try await Self.filled(100)
+        let events = Events(queue)
+        lab.transport.answerUsually(.status(200))
+        lab.transport.answer(.status(503), .status(500), to: "http://192.0.2.80/50")
+        lab.transport.answer(.status(404), to: "http://192.0.2.80/70")
+        queue.start()
+        try await events.wait(for: .drained)
+        #expect(lab.sent.count == 102)
+        #expect(queue.deadRequests.map(\.id) == [ids[70]])
+        #expect(events.all.count { if case .succeeded = $0 { true } else { false } } == 99)
+    }
+
+    @Test func severalHostsShareThePlaces() async throws {
+        let (lab, queue, _) = try await Self.filled(90) { number, request in
+            request.endpoint = "http://192.0.2.8\(number % 3)/\(number)"
+            if number >= 60 { request.priority = .high }
+        }
+        queue.start()
+        try await lab.transport.waitForHeld(6)
+        #expect(Set(lab.sent) == Set((60..<66).map { "\($0)" }))
+        try await Self.releaseAll(of: lab, until: queue)
+        #expect(Set(lab.sent.prefix(30)) == Set((60..<90).map { "\($0)" }))
+        #expect(Set(lab.sent).count == 90)
+        #expect(lab.sent.count == 90)
+    }
+
+    @Test func manyHostsShareThePlaces() async throws {
+        let (lab, queue, _) = try await Self.filled(300) { number, request in
+            request.endpoint = "http://h\(number).example/\(number)"
+            request.orderingKey = "\(number)"
+        }
+        queue.start()
+        try await Self.releaseAll(of: lab, until: queue)
+        #expect(lab.sent.count == 300)
+        #expect(Set(lab.sent).count == 300)
+    }
+
+    @Test func aHandlerKeepsThePlaceOfItsRequest() async throws {
+        let (lab, queue, _) = try await Self.filled(30)
+        let handled = AwaitableState(0)
+        queue.onResponse(for: "") { _, _ in handled.update { $0 += 1 } }
+        queue.start()
+        try await Self.releaseAll(of: lab, until: queue)
+        #expect(handled.value == 30)
+    }
+
+    /// A request alone does not wait for others that end.
+    @Test func theNextOneGoesOnlyInThePlaceOfASuccessThatWentTheSameWay() throws {
+        let transport = ScriptedTransport(.held(.notSent))
+        let doorbell = try #require(Doorbell())
+        let mailbox = Mailbox<QueueMessage>(doorbell: doorbell)
+        let relay = Relay(transport: transport, mailbox: mailbox)
+        func entry(_ run: UInt64, gate: Int64) -> Relay.Entry {
+            let request = HTTPRequest(url: "http://192.0.2.80/\(run)")
+            return Relay.Entry(id: UUID(), run: run, gate: gate, request: request)
+        }
+        _ = relay.send(entry(1, gate: 1))
+        _ = relay.send(entry(2, gate: 2))
+        relay.put([entry(3, gate: 2), entry(4, gate: 1), entry(5, gate: 1)])
+        transport.release(to: "http://192.0.2.80/1")
+        #expect(transport.requests.count == 2)
+        transport.release(to: "http://192.0.2.80/2")
+        #expect(transport.held == ["http://192.0.2.80/3"])
+        transport.release(.status(503), to: "http://192.0.2.80/3")
+        #expect(transport.held.isEmpty)
+        #expect(relay.takeBack() == 2)
+        #expect(relay.takeBack() == 0)
+        let next = mailbox.take().map { if case .finished(_, _, _, let next) = $0 { next?.run } else { UInt64.max } }
+        #expect(next == [nil, 3, nil])
+        // Whoever has closed wants nothing more of it.
+        _ = relay.send(entry(6, gate: 1))
+        relay.put([entry(7, gate: 1)])
+        _ = mailbox.close()
+        transport.release(to: "http://192.0.2.80/6")
+        #expect(transport.cancelled == 1)
+    }
+
+    /// Answers everything, one after the other, until nothing is left.
+    private static func releaseAll(of lab: QueueLab, until queue: OfflineRequestQueue) async throws {
+        while queue.counts.pending > 0 {
+            if !lab.transport.release() { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        try await queue.waitUntilEmpty()
+    }
+}
