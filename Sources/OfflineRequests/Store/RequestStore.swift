@@ -119,9 +119,7 @@ final class RequestStore: Sendable {
     @discardableResult
     func removeOrphanedBodies() throws(QueueError) -> Int {
         try self.withWriter { connection in
-            let orphans = try connection.orphans(self.bodies)
-            for name in orphans { StoreFiles.remove(self.bodies.path(name)) }
-            return orphans.count
+            try connection.removeOrphans(self.bodies) { name in StoreFiles.remove(self.bodies.path(name)) }
         }
     }
 

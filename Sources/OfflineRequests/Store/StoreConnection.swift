@@ -168,7 +168,7 @@ final class StoreConnection: Sendable {
         }
     }
 
-    func orphans(_ bodies: BodyFiles) throws -> [String] {
+    func removeOrphans(_ bodies: BodyFiles, _ remove: (String) -> Void) throws -> Int {
         try self.database.inDatabase { db in
             let statement = try db.cachedStatement(
                 sql: """
@@ -177,7 +177,10 @@ final class StoreConnection: Sendable {
                     SELECT 1 FROM finished INDEXED BY finishedBody WHERE bodyFile IS NOT NULL AND bodyFile = ?1
                     """
             )
-            return try bodies.orphans { name in try Row.fetchOne(statement, arguments: [name]) != nil }
+            return try bodies.removeOrphans(
+                isKnown: { name in try Row.fetchOne(statement, arguments: [name]) != nil },
+                remove: remove
+            )
         }
     }
 }

@@ -68,6 +68,22 @@ struct SharingTests {
         try await events.wait(for: .succeeded(id, status: 200))
     }
 
+    @Test func theSenderRemovesBodiesThatBelongToNobody() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.open()
+        var request = lab.request()
+        request.body = Data(repeating: 1, count: 100_000)
+        // Somebody has copied a body, and not put the request in yet.
+        let prepared = try queue.core.store.prepare(request)
+        let bodies = queue.core.store.bodies
+        let leased = try #require(StoreFiles.names(in: bodies.folder).first)
+        try Data([1]).write(to: URL(filePath: bodies.path("left-by-a-process-that-died")))
+        queue.start()
+        try await QueueDeliveryTests.eventually { StoreFiles.names(in: bodies.folder) == [leased] }
+        try await QueueDeliveryTests.eventually { queue.core.status.withLock { $0.role } == .sender }
+        withExtendedLifetime(prepared) { #expect(StoreFiles.names(in: bodies.folder) == [leased]) }
+    }
+
     @Test func aQueueThatNobodyHoldsIsClosed() async throws {
         let lab = try QueueLab(.held(.mayHaveBeenReceived))
         var queue: OfflineRequestQueue? = try lab.started()
