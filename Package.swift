@@ -263,7 +263,10 @@ let package = Package(
         ),
         .testTarget(
             name: "OfflineRequestsTests",
-            dependencies: ["Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests"]
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
         ),
         // What the tests of delivery kill, and run inside namespaces.
         .executableTarget(

@@ -57,6 +57,8 @@ final class QueueWorker {
     private var repairs = 0
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
+    /// Whether everything has just been delivered, after which the file may be much larger than it need be.
+    private var isTidyDue = false
 
     /// Which of those that wait for their time go now.
     enum Promotion {
@@ -88,6 +90,11 @@ final class QueueWorker {
                 status.machine = self.machine
             }
             guard self.core.mailbox.mayRest() else { continue }
+            if self.isTidyDue {
+                self.isTidyDue = false
+                // Another time, if it cannot be done.
+                try? self.core.store.tidy()
+            }
             let wake = self.sleep.wait(until: self.deadline(at: .ofQueue()))
             if wake.contains(.file) { self.lookAround() }
             if wake.contains(.time) { self.isLookDue = true }
@@ -198,6 +205,7 @@ final class QueueWorker {
         let isPending = effects.counts.map { $0.pending > $0.held } ?? true
         let isDrained = self.wasPending && !isPending
         self.wasPending = isPending
+        self.isTidyDue = !isPending && (isDrained || self.isTidyDue) && self.role == .sender
         guard effects.records else { return }
         self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
         self.checkWaiters(ended: effects.ended, isDrained: !isPending)

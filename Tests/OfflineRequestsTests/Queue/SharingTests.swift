@@ -84,6 +84,26 @@ struct SharingTests {
         withExtendedLifetime(prepared) { #expect(StoreFiles.names(in: bodies.folder) == [leased]) }
     }
 
+    @Test func theFileShrinksOnceEverythingIsDelivered() async throws {
+        func size(_ lab: QueueLab) throws -> Int {
+            try FileManager.default.attributesOfItem(atPath: lab.file)[.size] as? Int ?? 0
+        }
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        let body = Data(repeating: 7, count: 50_000)
+        for _ in 0..<200 {
+            var request = lab.request()
+            request.body = body
+            queue.enqueue(request) { _ in }
+        }
+        try await QueueDeliveryTests.eventually { queue.counts.pending == 200 }
+        #expect(try size(lab) > 5 << 20)
+        lab.network.report(.wifi)
+        try await queue.waitUntilEmpty()
+        try await QueueDeliveryTests.eventually { try size(lab) < 1 << 20 }
+        #expect(try size(lab) > 0)
+    }
+
     @Test func aQueueThatNobodyHoldsIsClosed() async throws {
         let lab = try QueueLab(.held(.mayHaveBeenReceived))
         var queue: OfflineRequestQueue? = try lab.started()

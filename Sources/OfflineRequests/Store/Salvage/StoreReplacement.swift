@@ -48,7 +48,7 @@ struct StoreReplacement {
             try new.promoteLanes()
             return contents
         }
-        try connection.tidy()
+        try connection.checkpoint()
         try connection.close()
         try StoreFiles.rename(path, to: self.paths.replacement)
         StoreFiles.syncFolder(self.paths.folder)
