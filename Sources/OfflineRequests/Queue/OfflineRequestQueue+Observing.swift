@@ -71,6 +71,14 @@ extension OfflineRequestQueue {
         try await self.core.perform { worker, store in try worker.requeueDead(in: store) }
     }
 
+    /// Removes a request that is finished: one that was given up, or one whose response was kept and has been taken.
+    ///
+    /// - Parameter id: The id.
+    /// - Throws: ``QueueError/unknownID(_:)`` when there is none, or it is not finished.
+    public func purgeFinished(id: UUID) async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.purgeFinished(id, in: store) }
+    }
+
     /// Removes everything that was given up.
     ///
     /// - Returns: How many requests.

@@ -78,6 +78,10 @@ extension QueueWorker {
         try self.all { try store.requeueDead(limit: $0).count }
     }
 
+    func purgeFinished(_ id: UUID, in store: StoreTransaction) throws {
+        guard try store.purge(id) else { throw QueueError.unknownID(id) }
+    }
+
     func purgeDead(in store: StoreTransaction) throws -> Int {
         try self.all { try store.purgeDead(limit: $0) }
     }

@@ -224,6 +224,7 @@ final class QueueWorker {
                 self.effects.add(.expired(id), ending: id, as: .dead)
                 self.upcoming = []
             }
+            try store.removeOldResponses()
         }
         self.gates = []
         self.dueAt = nil

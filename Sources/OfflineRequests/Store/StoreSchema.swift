@@ -42,7 +42,11 @@ enum StoreSchema {
             "CREATE INDEX finishedBody ON finished (bodyFile) WHERE bodyFile IS NOT NULL",
             "CREATE VIEW kept AS SELECT * FROM request UNION ALL SELECT * FROM finished",
             "PRAGMA application_id = \(applicationID)",
-        ]
+        ],
+        [
+            "CREATE INDEX finishedDeadline ON finished (deadline) WHERE deadline IS NOT NULL",
+            "UPDATE finished SET deadline = enqueued + 86400000 WHERE state = 6",
+        ],
     ]
 
     private static func table(_ name: String) -> String {

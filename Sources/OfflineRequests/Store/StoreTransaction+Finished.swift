@@ -37,13 +37,13 @@ extension StoreTransaction {
         return held.map(\.id) + dead.map(\.id)
     }
 
-    /// Removes finished requests: all that were given up, and with them the responses where that is asked for.
+    /// Removes all that were given up.
     ///
     /// - Returns: How many there were.
-    func purgeDead(responsesToo: Bool = false, limit: Int = 10_000) throws -> Int {
+    func purgeDead(limit: Int = 10_000) throws -> Int {
         let rows = try self.rows(
-            "SELECT \(StoredRow.columns) FROM finished WHERE state = 5 OR state = ? ORDER BY sequence LIMIT ?",
-            [responsesToo ? 6 : 5, limit]
+            "SELECT \(StoredRow.columns) FROM finished WHERE state = 5 ORDER BY sequence LIMIT ?",
+            [limit]
         )
         for row in rows { try self.remove(row) }
         return rows.count
@@ -56,6 +56,22 @@ extension StoreTransaction {
         guard let row = try self.row(id, in: "finished") else { return false }
         try self.remove(row)
         return true
+    }
+
+    /// Removes the responses that nobody took in time.
+    ///
+    /// - Parameter limit: How many at most.
+    /// - Throws: What the database says.
+    func removeOldResponses(limit: Int = 1000) throws {
+        guard self.counts.succeeded > 0 else { return }
+        let rows = try self.rows(
+            """
+            SELECT \(StoredRow.columns) FROM finished INDEXED BY finishedDeadline
+            WHERE deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT ?
+            """,
+            [self.now, limit]
+        )
+        for row in rows { try self.remove(row) }
     }
 
     /// Lets requests go that are held for a reason.

@@ -114,6 +114,27 @@ struct QueueDeliveryTests {
         #expect(queue.deadRequests.isEmpty)
     }
 
+    @Test func finishedRequestsArePurgedOneByOne() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        lab.transport.answer(.status(200), .status(400))
+        let queue = try lab.started()
+        var request = lab.request()
+        request.keepsResponse = true
+        let id = try await queue.enqueue(request)
+        #expect(try await queue.wait(for: id).response?.status == 200)
+        // It is kept until it is removed.
+        #expect(try await queue.wait(for: id).response?.status == 200)
+        let dead = try await queue.enqueue(lab.request("b"))
+        #expect(try await queue.wait(for: dead).state == .dead)
+        try await queue.purgeFinished(id: id)
+        try await queue.purgeFinished(id: dead)
+        #expect(queue.counts.total == 0)
+        await #expect(throws: QueueError.unknownID(id)) { try await queue.purgeFinished(id: id) }
+        let pending = try await queue.enqueue(lab.request("c"))
+        await #expect(throws: QueueError.unknownID(pending)) { try await queue.purgeFinished(id: pending) }
+        #expect(queue.counts.pending == 1)
+    }
+
     @Test func unauthorizedIsHeldUntilSomebodyHasNewCredentials() async throws {
         let lab = try QueueLab()
         lab.transport.answer(.status(401))
