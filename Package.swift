@@ -104,7 +104,7 @@ let package = Package(
         .executableTarget(
             name: "QueueCommand",
             dependencies: [
-                "Connectivity", "NetPath", "NetPathCLI", "NetPathHTTP", "OfflineRequests",
+                "Connectivity", "NetPath", "NetPathCLI", "NetPathCurl", "NetPathHTTP", "OfflineRequests",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),

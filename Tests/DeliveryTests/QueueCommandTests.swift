@@ -14,6 +14,17 @@ struct QueueCommandTests {
         self.tool = try QueueTool()
     }
 
+    @Test func theVersionIsThatOfNetpath() throws {
+        let program = try QueueTool.quoted([MonitorProcess.builtProduct("netpath-queue")])
+        let facts = try self.tool.lab.run("\(program) --version").split(separator: "\n")
+        #expect(facts.first?.wholeMatch(of: /netpath-queue \d+\.\d+\.\d+/) != nil)
+        let netpath = try self.tool.lab.run("\(QueueTool.quoted([QueueTool.program])) --version").split(separator: "\n")
+        #expect(facts.first?.split(separator: " ").last == netpath.first?.split(separator: " ").last)
+        #expect(facts[1...2] == netpath[1...2])
+        #expect(facts.last?.contains(/libcurl \d+\.\d+\.\d+, SQLite 3\.\d+\.\d+/) == true)
+        #expect(try self.tool.lab.run("\(program) --version --json").hasPrefix(#"{"schema":1,"version":""#))
+    }
+
     // MARK: Keeping
 
     @Test func sendReturnsAtOnceAndKeepsTheRequest() throws {
