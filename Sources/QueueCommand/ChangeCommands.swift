@@ -94,19 +94,14 @@ extension QueueCommands.Cancel: RunnableCommand {
                 }
             )
         }
-        let cancel = { (id: UUID) throws(QueueError) in
+        if self.all {
+            return try self.told(
+                session.wait { () async throws(QueueError) in try await queue.cancelRequests() }
+            )
+        }
+        return try self.each(self.ids, "cancelled") { id in
             _ = try session.wait { () async throws(QueueError) in try await queue.cancelRequest(id: id) }
         }
-        guard self.all else { return try self.each(self.ids, "cancelled", cancel) }
-        // What is delivered meanwhile is not there any more.
-        var count = 0
-        for record in queue.pendingRequests {
-            do throws(QueueError) {
-                try cancel(record.id)
-                count += 1
-            } catch .unknownID {}
-        }
-        return try self.told(count)
     }
 
     private func told(_ count: Int) throws -> ToolStatus {

@@ -199,6 +199,8 @@ struct QueueCommandTests {
             try self.tool.run("queue", "cancel", "--type", "kind", "--json").documents.first?["cancelled"]?.number == 1
         )
         #expect(try self.tool.run("queue", "cancel", "--all").status == 1)
+        for number in 1...3 { try self.tool.send("-d", "\(number)") }
+        #expect(try self.tool.run("queue", "cancel", "--all").output == "3 requests cancelled\n")
     }
 
     @Test func pauseLastsUntilResume() throws {

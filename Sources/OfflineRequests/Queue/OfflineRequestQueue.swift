@@ -118,6 +118,15 @@ public final class OfflineRequestQueue: Sendable {
         try await self.core.perform { worker, store in try worker.cancel(.lane(orderingKey), in: store) }
     }
 
+    /// Removes all requests that are not finished, as ``cancelRequest(id:)`` does; dead letters and responses stay.
+    ///
+    /// - Returns: How many there were.
+    /// - Throws: ``QueueError``; nothing was removed then.
+    @discardableResult
+    public func cancelRequests() async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.cancel(.all, in: store) }
+    }
+
     /// Removes everything, dead letters and what is being sent included.
     ///
     /// - Throws: ``QueueError``; nothing was removed then.

@@ -114,6 +114,21 @@ struct QueueDeliveryTests {
         #expect(queue.deadRequests.isEmpty)
     }
 
+    @Test func allAreCancelledButTheDead() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        lab.transport.answer(.status(400))
+        let queue = try lab.started()
+        #expect(try await queue.cancelRequests() == 0)
+        let dead = try await queue.enqueue(lab.request())
+        #expect(try await queue.wait(for: dead).state == .dead)
+        for number in 0..<10 { try await queue.enqueue(lab.request("\(number)")) }
+        try await lab.transport.waitForHeld()
+        #expect(try await queue.cancelRequests() == 10)
+        #expect(queue.pendingRequests.isEmpty)
+        #expect(queue.counts.dead == 1)
+        try await QueueDeliveryTests.eventually { lab.transport.cancelled > 0 }
+    }
+
     @Test func finishedRequestsArePurgedOneByOne() async throws {
         let lab = try QueueLab(.held(.notSent))
         lab.transport.answer(.status(200), .status(400))
