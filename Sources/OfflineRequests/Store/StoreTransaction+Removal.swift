@@ -54,8 +54,8 @@ extension StoreTransaction {
         for table in ["request INDEXED BY requestBody", "finished INDEXED BY finishedBody"] {
             try self.removeBodies("SELECT bodyFile FROM \(table) WHERE bodyFile IS NOT NULL")
         }
-        for table in ["request", "finished", "gate"] { try self.execute("DELETE FROM \(table)") }
-        self.gateNumbers = [:]
+        // The gates stay: other processes remember their numbers.
+        for table in ["request", "finished"] { try self.execute("DELETE FROM \(table)") }
         self.tally.counts = QueueCounts()
         self.tally.finishedBytes = 0
         return running.map(\.id)
