@@ -12,7 +12,8 @@ extension QueueWorker {
         self.effects.add(.enqueued(insertion.id))
         // A sender remembers how it ends.
         if self.role != .sender {
-            self.recent.add(RequestRecord(request: prepared.request, state: insertion.state, sequence: 0))
+            let record = RequestRecord(request: prepared.request, state: insertion.state, sequence: 0)
+            self.recent.add(record, ends: store.tally.ends)
         }
         for id in insertion.replaced + insertion.dropped {
             self.effects.removed.append(id)

@@ -46,6 +46,7 @@ extension StoreTransaction {
             [limit]
         )
         for row in rows { try self.remove(row) }
+        try self.remember(rows.map(\.id), as: .dead)
         return rows.count
     }
 
@@ -55,6 +56,7 @@ extension StoreTransaction {
     func purge(_ id: UUID) throws -> Bool {
         guard let row = try self.row(id, in: "finished") else { return false }
         try self.remove(row)
+        if row.state == .dead { try self.remember([id], as: .dead) }
         return true
     }
 

@@ -21,6 +21,7 @@ extension StoreTransaction {
     func cancel(_ id: UUID) throws -> RequestState? {
         guard let row = try self.row(id) ?? self.row(id, in: "finished") else { return nil }
         try self.remove(row)
+        if row.state != .succeeded { try self.remember([id], as: .cancelled) }
         if !row.state.isFinal { try self.promote(row.lane) }
         return row.state
     }
@@ -40,6 +41,7 @@ extension StoreTransaction {
                 )
             }
         for row in rows { try self.remove(row) }
+        try self.remember(rows.map(\.id), as: .cancelled)
         for lane in Set(rows.compactMap(\.lane)) { try self.promote(lane) }
         return Cancellation(ids: rows.map(\.id), running: rows.filter { $0.state == .running }.map(\.id))
     }
@@ -51,6 +53,11 @@ extension StoreTransaction {
         let running = try self.rows(
             "SELECT \(StoredRow.columns) FROM request INDEXED BY requestApart WHERE state >= 3 AND state = 3"
         )
+        let last = try self.rows(
+            "SELECT \(StoredRow.columns) FROM request ORDER BY sequence DESC LIMIT ?",
+            [StoreEnds.capacity]
+        )
+        try self.remember(last.map(\.id), of: self.counts.pending, as: .cancelled)
         for table in ["request INDEXED BY requestBody", "finished INDEXED BY finishedBody"] {
             try self.removeBodies("SELECT bodyFile FROM \(table) WHERE bodyFile IS NOT NULL")
         }

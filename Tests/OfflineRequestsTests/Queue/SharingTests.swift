@@ -53,6 +53,34 @@ struct SharingTests {
         try await QueueDeliveryTests.eventually { lab.transport.cancelled == 1 }
     }
 
+    @Test func whatAnotherDidToARequestIsTold() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        let sender = try lab.started()
+        let events = Events(sender)
+        let other = try lab.open(QueueSettings(sends: false))
+        let first = try await other.enqueue(lab.request())
+        async let waited = other.wait(for: first)
+        try await sender.cancelRequest(id: first)
+        #expect(try await waited.state == .cancelled)
+        let second = try await other.enqueue(lab.request())
+        #expect(try await sender.cancelRequests() == 1)
+        #expect(try await other.wait(for: second).state == .cancelled)
+        let third = try await other.enqueue(lab.request())
+        try await sender.reset()
+        #expect(try await other.wait(for: third).state == .cancelled)
+
+        lab.transport.answerUsually(.status(400))
+        let fourth = try await other.enqueue(lab.request())
+        try await events.wait { $0.isDead }
+        #expect(try await sender.purgeDead() == 1)
+        #expect(try await other.wait(for: fourth).state == .dead)
+
+        lab.transport.answerUsually(.status(200))
+        let fifth = try await other.enqueue(lab.request())
+        try await events.wait(for: .succeeded(fifth, status: 200))
+        #expect(try await other.wait(for: fifth).state == .succeeded)
+    }
+
     @Test func pausingAndForcingReachTheSender() async throws {
         let lab = try QueueLab()
         lab.transport.answer(.status(503, ["Retry-After": "3600"]))
