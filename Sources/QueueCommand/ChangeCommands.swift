@@ -62,9 +62,7 @@ extension QueueCommands.Retry: RunnableCommand {
         defer { queue.close() }
         guard self.ids.isEmpty else {
             return try self.each(self.ids, "retried") { id in
-                // What only waits for its time is not revived but let go.
-                if try queue.record(id: id)?.state == .backoff { return queue.force(in: session) }
-                try session.wait { () async throws(QueueError) in try await queue.requeueDead(id: id) }
+                try session.wait { () async throws(QueueError) in try await queue.forceTriggerRetry(id: id) }
             }
         }
         let counts = queue.counts

@@ -203,6 +203,20 @@ struct QueueCommandTests {
         #expect(try self.tool.run("queue", "cancel", "--all").output == "3 requests cancelled\n")
     }
 
+    @Test func retryReleasesOnlyWhatIsNamed() throws {
+        let ids = try (0..<2).map { number in try self.tool.send("-d", "\(number)", path: "/status/400?id=\(number)") }
+        do {
+            let server = try self.tool.serve()
+            defer { withExtendedLifetime(server) {} }
+            #expect(try self.tool.run("queue", "run", "--until-empty").status == 1)
+        }
+        #expect(try self.tool.run("queue", "retry", ids[1], "--json").documents.first?["retried"]?.number == 1)
+        #expect(try self.tool.run("queue", "--json").documents.compactMap { $0["id"]?.string } == [ids[1]])
+        // It is there, and need not wait for anything.
+        #expect(try self.tool.run("queue", "retry", ids[1]).status == 0)
+        #expect(try self.tool.run("queue", "retry", UUID().uuidString).status == 1)
+    }
+
     @Test func pauseLastsUntilResume() throws {
         let server = try self.tool.serve()
         try self.tool.send("-d", "x", path: "/ok?id=a")

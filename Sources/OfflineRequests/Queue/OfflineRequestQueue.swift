@@ -141,6 +141,17 @@ public final class OfflineRequestQueue: Sendable {
         self.core.command { worker, store in try worker.force(in: store) }
     }
 
+    /// Tries one request again, now, if there is a path, and leaves the others as they are.
+    ///
+    /// It need wait neither for its time nor for its host any longer; when it was held or given up, its attempts are
+    /// forgotten.
+    ///
+    /// - Parameter id: The id.
+    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more.
+    public func forceTriggerRetry(id: UUID) async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.force(id, in: store) }
+    }
+
     /// Sends nothing more until ``resume()``, in any process, also after a restart; what is being sent goes on.
     ///
     /// - Throws: ``QueueError`` when that cannot be recorded.

@@ -46,6 +46,8 @@ final class QueueWorker {
     var promotion = Promotion.due
     var releasesRunning = false
     var checksFlights = false
+    /// How often other processes wanted what waits to go now.
+    var forces: Int64?
     /// What the transaction under way leads to, once it is in the file.
     var effects = TurnEffects()
 
@@ -214,6 +216,7 @@ final class QueueWorker {
     /// Finds out what may go.
     private func plan(in store: StoreTransaction, at now: Moment) throws {
         if store.isPaused { self.machine.pause() } else { self.machine.resume() }
+        self.obey(in: store)
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
             self.checksFlights = false

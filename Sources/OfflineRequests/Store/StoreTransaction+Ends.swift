@@ -20,6 +20,7 @@ extension StoreTransaction {
     ///   - ids: Those that left last; only the last ones are looked at when there are too many.
     ///   - count: How many left in all; nil for no others.
     ///   - state: How they ended.
+    /// - Throws: What the database says.
     func remember(_ ids: [UUID], of count: Int? = nil, as state: RequestState) throws {
         guard !ids.isEmpty else { return }
         self.tally.ends += Int64(count ?? ids.count)

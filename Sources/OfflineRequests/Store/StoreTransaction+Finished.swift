@@ -21,6 +21,25 @@ extension StoreTransaction {
         return try self.revive(row)
     }
 
+    /// Lets one request go now that waits for its time, or is held, or was given up, as ``requeue(_:)`` does.
+    ///
+    /// - Returns: The request; nil when it is not there.
+    func release(_ id: UUID) throws -> RetryableRequest? {
+        if let row = try self.row(id), row.state == .backoff {
+            try self.execute("UPDATE request SET state = 0, due = NULL WHERE sequence = ?", [row.sequence])
+            self.move(row, to: .ready)
+        } else {
+            _ = try self.requeue(id)
+        }
+        return try self.attempt { try self.records.record(id)?.request }
+    }
+
+    /// Tells the process that sends that somebody does not want to wait: for a host, or with nil for any.
+    func force(host: String?) {
+        self.tally.forces += 1
+        self.tally.forced = host
+    }
+
     /// Revives what was given up, the oldest first, and what is held because its lane stands still.
     ///
     /// - Parameter limit: How many of those that were given up at most.

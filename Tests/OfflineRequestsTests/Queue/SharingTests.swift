@@ -132,6 +132,57 @@ struct SharingTests {
         #expect(try size(lab) > 0)
     }
 
+    @Test func oneRequestIsForcedAndTheOthersWaitOn() async throws {
+        let lab = try QueueLab()
+        let sender = try lab.started()
+        let other = try lab.open(QueueSettings(sends: false))
+        let events = Events(sender)
+        var ids: [UUID] = []
+        for name in ["a", "b", "c"] {
+            lab.transport.answer(.status(503, ["Retry-After": "3600"]), to: "http://192.0.2.80/\(name)")
+            ids.append(try await sender.enqueue(lab.request(name)))
+        }
+        try await events.wait(count: 3) { $0.isBackoff }
+        try await other.forceTriggerRetry(id: ids[1])
+        try await events.wait(for: .succeeded(ids[1], status: 200))
+        try await sender.forceTriggerRetry(id: ids[2])
+        try await events.wait(for: .succeeded(ids[2], status: 200))
+        #expect(try sender.record(id: ids[0])?.state == .backoff)
+        #expect(lab.sent.sorted() == ["a", "b", "b", "c", "c"])
+        await #expect(throws: QueueError.unknownID(ids[1])) { try await other.forceTriggerRetry(id: ids[1]) }
+    }
+
+    @Test func whatWasGivenUpIsForcedToo() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(400), .status(401))
+        let sender = try lab.started()
+        let other = try lab.open(QueueSettings(sends: false))
+        let events = Events(sender)
+        let dead = try await sender.enqueue(lab.request("dead"))
+        try await events.wait { $0.isDead }
+        let held = try await sender.enqueue(lab.request("held"))
+        try await events.wait { $0.isHeld }
+        for id in [held, dead] {
+            try await other.forceTriggerRetry(id: id)
+            try await events.wait(for: .succeeded(id, status: 200))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func forcingElsewhereEndsThePauseOfAHost(one: Bool) async throws {
+        let lab = try QueueLab(.failure(.refused, .notSent))
+        let delivery = DeliverySettings(baseBackoff: .seconds(3600), maxBackoff: .seconds(3600))
+        let sender = try lab.started(QueueSettings(delivery: delivery))
+        let other = try lab.open(QueueSettings(sends: false))
+        let id = try await sender.enqueue(lab.request())
+        try await QueueDeliveryTests.eventually {
+            if case .hostPaused = try sender.record(id: id)?.waiting { true } else { false }
+        }
+        lab.transport.answerUsually(.status(200))
+        if one { try await other.forceTriggerRetry(id: id) } else { other.forceTriggerRetry() }
+        #expect(try await sender.wait(for: id).state == .succeeded)
+    }
+
     @Test func aQueueThatNobodyHoldsIsClosed() async throws {
         let lab = try QueueLab(.held(.mayHaveBeenReceived))
         var queue: OfflineRequestQueue? = try lab.started()

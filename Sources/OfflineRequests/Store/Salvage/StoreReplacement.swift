@@ -100,5 +100,6 @@ extension StoreTally {
         self.isPaused = numbers[11] == 1
         self.clock = QueueClock(boot: "", offset: 0, anchorWall: 0, anchor: 0)
         self.ends = 0
+        self.forces = 0
     }
 }
