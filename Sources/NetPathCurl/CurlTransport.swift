@@ -62,8 +62,3 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 }
-
-extension CurlTransport {
-    /// What the transport calls itself.
-    static let version = "0.1.0"
-}

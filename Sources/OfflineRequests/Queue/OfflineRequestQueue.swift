@@ -118,6 +118,15 @@ public final class OfflineRequestQueue: Sendable {
         try await self.core.perform { worker, store in try worker.cancel(.lane(orderingKey), in: store) }
     }
 
+    /// Removes all requests that are not finished, as ``cancelRequest(id:)`` does; dead letters and responses stay.
+    ///
+    /// - Returns: How many there were.
+    /// - Throws: ``QueueError``; nothing was removed then.
+    @discardableResult
+    public func cancelRequests() async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.cancel(.all, in: store) }
+    }
+
     /// Removes everything, dead letters and what is being sent included.
     ///
     /// - Throws: ``QueueError``; nothing was removed then.
@@ -130,6 +139,17 @@ public final class OfflineRequestQueue: Sendable {
     /// Tries everything that waits for its time or for somebody again, now, if there is a path.
     public func forceTriggerRetry() {
         self.core.command { worker, store in try worker.force(in: store) }
+    }
+
+    /// Tries one request again, now, if there is a path, and leaves the others as they are.
+    ///
+    /// It need wait neither for its time nor for its host any longer; when it was held or given up, its attempts are
+    /// forgotten.
+    ///
+    /// - Parameter id: The id.
+    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more.
+    public func forceTriggerRetry(id: UUID) async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.force(id, in: store) }
     }
 
     /// Sends nothing more until ``resume()``, in any process, also after a restart; what is being sent goes on.

@@ -46,6 +46,8 @@ final class QueueWorker {
     var promotion = Promotion.due
     var releasesRunning = false
     var checksFlights = false
+    /// How often other processes wanted what waits to go now.
+    var forces: Int64?
     /// What the transaction under way leads to, once it is in the file.
     var effects = TurnEffects()
 
@@ -57,6 +59,8 @@ final class QueueWorker {
     private var repairs = 0
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
+    /// Whether everything has just been delivered, after which the file may be much larger than it need be.
+    private var isTidyDue = false
 
     /// Which of those that wait for their time go now.
     enum Promotion {
@@ -88,6 +92,11 @@ final class QueueWorker {
                 status.machine = self.machine
             }
             guard self.core.mailbox.mayRest() else { continue }
+            if self.isTidyDue {
+                self.isTidyDue = false
+                // Another time, if it cannot be done.
+                try? self.core.store.tidy()
+            }
             let wake = self.sleep.wait(until: self.deadline(at: .ofQueue()))
             if wake.contains(.file) { self.lookAround() }
             if wake.contains(.time) { self.isLookDue = true }
@@ -198,6 +207,7 @@ final class QueueWorker {
         let isPending = effects.counts.map { $0.pending > $0.held } ?? true
         let isDrained = self.wasPending && !isPending
         self.wasPending = isPending
+        self.isTidyDue = !isPending && (isDrained || self.isTidyDue) && self.role == .sender
         guard effects.records else { return }
         self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
         self.checkWaiters(ended: effects.ended, isDrained: !isPending)
@@ -206,6 +216,7 @@ final class QueueWorker {
     /// Finds out what may go.
     private func plan(in store: StoreTransaction, at now: Moment) throws {
         if store.isPaused { self.machine.pause() } else { self.machine.resume() }
+        self.obey(in: store)
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
             self.checksFlights = false
@@ -216,6 +227,7 @@ final class QueueWorker {
                 self.effects.add(.expired(id), ending: id, as: .dead)
                 self.upcoming = []
             }
+            try store.removeOldResponses()
         }
         self.gates = []
         self.dueAt = nil

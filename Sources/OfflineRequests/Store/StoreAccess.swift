@@ -138,9 +138,14 @@ final class StoreAccess: Sendable {
         guard let aside = try replacement.finish(at: stamp) else { return nil }
         // Only now: closing it before would have tidied up the damaged file.
         self.connection = nil
-        let orphans = bodies.orphans { contents.bodies.contains($0) }
-        if !orphans.isEmpty { try StoreFiles.createFolder(StorePaths(aside).bodies) }
-        for name in orphans { try StoreFiles.rename(bodies.path(name), to: "\(StorePaths(aside).bodies)/\(name)") }
+        let lostBodies = StorePaths(aside).bodies
+        _ = try bodies.removeOrphans(
+            isKnown: { contents.bodies.contains($0) },
+            remove: { name in
+                try StoreFiles.createFolder(lostBodies)
+                try StoreFiles.rename(bodies.path(name), to: "\(lostBodies)/\(name)")
+            }
+        )
         let lost = contents.expected.map { max(0, $0 - contents.recovered) }
         return StoreSalvage(recovered: contents.recovered, lost: lost, asideAs: aside)
     }

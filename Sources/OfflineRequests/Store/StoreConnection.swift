@@ -15,6 +15,11 @@ final class StoreConnection: Sendable {
     let identity: FileIdentity
     private let memory = Mutex(Memory())
 
+    /// Above how many pages without use a file is worth the work: 4 MiB.
+    private static let wasted = (4 << 20) / DatabasePages.size
+    /// How many pages in use are copied at most: 16 MiB.
+    private static let copied = (16 << 20) / DatabasePages.size
+
     private struct Memory: Sendable {
         var isDurable = true
         var gateNumbers: [Gate: Int64] = [:]
@@ -131,12 +136,19 @@ final class StoreConnection: Sendable {
         }
     }
 
+    /// Brings everything into the file itself, and empties the journal.
+    func checkpoint() throws {
+        _ = try self.database.inDatabase { db in try db.checkpoint(.truncate) }
+    }
+
     func tidy() throws {
         try self.database.inDatabase { db in
             do {
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-                let all = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-                if free > 256, free * 2 > all { try db.execute(sql: "VACUUM") }
+                let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
+                // What is used is copied, and until that is done nobody can enqueue.
+                guard free > Self.wasted, free > used, used < Self.copied else { return }
+                try db.execute(sql: "VACUUM")
                 _ = try db.checkpoint(.truncate)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                 // Another time.
@@ -168,7 +180,7 @@ final class StoreConnection: Sendable {
         }
     }
 
-    func orphans(_ bodies: BodyFiles) throws -> [String] {
+    func removeOrphans(_ bodies: BodyFiles, _ remove: (String) -> Void) throws -> Int {
         try self.database.inDatabase { db in
             let statement = try db.cachedStatement(
                 sql: """
@@ -177,7 +189,10 @@ final class StoreConnection: Sendable {
                     SELECT 1 FROM finished INDEXED BY finishedBody WHERE bodyFile IS NOT NULL AND bodyFile = ?1
                     """
             )
-            return try bodies.orphans { name in try Row.fetchOne(statement, arguments: [name]) != nil }
+            return try bodies.removeOrphans(
+                isKnown: { name in try Row.fetchOne(statement, arguments: [name]) != nil },
+                remove: remove
+            )
         }
     }
 }

@@ -42,7 +42,15 @@ enum StoreSchema {
             "CREATE INDEX finishedBody ON finished (bodyFile) WHERE bodyFile IS NOT NULL",
             "CREATE VIEW kept AS SELECT * FROM request UNION ALL SELECT * FROM finished",
             "PRAGMA application_id = \(applicationID)",
-        ]
+        ],
+        [
+            "CREATE INDEX finishedDeadline ON finished (deadline) WHERE deadline IS NOT NULL",
+            "UPDATE finished SET deadline = enqueued + 86400000 WHERE state = 6",
+            "ALTER TABLE queue ADD COLUMN ends INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE queue ADD COLUMN forces INTEGER NOT NULL DEFAULT 0",
+            "ALTER TABLE queue ADD COLUMN forced TEXT",
+            "CREATE TABLE ended (number INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL)",
+        ],
     ]
 
     private static func table(_ name: String) -> String {
@@ -87,8 +95,12 @@ enum StoreSchema {
             if version == 0 {
                 let clock = QueueClock(at: stamp)
                 try db.execute(
-                    sql: "INSERT INTO queue VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?)",
-                    arguments: [clock.boot, clock.offset, clock.anchorWall, clock.anchor]
+                    sql: "INSERT INTO queue VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, 0, NULL)",
+                    arguments: [
+                        clock.boot, clock.offset, clock.anchorWall, clock.anchor,
+                        // So that in a file that took the place of another nobody takes up the count of that.
+                        max(0, QueueClock.milliseconds(stamp.wall)),
+                    ]
                 )
             }
             try db.execute(sql: "PRAGMA user_version = \(self.migrations.count)")

@@ -15,6 +15,12 @@ struct StoreTally: Hashable, Sendable {
     var isPaused: Bool
     /// The clock of the queue.
     var clock: QueueClock
+    /// How many requests have left that were not delivered; the last of them are in the table `ended`.
+    var ends: Int64
+    /// How often a process that does not send wanted that which waits to go now.
+    var forces: Int64
+    /// The host that was meant the last time; nil for all.
+    var forced: String?
 
     static func read(_ db: Database) throws -> StoreTally {
         let tally = try SQLStatement(db, "SELECT * FROM queue WHERE one = 1").first { try StoreTally($0) }
@@ -52,6 +58,9 @@ struct StoreTally: Hashable, Sendable {
             anchorWall: try number(14),
             anchor: try number(15)
         )
+        self.ends = try number(16)
+        self.forces = try number(17)
+        self.forced = row.text(18)
     }
 
     /// The same with a clock that goes on after the system was started anew.
@@ -86,7 +95,8 @@ struct StoreTally: Hashable, Sendable {
         if self != before {
             let update = """
                 UPDATE queue SET sequence = ?, ready = ?, blocked = ?, backoff = ?, running = ?, held = ?, dead = ?,
-                  succeeded = ?, bytes = ?, finishedBytes = ?, paused = ? WHERE one = 1
+                  succeeded = ?, bytes = ?, finishedBytes = ?, paused = ?, ends = ?, forces = ?, forced = ?
+                  WHERE one = 1
                 """
             try SQLStatement(db, update).run(
                 .number(self.sequence),
@@ -99,7 +109,10 @@ struct StoreTally: Hashable, Sendable {
                 .number(counts.succeeded),
                 .number(counts.bytes),
                 .number(self.finishedBytes),
-                .number(self.isPaused ? 1 : 0)
+                .number(self.isPaused ? 1 : 0),
+                .number(self.ends),
+                .number(self.forces),
+                .text(self.forced)
             )
         }
         if self.clock != before.clock {

@@ -30,6 +30,7 @@ extension StoreTransaction {
 
         let gate = try self.gate(for: prepared)
         for row in replaced { try self.remove(row) }
+        try self.remember(replaced.map(\.id), as: .cancelled)
         let sequence = place ?? self.tally.sequence + 1
         let state: RequestState = try self.hasPredecessor(prepared.lane, before: sequence) ? .blocked : .ready
         try self.add(prepared, sequence: sequence, state: state, gate: gate)
@@ -118,6 +119,9 @@ extension StoreTransaction {
                 )
                 guard let oldest = oldest.first else { break }
                 try self.remove(oldest)
+                if oldest.state != .succeeded {
+                    try self.remember([oldest.id], as: oldest.state == .dead ? .dead : .cancelled)
+                }
                 if !oldest.state.isFinal { try self.promote(oldest.lane) }
                 dropped.append(oldest.id)
             }

@@ -48,7 +48,7 @@ struct StoreReplacement {
             try new.promoteLanes()
             return contents
         }
-        try connection.tidy()
+        try connection.checkpoint()
         try connection.close()
         try StoreFiles.rename(path, to: self.paths.replacement)
         StoreFiles.syncFolder(self.paths.folder)
@@ -82,7 +82,7 @@ extension StoreTally {
     /// Recognizes the row of the table `queue`, of which only what can do no harm is believed.
     init?(_ row: TableLeaf.Row) {
         let values = row.values
-        guard values.count == 16, row.number == 1, values[0] == .null, values[12].text != nil else { return nil }
+        guard values.count >= 16, row.number == 1, values[0] == .null, values[12].text != nil else { return nil }
         let numbers = values.map { $0.number ?? -1 }
         guard numbers[1...11].allSatisfy({ 0..<(1 << 40) ~= $0 }) else { return nil }
         self.sequence = numbers[1]
@@ -99,5 +99,7 @@ extension StoreTally {
         self.finishedBytes = Int(numbers[10])
         self.isPaused = numbers[11] == 1
         self.clock = QueueClock(boot: "", offset: 0, anchorWall: 0, anchor: 0)
+        self.ends = 0
+        self.forces = 0
     }
 }
