@@ -10,10 +10,7 @@ extension QueueWorker {
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion.id }
         self.effects.add(.enqueued(insertion.id))
-        // A sender remembers how it ends.
-        if self.role != .sender {
-            self.recent.add(RequestRecord(request: prepared.request, state: insertion.state, sequence: 0))
-        }
+        self.core.remember(prepared, insertion, as: self.role)
         for id in insertion.replaced + insertion.dropped {
             self.effects.removed.append(id)
             self.effects.add(.cancelled(id), ending: id, as: .cancelled)

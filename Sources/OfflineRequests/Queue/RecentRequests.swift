@@ -2,32 +2,39 @@
 // Copyright the netpath authors
 
 import Foundation
+import Synchronization
 
 /// How the last few requests ended, for those who ask only after that.
-struct RecentRequests {
+final class RecentRequests: Sendable {
+    private struct State: Sendable {
+        var records: [UUID: RequestRecord] = [:]
+        var order: [UUID] = []
+        var oldest = 0
+    }
+
     private let capacity: Int
-    private var records: [UUID: RequestRecord] = [:]
-    private var order: [UUID] = []
-    private var oldest = 0
+    private let state = Mutex(State())
 
     init(capacity: Int = 256) {
         self.capacity = capacity
     }
 
-    subscript(id: UUID) -> RequestRecord? { self.records[id] }
+    subscript(id: UUID) -> RequestRecord? { self.state.withLock { $0.records[id] } }
 
     /// Remembers a request, without its body, in place of the one that has been remembered the longest.
-    mutating func add(_ record: RequestRecord) {
+    func add(_ record: RequestRecord) {
         var record = record
         record.request.body = nil
         record.waiting = nil
-        guard self.records.updateValue(record, forKey: record.id) == nil else { return }
-        if self.order.count < self.capacity {
-            self.order.append(record.id)
-        } else {
-            self.records[self.order[self.oldest]] = nil
-            self.order[self.oldest] = record.id
-            self.oldest = (self.oldest + 1) % self.capacity
+        self.state.withLock { [capacity = self.capacity] state in
+            guard state.records.updateValue(record, forKey: record.id) == nil else { return }
+            if state.order.count < capacity {
+                state.order.append(record.id)
+            } else {
+                state.records[state.order[state.oldest]] = nil
+                state.order[state.oldest] = record.id
+                state.oldest = (state.oldest + 1) % capacity
+            }
         }
     }
 }

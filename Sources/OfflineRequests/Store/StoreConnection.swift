@@ -14,6 +14,8 @@ final class StoreConnection: Sendable {
     /// The file that was opened, which may not be the one under its name any more.
     let identity: FileIdentity
     private let memory = Mutex(Memory())
+    /// Other processes keep the file for one transaction at a time.
+    private static let patience: Duration = .seconds(5)
 
     private struct Memory: Sendable {
         var isDurable = true
@@ -27,8 +29,7 @@ final class StoreConnection: Sendable {
         configuration.label = "netpath.queue"
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = false
-        // Other processes keep the file for one transaction at a time.
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Self.patience / .seconds(1))
         configuration.prepareDatabase { db in
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
@@ -69,8 +70,10 @@ final class StoreConnection: Sendable {
         self.memory.withLock { $0.isDurable = durable }
     }
 
+    /// Does something as one transaction; one that does not wait fails with `SQLITE_BUSY` while another process writes.
     func transaction<Value>(
         durable: Bool,
+        waits: Bool = true,
         at stamp: ClockStamp,
         limits: QueueLimits,
         bodies: BodyFiles,
@@ -78,7 +81,7 @@ final class StoreConnection: Sendable {
     ) throws -> Value {
         try self.database.inDatabase { db in
             try self.setDurable(durable, db)
-            try SQLStatement(db, "BEGIN IMMEDIATE").run()
+            try self.begin(db, waits: waits)
             do {
                 let before = try StoreTally.read(db)
                 let transaction = StoreTransaction(
@@ -106,6 +109,12 @@ final class StoreConnection: Sendable {
                 throw error
             }
         }
+    }
+
+    private func begin(_ db: Database, waits: Bool) throws {
+        if !waits { db.waitForOthers(.zero) }
+        defer { if !waits { db.waitForOthers(Self.patience) } }
+        try SQLStatement(db, "BEGIN IMMEDIATE").run()
     }
 
     func read<Value>(
