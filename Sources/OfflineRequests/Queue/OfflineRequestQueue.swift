@@ -13,8 +13,8 @@ import Synchronization
 /// delivered at least once, and every repeat carries the same idempotency key. Several processes may have the same
 /// file open; one of them sends, and the next one takes over whenever that ends.
 ///
-/// Every member may be used on any thread. One thread of the queue does all the work, and sleeps without any timer
-/// while there is nothing to send or no path. A queue that nobody holds any more is closed.
+/// Every member may be used on any thread. One thread of the queue does the work, and sleeps without any timer while
+/// there is nothing to send or no path. A queue that nobody holds any more is closed.
 public final class OfflineRequestQueue: Sendable {
     /// The file of the queue.
     public let file: String
@@ -66,6 +66,8 @@ public final class OfflineRequestQueue: Sendable {
     // MARK: Requests
 
     /// Takes a request; it is on disk when this returns.
+    ///
+    /// A caller who is alone writes it there itself when the disk is quick, off the main actor; see <doc:Storage>.
     ///
     /// - Parameter request: The request.
     /// - Returns: Its id; that of the one that waits already, where ``RetryableRequest/ifExists`` says so.

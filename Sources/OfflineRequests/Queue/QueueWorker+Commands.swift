@@ -10,11 +10,7 @@ extension QueueWorker {
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion.id }
         self.effects.add(.enqueued(insertion.id))
-        // A sender remembers how it ends.
-        if self.role != .sender {
-            let record = RequestRecord(request: prepared.request, state: insertion.state, sequence: 0)
-            self.recent.add(record, ends: store.tally.ends)
-        }
+        self.core.remember(prepared, insertion, as: self.role, ends: store.tally.ends)
         for id in insertion.replaced + insertion.dropped {
             self.effects.removed.append(id)
             self.effects.add(.cancelled(id), ending: id, as: .cancelled)

@@ -39,7 +39,7 @@ final class QueueWorker {
     var gates: [Gate] = []
 
     var waiters: [QueueWaiter] = []
-    var recent = RecentRequests()
+    var recent: RecentRequests { self.core.recent }
     var walWatch: Int32?
 
     /// What the next transaction has to do besides.
@@ -86,6 +86,7 @@ final class QueueWorker {
             if self.isClosing { return self.finish() }
             // Before the file is written, which takes longer than a request to a server nearby.
             if self.commands.isEmpty { self.launch(at: now) } else { self.upcoming = [] }
+            self.core.shortcut.sends = self.role == .sender && self.network.isSatisfied
             self.turn(at: now)
             self.core.status.withLock { status in
                 status.role = self.role
@@ -107,6 +108,8 @@ final class QueueWorker {
         self.isLookDue = true
         switch message {
         case .command(let command): self.commands.append(command)
+        // It may be more urgent than what was read ahead.
+        case .enqueued: self.upcoming = []
         case .wait(let waiter): self.add(waiter)
         case .abandon(let number): self.abandon(number)
         case .start:
@@ -144,8 +147,11 @@ final class QueueWorker {
         let (releases, promotion, checksFlights) = (self.releasesRunning, self.promotion, self.checksFlights)
         var replies: [@Sendable (QueueError?) -> Void] = []
         self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
+        let begin = ContinuousClock.now
         do throws(QueueError) {
             try self.core.store.transaction(durable: isDurable) { store in
+                // Callers and other processes write, too.
+                if store.counts.pending > store.counts.held { self.wasPending = true }
                 if releases { try store.releaseRunning() }
                 for landing in self.landings { try self.record(landing, in: store) }
                 try self.mark(in: store, all: !commands.isEmpty, at: now)
@@ -167,6 +173,8 @@ final class QueueWorker {
             }
             return self.fail(commands, error, at: now)
         }
+        if isDurable { self.core.shortcut.measured(.now - begin, commands: commands.count) }
+        self.core.shortcut.answered(commands.count)
         self.failedUntil = nil
         self.repairs = 0
         if releases { self.releasesRunning = false }
@@ -196,6 +204,7 @@ final class QueueWorker {
         self.effects = TurnEffects()
         self.upcoming = []
         self.failedUntil = now.monotonic + Self.patience
+        self.core.shortcut.answered(commands.count)
         for command in commands { command.refuse(error) }
         self.core.observers.send([.failed(error)])
     }

@@ -58,6 +58,24 @@ final class StoreAccess: Sendable {
         }
     }
 
+    /// Does something to the file that is open, unless it would have to wait for anybody.
+    ///
+    /// - Returns: What the body returns; nil also when nothing was done.
+    func atOnce<Value: Sendable>(
+        _ paths: StorePaths,
+        _ body: (StoreConnection) throws -> Value?
+    ) throws -> Value? {
+        try self.turn.withLockIfAvailable { _ in
+            guard self.lock.shareAtOnce() else { return nil }
+            defer { self.lock.release() }
+            // Closed, there is none.
+            guard let connection = self.connection, connection.identity == StoreFiles.identity(paths.database) else {
+                return nil
+            }
+            return try body(connection)
+        } ?? nil
+    }
+
     /// Does something while nobody uses the file.
     func alone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
         try self.turn.withLock { _ in

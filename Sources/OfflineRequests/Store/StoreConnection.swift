@@ -14,6 +14,8 @@ final class StoreConnection: Sendable {
     /// The file that was opened, which may not be the one under its name any more.
     let identity: FileIdentity
     private let memory = Mutex(Memory())
+    /// Other processes keep the file for one transaction at a time.
+    private static let patience: Duration = .seconds(5)
 
     /// Above how many pages without use a file is worth the work: 4 MiB.
     private static let wasted = (4 << 20) / DatabasePages.size
@@ -32,8 +34,7 @@ final class StoreConnection: Sendable {
         configuration.label = "netpath.queue"
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = false
-        // Other processes keep the file for one transaction at a time.
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Self.patience / .seconds(1))
         configuration.prepareDatabase { db in
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
@@ -74,8 +75,10 @@ final class StoreConnection: Sendable {
         self.memory.withLock { $0.isDurable = durable }
     }
 
+    /// Does something as one transaction; one that does not wait fails with `SQLITE_BUSY` while another process writes.
     func transaction<Value>(
         durable: Bool,
+        waits: Bool = true,
         at stamp: ClockStamp,
         limits: QueueLimits,
         bodies: BodyFiles,
@@ -83,7 +86,7 @@ final class StoreConnection: Sendable {
     ) throws -> Value {
         try self.database.inDatabase { db in
             try self.setDurable(durable, db)
-            try SQLStatement(db, "BEGIN IMMEDIATE").run()
+            try self.begin(db, waits: waits)
             do {
                 let before = try StoreTally.read(db)
                 let transaction = StoreTransaction(
@@ -111,6 +114,12 @@ final class StoreConnection: Sendable {
                 throw error
             }
         }
+    }
+
+    private func begin(_ db: Database, waits: Bool) throws {
+        if !waits { db.waitForOthers(.zero) }
+        defer { if !waits { db.waitForOthers(Self.patience) } }
+        try SQLStatement(db, "BEGIN IMMEDIATE").run()
     }
 
     func read<Value>(

@@ -24,7 +24,8 @@ enum StoreSchema {
               ready INTEGER NOT NULL, blocked INTEGER NOT NULL, backoff INTEGER NOT NULL, running INTEGER NOT NULL,
               held INTEGER NOT NULL, dead INTEGER NOT NULL, succeeded INTEGER NOT NULL, bytes INTEGER NOT NULL,
               finishedBytes INTEGER NOT NULL, paused INTEGER NOT NULL, boot TEXT NOT NULL,
-              offset INTEGER NOT NULL, anchorWall INTEGER NOT NULL, anchor INTEGER NOT NULL
+              offset INTEGER NOT NULL, anchorWall INTEGER NOT NULL, anchor INTEGER NOT NULL,
+              ends INTEGER NOT NULL, forces INTEGER NOT NULL, forced TEXT
             )
             """,
             "CREATE TABLE gate (id INTEGER PRIMARY KEY, host TEXT NOT NULL, requires BLOB NOT NULL, UNIQUE (host, requires))",
@@ -39,18 +40,12 @@ enum StoreSchema {
             "CREATE INDEX requestBody ON request (bodyFile) WHERE bodyFile IS NOT NULL",
             table("finished"),
             "CREATE UNIQUE INDEX finishedID ON finished (id)",
+            "CREATE INDEX finishedDeadline ON finished (deadline) WHERE deadline IS NOT NULL",
             "CREATE INDEX finishedBody ON finished (bodyFile) WHERE bodyFile IS NOT NULL",
+            "CREATE TABLE ended (number INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL)",
             "CREATE VIEW kept AS SELECT * FROM request UNION ALL SELECT * FROM finished",
             "PRAGMA application_id = \(applicationID)",
-        ],
-        [
-            "CREATE INDEX finishedDeadline ON finished (deadline) WHERE deadline IS NOT NULL",
-            "UPDATE finished SET deadline = enqueued + 86400000 WHERE state = 6",
-            "ALTER TABLE queue ADD COLUMN ends INTEGER NOT NULL DEFAULT 0",
-            "ALTER TABLE queue ADD COLUMN forces INTEGER NOT NULL DEFAULT 0",
-            "ALTER TABLE queue ADD COLUMN forced TEXT",
-            "CREATE TABLE ended (number INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL)",
-        ],
+        ]
     ]
 
     private static func table(_ name: String) -> String {

@@ -39,6 +39,12 @@ extension StoreTransaction {
         return Insertion(id: request.id, state: state, replaced: replaced.map(\.id), dropped: dropped)
     }
 
+    /// Whether a request can come into the queue without another having to go, or to stay in its place.
+    func takesNothing(_ prepared: PreparedRequest) -> Bool {
+        prepared.request.uniqueKey == nil && self.counts.total < self.limits.maxCount
+            && self.counts.bytes + prepared.size <= self.limits.maxBytes
+    }
+
     private func add(_ prepared: PreparedRequest, sequence: Int64, state: RequestState, gate: Int64) throws {
         let request = prepared.request
         let wall = QueueClock.milliseconds(self.stamp.wall)
@@ -70,8 +76,11 @@ extension StoreTransaction {
         } catch {
             try self.attempt { throw error }
         }
-        self.tally.sequence = max(self.tally.sequence, sequence)
-        self.tally.add(state, size: prepared.size)
+        if sequence > self.tally.sequence {
+            self.tally.append(state, size: prepared.size, as: sequence)
+        } else {
+            self.tally.add(state, size: prepared.size)
+        }
         if let lease = prepared.lease { self.leases.append(lease) }
     }
 

@@ -72,7 +72,7 @@ struct QueuePartTests {
     }
 
     @Test func onlyTheLastRequestsAreRemembered() {
-        var recent = RecentRequests(capacity: 2)
+        let recent = RecentRequests(capacity: 2)
         let records = (0..<3).map { number in
             RequestRecord(
                 request: RetryableRequest(endpoint: "http://192.0.2.80/", body: Data([1])),

@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import Foundation
-import GRDB
 import NetPathTestKit
 import Testing
 
@@ -47,20 +46,6 @@ import Testing
         let again = try self.bench.open()
         try again.insert(sample())
         for suffix in ["", "-wal", "-shm"] { #expect(try mode(self.bench.path + suffix) == 0o600, "\(suffix)") }
-    }
-
-    @Test func aQueueOfTheFirstVersionIsBroughtUpToDate() throws {
-        let database = try DatabaseQueue(path: self.bench.path)
-        try database.inDatabase { db in
-            for statement in StoreSchema.migrations[0] { try db.execute(sql: statement) }
-            try db.execute(sql: "INSERT INTO queue VALUES (1, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, '', 0, 0, 0)")
-            try db.execute(sql: "PRAGMA user_version = 1")
-        }
-        try database.close()
-        let store = try self.bench.open()
-        #expect(try store.read { $1.isPaused })
-        let id = try store.insert(sample()).id
-        #expect(try store.record(id)?.sequence == 8)
     }
 
     @Test func whatOneForgetsDoesNotMisleadAnother() throws {
