@@ -5,6 +5,25 @@ import Foundation
 import NetPath
 import NetPathHTTP
 
+/// A request that was read and may go next, until its end is recorded.
+///
+/// An object, because what a request consists of takes longer to copy than to look up.
+final class Candidate {
+    /// The request as it was read; without its body once it is answered.
+    var record: RequestRecord
+    /// Where it stood in the file.
+    var row: StoredRow
+    let gate: StoreGate
+
+    init(_ request: ReadyRequest, gate: StoreGate) {
+        self.record = request.record
+        self.row = request.row
+        self.gate = gate
+    }
+
+    var id: UUID { self.row.id }
+}
+
 /// A request that is being sent, from the moment it is taken from the file until its end is recorded there.
 struct Flight {
     /// How far it is.
@@ -17,8 +36,7 @@ struct Flight {
         case handling(HTTPResponse)
     }
 
-    /// The request as it was taken.
-    let record: RequestRecord
+    let candidate: Candidate
     /// Tells what is said of this attempt from what is said of an earlier one.
     let run: UInt64
     let startedAt: MonotonicTime
@@ -37,16 +55,11 @@ struct Flight {
     }
 }
 
-/// A request that was read and may go next.
-struct Candidate {
-    let record: RequestRecord
-    let gate: Gate
-}
-
 /// The end of an attempt, until it is recorded.
 struct Landing {
-    let record: RequestRecord
+    let candidate: Candidate
     let isMarked: Bool
+    let at: MonotonicTime
     let disposition: Disposition
     /// The status of the answer, where there was one.
     let status: Int?
@@ -54,6 +67,9 @@ struct Landing {
     let failure: String?
     /// The response, where it is to be kept.
     let response: HTTPResponse?
+
+    /// Whether it may wait for others to be recorded with it.
+    var mayWait: Bool { self.disposition == .succeeded && self.response == nil }
 }
 
 /// How an attempt failed that was made before the request was enqueued.

@@ -9,66 +9,40 @@ import Synchronization
 extension QueueWorker {
     // MARK: Out
 
-    /// Reads ahead what may go, the most urgent first, when nothing that was read before can.
-    func readAhead(in store: StoreTransaction, at now: Moment) throws {
-        // What lands makes room, and then it is time to look again.
-        if self.freeSlots(at: now) == 0, !self.upcoming.isEmpty, !self.flights.isEmpty { return }
-        let gates = try store.gates()
-        self.gates = gates.map(\.gate)
-        let free = self.freeSlots(at: now)
-        guard free > 0 else { return }
-        let open = gates.filter { self.machine.waiting(for: $0.gate, at: now) == nil }
-        guard !open.isEmpty else { return }
-        // Those that are being sent may not be marked yet.
-        let limit = free + self.flights.count + Self.readAhead / open.count
-        var upcoming: [Candidate] = []
-        for gate in open {
-            for record in try store.ready(gate: gate.id, limit: limit) where self.flights[record.id] == nil {
-                upcoming.append(Candidate(record: record, gate: gate.gate))
-            }
-        }
-        if open.count > 1 {
-            upcoming.sort { left, right in
-                (right.record.request.priority, left.record.sequence) < (
-                    left.record.request.priority, right.record.sequence
-                )
-            }
-        }
-        self.upcoming = upcoming
-    }
-
     /// Sends what was read and may go now.
     func launch(at now: Moment) {
         guard !self.upcoming.isEmpty else { return }
         var free = self.freeSlots(at: now)
-        guard free > 0 else { return }
-        var remaining: [Candidate] = []
-        for (index, candidate) in self.upcoming.enumerated() {
-            if free == 0 {
-                remaining += self.upcoming[index...]
-                break
-            }
-            if self.flights[candidate.record.id] != nil { continue }
-            if self.machine.waiting(for: candidate.gate, at: now) == nil {
+        var closed: [StoreGate.ID] = []
+        var index = 0
+        while free > 0, index < self.upcoming.count {
+            let candidate = self.upcoming[index]
+            if closed.contains(candidate.gate.id) {
+                index += 1
+            } else if self.machine.waiting(for: candidate.gate.gate, at: now) != nil {
+                closed.append(candidate.gate.id)
+                index += 1
+            } else {
+                self.upcoming.remove(at: index)
+                guard self.flights[candidate.id] == nil else { continue }
                 self.launch(candidate, at: now)
                 free -= 1
-            } else {
-                remaining.append(candidate)
             }
         }
-        self.upcoming = remaining
     }
 
-    private func freeSlots(at now: Moment) -> Int {
-        max(0, self.machine.slots(at: now) - self.flights.values.count { $0.isHandling })
+    func freeSlots(at now: Moment) -> Int {
+        let slots = self.machine.slots(at: now)
+        return slots == 0 ? 0 : max(0, slots - self.flights.values.count { $0.isHandling })
     }
 
     private func launch(_ candidate: Candidate, at now: Moment) {
         self.lastRun += 1
         let run = self.lastRun
-        let (id, request) = (candidate.record.id, candidate.record.request)
-        self.machine.started(id, gate: candidate.gate)
-        self.flights[id] = Flight(record: candidate.record, run: run, startedAt: now.monotonic)
+        self.launches += 1
+        let (id, request) = (candidate.id, candidate.record.request)
+        self.machine.started(id, gate: candidate.gate.gate)
+        self.flights[id] = Flight(candidate: candidate, run: run, startedAt: now.monotonic)
         self.effects.add(.attempt(id, number: candidate.record.attempts + 1))
         guard let prepare = self.core.settings.prepare else {
             return self.send(request.httpRequest(), id: id, run: run)
@@ -108,9 +82,9 @@ extension QueueWorker {
         switch result {
         case .success(let http): self.send(http, id: id, run: run)
         case .failure(let failure):
-            let disposition = self.machine.prepareFailed(id, attempts: flight.record.attempts + 1)
+            let disposition = self.machine.prepareFailed(id, attempts: flight.candidate.record.attempts + 1)
             let text = flight.request.redact("it could not be prepared: \(failure.message)")
-            self.land(flight, disposition, failure: text)
+            self.land(flight, disposition, at: now, failure: text)
         }
     }
 
@@ -122,15 +96,15 @@ extension QueueWorker {
         let disposition = self.machine.finished(id, request: request, result: result, at: now)
         guard case .succeeded = disposition, case .success(let response) = result else {
             let failure = disposition == .succeeded ? nil : result.failure(of: request)
-            return self.land(flight, disposition, status: result.status, failure: failure)
+            return self.land(flight, disposition, at: now, status: result.status, failure: failure)
         }
         guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
-            return self.land(flight, disposition, status: response.status, response: response)
+            return self.land(flight, disposition, at: now, status: response.status, response: response)
         }
         self.flights[id]?.phase = .handling(response)
         Task(executorPreference: self.core.executor) { [mailbox = self.core.mailbox] in
             do {
-                try await handler(flight.record.request, response)
+                try await handler(request, response)
                 mailbox.post(.handled(id, run: run, nil))
             } catch {
                 mailbox.post(.handled(id, run: run, HookFailure(error)))
@@ -143,37 +117,41 @@ extension QueueWorker {
             return
         }
         guard let failure else {
-            return self.land(flight, .succeeded, status: response.status, response: response)
+            return self.land(flight, .succeeded, at: now, status: response.status, response: response)
         }
         let disposition = self.machine.handlerFailed(flight.request, message: failure.message)
         let text = flight.request.redact("the handler of the response failed: \(failure.message)")
-        self.land(flight, disposition, status: response.status, failure: text)
+        self.land(flight, disposition, at: now, status: response.status, failure: text)
     }
 
     /// Leaves the end of an attempt to the next transaction.
     private func land(
         _ flight: Flight,
         _ disposition: Disposition,
+        at now: Moment,
         status: Int? = nil,
         failure: String? = nil,
         response: HTTPResponse? = nil
     ) {
-        self.flights[flight.record.id] = nil
-        self.landings.append(
-            Landing(
-                record: flight.record,
-                isMarked: flight.isMarked,
-                disposition: disposition,
-                status: status,
-                failure: failure,
-                response: flight.record.request.keepsResponse ? response : nil
-            )
+        let candidate = flight.candidate
+        self.flights[candidate.id] = nil
+        candidate.record.request.body = nil
+        let landing = Landing(
+            candidate: candidate,
+            isMarked: flight.isMarked,
+            at: now.monotonic,
+            disposition: disposition,
+            status: status,
+            failure: failure,
+            response: candidate.record.request.keepsResponse ? response : nil
         )
+        self.landings.append(landing)
+        if !landing.mayWait { self.isRecordingUrgent = true }
     }
 
     /// Records the end of an attempt.
     func record(_ landing: Landing, in store: StoreTransaction) throws {
-        let id = landing.record.id
+        let id = landing.candidate.id
         let outcome: StoreOutcome
         var failure = landing.failure
         switch landing.disposition {
@@ -188,10 +166,16 @@ extension QueueWorker {
         // An attempt that is to be counted must have begun.
         if !landing.isMarked, landing.disposition != .succeeded { _ = try store.markRunning(id) }
         // One that was removed meanwhile has no end any more.
-        guard let finish = try store.finish(id, outcome, status: landing.status, error: failure) else { return }
+        var row = landing.candidate.row
+        if landing.isMarked { row.state = .running }
+        guard let finish = try store.finish(id, as: row, outcome, status: landing.status, error: failure) else {
+            return
+        }
+        // What was read ahead lacks what may go now.
+        if finish.promoted != nil || finish.state == .ready { self.upcoming = [] }
         switch (finish.state, landing.disposition) {
         case (.succeeded, _):
-            var record = landing.record
+            var record = landing.candidate.record
             record.state = .succeeded
             record.lastStatus = landing.status
             record.attempts += 1
@@ -220,5 +204,5 @@ extension QueueWorker {
 }
 
 extension Flight {
-    fileprivate var request: RetryableRequest { self.record.request }
+    fileprivate var request: RetryableRequest { self.candidate.record.request }
 }

@@ -15,8 +15,6 @@ final class QueueWorker {
     private static let patience: Duration = .seconds(5)
     /// How often it is asked what has become too old.
     private static let expiryInterval: Duration = .seconds(1)
-    /// How many requests are read ahead.
-    static let readAhead = 32
 
     let core: QueueCore
     let sleep: Sleep
@@ -33,8 +31,16 @@ final class QueueWorker {
     var lastRun: UInt64 = 0
     /// What may go next, read ahead so that a free place need not wait for the file.
     var upcoming: [Candidate] = []
+    /// The gates that more may go through than was read.
+    var unread: [StoreGate] = []
+    /// How many were sent since they were read.
+    var launches = 0
+    /// What came while something else was done.
+    var postponed: [QueueMessage] = []
     /// What was sent, and is not recorded yet.
     var landings: [Landing] = []
+    /// Whether one of them is to be recorded at once.
+    var isRecordingUrgent = false
     /// The gates of what is ready.
     var gates: [Gate] = []
 
@@ -61,6 +67,8 @@ final class QueueWorker {
     private var wasPending = false
     /// Whether everything has just been delivered, after which the file may be much larger than it need be.
     private var isTidyDue = false
+    /// Whether others see what is true now.
+    private var isStatusTrue = false
 
     /// Which of those that wait for their time go now.
     enum Promotion {
@@ -82,17 +90,23 @@ final class QueueWorker {
         while true {
             let now = Moment.ofQueue()
             self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
-            for message in self.core.mailbox.take() { self.receive(message, at: now) }
+            let messages = self.postponed + self.core.mailbox.take()
+            self.postponed = []
+            for message in messages { self.receive(message, at: now) }
             if self.isClosing { return self.finish() }
             // Before the file is written, which takes longer than a request to a server nearby.
             if self.commands.isEmpty { self.launch(at: now) } else { self.upcoming = [] }
             self.core.shortcut.sends = self.role == .sender && self.network.isSatisfied
+            if self.lacksCandidates(at: now) { self.isLookDue = true }
             self.turn(at: now)
-            self.core.status.withLock { status in
-                status.role = self.role
-                status.machine = self.machine
+            if !self.isStatusTrue {
+                self.isStatusTrue = true
+                self.core.status.withLock { status in
+                    status.role = self.role
+                    status.machine = self.machine
+                }
             }
-            guard self.core.mailbox.mayRest() else { continue }
+            guard self.postponed.isEmpty, self.core.mailbox.mayRest() else { continue }
             if self.isTidyDue {
                 self.isTidyDue = false
                 // Another time, if it cannot be done.
@@ -105,7 +119,13 @@ final class QueueWorker {
     }
 
     private func receive(_ message: QueueMessage, at now: Moment) {
-        self.isLookDue = true
+        switch message {
+        // What they lead to is found out from what was read.
+        case .prepared, .finished, .handled: ()
+        default:
+            self.isLookDue = true
+            self.isStatusTrue = false
+        }
         switch message {
         case .command(let command): self.commands.append(command)
         // It may be more urgent than what was read ahead.
@@ -139,21 +159,24 @@ final class QueueWorker {
         let commands = self.commands
         self.commands = []
         let isFailing = self.failedUntil.map { $0 > now.monotonic } ?? false
-        let sends = self.role == .sender && self.isLookDue && !isFailing
+        let isDue = self.isLookDue || self.recordsNow(at: now)
+        let sends = self.role == .sender && isDue && !isFailing
         self.isLookDue = false
-        guard !commands.isEmpty || (!self.landings.isEmpty && !isFailing) || sends else { return }
+        guard !commands.isEmpty || sends else { return }
 
+        self.isStatusTrue = false
         let isDurable = commands.contains { $0.isDurable }
         let (releases, promotion, checksFlights) = (self.releasesRunning, self.promotion, self.checksFlights)
         var replies: [@Sendable (QueueError?) -> Void] = []
         self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
         let begin = ContinuousClock.now
+        var recorded = 0
         do throws(QueueError) {
             try self.core.store.transaction(durable: isDurable) { store in
                 // Callers and other processes write, too.
                 if store.counts.pending > store.counts.held { self.wasPending = true }
                 if releases { try store.releaseRunning() }
-                for landing in self.landings { try self.record(landing, in: store) }
+                recorded = try self.recordLandings(in: store)
                 try self.mark(in: store, all: !commands.isEmpty, at: now)
                 for command in commands { replies.append(try self.perform(command, in: store)) }
                 if sends { try self.plan(in: store, at: now) }
@@ -175,10 +198,12 @@ final class QueueWorker {
         }
         if isDurable { self.core.shortcut.measured(.now - begin, commands: commands.count) }
         self.core.shortcut.answered(commands.count)
-        self.failedUntil = nil
+        // Others could be written again, so that there is something to send.
+        if self.failedUntil.take() != nil, !sends { self.isLookDue = true }
         self.repairs = 0
         if releases { self.releasesRunning = false }
-        self.landings = []
+        self.landings.removeFirst(recorded)
+        self.isRecordingUrgent = !self.landings.allSatisfy(\.mayWait)
         self.remove(self.effects.removed)
         self.launch(at: now)
         for reply in replies { reply(nil) }
@@ -238,9 +263,11 @@ final class QueueWorker {
             }
             try store.removeOldResponses()
         }
-        self.gates = []
         self.dueAt = nil
-        guard self.network.isSatisfied, !self.machine.isPaused else { return }
+        guard self.network.isSatisfied, !self.machine.isPaused else {
+            (self.gates, self.unread) = ([], [])
+            return
+        }
         try self.promote(in: store)
         self.dueAt = try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) }
         try self.readAhead(in: store, at: now)
@@ -254,6 +281,7 @@ final class QueueWorker {
             case .restored: try store.promoteUnasked(limit: limit)
             case .all: try store.promoteDue(all: true, limit: limit)
             }
+        if count > 0 { self.upcoming = [] }
         if count < limit { self.promotion = .due } else { self.isLookDue = true }
     }
 
@@ -266,7 +294,7 @@ final class QueueWorker {
         if let failedUntil, failedUntil > now.monotonic { return failedUntil }
         let wake = self.machine.nextWake(after: now, for: self.gates)
         let mark = self.flights.values.lazy.filter { !$0.isMarked }.map(\.markAt).min()
-        return [wake, self.dueAt, mark].compactMap { $0 }.min()
+        return [wake, self.dueAt, mark, self.recordingDeadline].compactMap { $0 }.min()
     }
 
     // MARK: The end

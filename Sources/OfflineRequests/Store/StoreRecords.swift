@@ -53,7 +53,9 @@ struct StoreRecords {
 
     private func record(_ columns: Columns) throws -> RequestRecord {
         guard let state = StoreState.state(try columns.number(2)) else { throw Damage(reason: "a state is none") }
-        var request = try Self.request(columns, state: state, bodies: self.bodies).request
+        let payload = try columns.octets(21)
+        let (seal, id) = (try columns.number(20), try columns.id(1))
+        var request = try Self.request(payload, seal: seal, of: id, in: state, self.bodies).request
         request.retryCount = Int(clamping: try columns.number(12))
         let due = columns.optionalNumber(8).map { self.clock.wall($0, at: self.stamp) }
         let response = try columns.optionalOctets(18).map { try RequestReader.response($0) }
@@ -71,20 +73,20 @@ struct StoreRecords {
         )
     }
 
-    /// Reads the request of a row, and refuses one that is not what was written.
+    /// Reads a request, and refuses one that is not what was written.
     static func request(
-        _ columns: Columns,
-        state: RequestState,
-        bodies: BodyFiles
+        _ payload: Data,
+        seal: Int64,
+        of id: UUID,
+        in state: RequestState,
+        _ bodies: BodyFiles
     ) throws -> (request: RetryableRequest, bodyFile: String?) {
-        let payload = try columns.octets(21)
-        let seal = try columns.number(20)
         // A finished request has the complement, so that damage cannot make one go again.
         guard Checksum.of(payload) == (state.isFinal ? ~seal : seal) else {
             throw Damage(reason: "the checksum of a request is wrong")
         }
         var (request, bodyFile) = try RequestReader.request(payload)
-        guard try columns.id(1) == request.id else { throw Damage(reason: "a request has the id of another") }
+        guard id == request.id else { throw Damage(reason: "a request has the id of another") }
         request.bodyFile = bodyFile.map { bodies.path($0) }
         return (request, bodyFile)
     }

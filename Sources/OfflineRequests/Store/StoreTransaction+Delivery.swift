@@ -6,58 +6,6 @@ import GRDB
 import NetPathHTTP
 
 extension StoreTransaction {
-    /// The gates that have requests which may go, each with the first of them.
-    ///
-    /// One look into the index for each, however many requests wait.
-    func gates() throws -> [StoreGate] {
-        guard self.counts.ready > 0 else { return [] }
-        let next = """
-            SELECT gate, priority, sequence FROM request INDEXED BY requestReady WHERE state = 0 AND gate > ?
-            ORDER BY gate, priority DESC, sequence LIMIT 1
-            """
-        return try self.attempt {
-            let statement = try self.db.cachedStatement(sql: next)
-            let describe = try self.db.cachedStatement(sql: "SELECT host, requires FROM gate WHERE id = ?")
-            var gates: [StoreGate] = []
-            var last = Int64.min
-            while let row = try Row.fetchOne(statement, arguments: [last]) {
-                let columns = Columns(row)
-                last = try columns.number(0)
-                guard let row = try Row.fetchOne(describe, arguments: [last]),
-                    let priority = RequestPriority(rawValue: Int(try columns.number(1)))
-                else { throw Damage(reason: "a request has a gate that is none") }
-                let gate = Columns(row)
-                gates.append(
-                    StoreGate(
-                        id: last,
-                        gate: Gate(
-                            host: try gate.text(0),
-                            requires: try RequestReader.requirements(try gate.octets(1))
-                        ),
-                        priority: priority,
-                        first: try columns.number(2)
-                    )
-                )
-            }
-            // Requests that no index finds would wait for ever.
-            guard !gates.isEmpty else { throw Damage(reason: "requests are counted that no index finds") }
-            return gates
-        }
-    }
-
-    /// The requests that may go through a gate, in the order they are to go.
-    func ready(gate: Int64, limit: Int) throws -> [RequestRecord] {
-        try self.attempt {
-            try self.records.fetch(
-                """
-                SELECT * FROM request INDEXED BY requestReady WHERE state = 0 AND gate = ?
-                ORDER BY priority DESC, sequence LIMIT ?
-                """,
-                [gate, limit]
-            )
-        }
-    }
-
     /// Marks a request as being sent, which begins an attempt.
     ///
     /// - Returns: Whether it was ready.
@@ -72,6 +20,7 @@ extension StoreTransaction {
     ///
     /// - Parameters:
     ///   - id: The request.
+    ///   - known: Where it stood when it was read; nil when that is not known any more.
     ///   - outcome: How it ended.
     ///   - status: The status of the answer; nil keeps the one before.
     ///   - error: What is wrong, for a person; nil keeps the one before.
@@ -79,10 +28,14 @@ extension StoreTransaction {
     /// - Throws: What the database says.
     func finish(
         _ id: UUID,
+        as known: StoredRow? = nil,
         _ outcome: StoreOutcome,
         status: Int? = nil,
         error: String? = nil
     ) throws -> Finish? {
+        if case .delivered(nil) = outcome, let known, try self.remove(ifStill: known) {
+            return Finish(state: .succeeded, promoted: try self.promote(known.lane))
+        }
         guard let row = try self.row(id) else { return nil }
         switch outcome {
         case .delivered(let response):

@@ -118,6 +118,23 @@ final class StoreTransaction {
         if let file = row.bodyFile { self.willRemoveBody(file) }
     }
 
+    /// Removes a request that is pending, and its body, unless somebody has changed it meanwhile.
+    ///
+    /// Unlike to look it up by its id, this finds it where the one before it was.
+    func remove(ifStill row: StoredRow) throws -> Bool {
+        guard let state = StoreState.number(row.state) else { return false }
+        try self.run(
+            "DELETE FROM request WHERE sequence = ? AND id = ? AND state = ?",
+            .number(row.sequence),
+            .id(row.id),
+            .number(state)
+        )
+        guard self.db.changesCount == 1 else { return false }
+        self.tally.remove(row.state, size: row.size)
+        if let file = row.bodyFile { self.willRemoveBody(file) }
+        return true
+    }
+
     func willRemoveBody(_ name: String) { self.removedBodies.append(name) }
 
     /// Puts the oldest of a lane among those that may go, where it waited for another.
@@ -125,7 +142,7 @@ final class StoreTransaction {
     /// - Returns: The id of that request.
     @discardableResult
     func promote(_ lane: String?) throws -> UUID? {
-        guard let lane else { return nil }
+        guard let lane, self.counts.blocked > 0 else { return nil }
         let sql = """
             SELECT \(StoredRow.columns) FROM request INDEXED BY requestLane WHERE lane = ? ORDER BY sequence LIMIT 1
             """

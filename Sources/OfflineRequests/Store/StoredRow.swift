@@ -30,7 +30,7 @@ struct StoredRow: Hashable, Sendable {
     }
 
     init(_ row: SQLStatement) throws {
-        guard let sequence = row.number(0), let octets = row.octets(1), let id = UUID(octets: octets),
+        guard let sequence = row.number(0), let id = row.id(1),
             let state = row.number(2).flatMap({ StoreState.state($0) }), let size = row.number(3),
             let enqueued = row.number(6)
         else { throw Damage(reason: "a row of a request is damaged") }

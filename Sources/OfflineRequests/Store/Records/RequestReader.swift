@@ -13,13 +13,13 @@ struct Damage: Error {
 
 /// Reads what a ``RequestWriter`` wrote; octets that are damaged never trap.
 struct RequestReader {
-    private let octets: Data
-    private var index: Data.Index
+    // An array, whose octets cost a fraction of those of a Data.
+    private let octets: [UInt8]
+    private var index = 0
 
     private init(_ octets: Data) throws(Damage) {
-        self.octets = octets
-        self.index = octets.startIndex
-        guard octets.starts(with: RequestWriter.mark) else { throw Damage(reason: "a record has no mark") }
+        self.octets = [UInt8](octets)
+        guard self.octets.starts(with: RequestWriter.mark) else { throw Damage(reason: "a record has no mark") }
         self.index += RequestWriter.mark.count
     }
 
@@ -88,7 +88,7 @@ struct RequestReader {
         return PathRequirements(unmeteredOnly: unmeteredOnly, interfaceType: type, hostReachable: host)
     }
 
-    private mutating func take(_ count: Int) throws(Damage) -> Data {
+    private mutating func take(_ count: Int) throws(Damage) -> ArraySlice<UInt8> {
         guard count >= 0, count <= self.octets.endIndex - self.index else {
             throw Damage(reason: "a record ends too early")
         }
@@ -103,9 +103,7 @@ struct RequestReader {
     }
 
     private mutating func word() throws(Damage) -> UInt64 {
-        var word: UInt64 = 0
-        for place in 0..<8 { word |= UInt64(try self.octet()) << UInt64(place * 8) }
-        return word
+        try self.take(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     private mutating func number() throws(Damage) -> Int {
@@ -160,7 +158,7 @@ struct RequestReader {
 
 extension UUID {
     /// Reads the 16 octets of an id; nil for another number of them.
-    init?(octets: Data) {
+    init?(octets: some Collection<UInt8>) {
         guard octets.count == 16 else { return nil }
         let id = [UInt8](octets)
         self.init(

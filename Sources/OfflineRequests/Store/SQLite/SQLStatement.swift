@@ -29,22 +29,13 @@ struct SQLStatement {
         case number(Int64)
         case text(String)
         case octets(Data)
+        case id(UUID)
 
         static func number(_ number: Int) -> Value { .number(Int64(number)) }
 
         static func number(_ number: Int64?) -> Value { number.map { .number($0) } ?? .null }
 
         static func text(_ text: String?) -> Value { text.map { .text($0) } ?? .null }
-
-        static func id(_ id: UUID) -> Value {
-            let id = id.uuid
-            return .octets(
-                Data([
-                    id.0, id.1, id.2, id.3, id.4, id.5, id.6, id.7, id.8, id.9, id.10, id.11, id.12, id.13, id.14,
-                    id.15,
-                ])
-            )
-        }
     }
 
     /// Runs it to its end.
@@ -93,6 +84,22 @@ struct SQLStatement {
         return unsafe Data(bytes: octets, count: Int(count))
     }
 
+    /// The id in a column of the row that was just read; nil for anything else.
+    func id(_ column: Int32) -> UUID? {
+        guard unsafe sqlite3_column_type(self.statement.sqliteStatement, column) == SQLITE_BLOB,
+            unsafe sqlite3_column_bytes(self.statement.sqliteStatement, column) == 16,
+            let octets = unsafe sqlite3_column_blob(self.statement.sqliteStatement, column)
+        else { return nil }
+        return unsafe UUID(uuid: octets.loadUnaligned(as: uuid_t.self))
+    }
+
+    /// Reads the rows, for as long as that says it wants more.
+    func each(_ values: Value..., read: (SQLStatement) throws -> Bool) throws {
+        try self.bind(values)
+        defer { _ = unsafe sqlite3_reset(self.statement.sqliteStatement) }
+        while try self.step(), try read(self) {}
+    }
+
     private func step() throws -> Bool {
         switch unsafe sqlite3_step(self.statement.sqliteStatement) {
         case SQLITE_ROW: return true
@@ -126,6 +133,10 @@ struct SQLStatement {
                     unsafe text.withMemoryRebound(to: CChar.self) { text in
                         unsafe sqlite3_bind_text(handle, place, text.baseAddress, Int32(text.count), copied)
                     }
+                }
+            case .id(let id):
+                code = unsafe withUnsafeBytes(of: id.uuid) { octets in
+                    unsafe sqlite3_bind_blob(handle, place, octets.baseAddress, Int32(octets.count), copied)
                 }
             case .octets(let octets):
                 code = unsafe octets.withUnsafeBytes { octets in
