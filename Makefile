@@ -12,10 +12,14 @@ SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift 
 MODE ?= quick
 # For --version; a tarball has none, and must not be taken for a part of the repository it was unpacked in.
 NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
-# An event finds the caches cold, so that less code is faster than faster code: -Osize takes 15 us (7 %) off an event.
-RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -Osize --product
+# An event finds the caches cold, so that less code is faster than faster code (-Osize), and code that lies together is
+# faster than code on a page of its own: the functions of an event come first, in the order that `make order` found.
+LAYOUT = -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --no-warn-symbol-ordering \
+    -Xlinker --symbol-ordering-file=$(CURDIR)/Benchmarks/event-path.order
+RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -Osize $(LAYOUT) \
+    --product
 
-.PHONY: run demo build build-measured test test-long bench bench-queue lint format man scenarios install packages clean
+.PHONY: run demo build build-measured test test-long bench bench-queue order lint format man scenarios install packages clean
 
 # Builds the programs and watches this machine's network with the embedded default configuration.
 run: build
@@ -57,6 +61,11 @@ bench-queue: packages
 	$(RELEASE) OfflineScenarios
 	$(RELEASE) HTTPLabServer
 	Benchmarks/run-queue
+
+# Looks anew at which functions an event runs through; worth it when the code of that way has changed much.
+order: PACKAGES += valgrind
+order: build
+	Benchmarks/order-functions
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)

@@ -104,7 +104,7 @@ let package = Package(
         .executableTarget(
             name: "QueueCommand",
             dependencies: [
-                "Connectivity", "NetPath", "NetPathCLI", "NetPathHTTP", "OfflineRequests",
+                "Connectivity", "NetPath", "NetPathCLI", "NetPathCurl", "NetPathHTTP", "OfflineRequests",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ]
         ),
@@ -263,7 +263,10 @@ let package = Package(
         ),
         .testTarget(
             name: "OfflineRequestsTests",
-            dependencies: ["Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests"]
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ]
         ),
         // What the tests of delivery kill, and run inside namespaces.
         .executableTarget(

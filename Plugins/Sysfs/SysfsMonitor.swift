@@ -8,7 +8,7 @@ public import NetPath
 ///
 /// It reads `/sys/class/net` and, in `/proc/thread-self/net`, the interfaces, routes and addresses, and asks for the
 /// rest through `netdevice(7)`. It sees the main routing tables only, no policy rules, so that what it does not find
-/// may still exist (``NetPath/Observation/isPartial``). Needs no privilege, and no thread of its own.
+/// may still exist (`Observation.isPartial`). Needs no privilege, and no thread of its own.
 public struct SysfsMonitor: PathMonitor {
     /// What can be set.
     public struct Options: Hashable, Sendable {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+#include <stdbool.h>
+
 #include <netlink/netlink.h>
 #include <netlink/msg.h>
 #include <netlink/attr.h>
@@ -19,11 +21,23 @@
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
+// Messages and attributes are walked by the kernel's own macros, which Swift does not see. libnl's functions do the
+// same, but an event passes here a hundred times, and finds the code of another library cold.
+
+static inline bool netpath_message_fits(const struct nlmsghdr *message, int room) { return NLMSG_OK(message, room); }
+static inline struct nlmsghdr *netpath_next_message(struct nlmsghdr *message, int *room) {
+    return NLMSG_NEXT(message, *room);
+}
+static inline bool netpath_attribute_fits(const struct rtattr *attribute, int room) { return RTA_OK(attribute, room); }
+static inline struct rtattr *netpath_next_attribute(struct rtattr *attribute, int *room) {
+    return RTA_NEXT(attribute, *room);
+}
+
 // recvmmsg(2) is for GNU sources only, and Swift's Clang importer reads the headers without that.
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { netpath_batch_size = 16 };
+enum { netpath_batch_size = 8 };
 
 /// What was read into one slot: the length of the datagram, which may be larger than the slot, and its sender's port.
 struct netpath_datagram {

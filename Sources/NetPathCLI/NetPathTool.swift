@@ -78,8 +78,8 @@ public enum NetPathTool: Sendable {
             do {
                 let text = root.fullMessage(for: error)
                 // ArgumentParser answers --version itself, before it looks at any other option.
-                let isVersionInJSON = text == BuildFacts.text && context.arguments.contains("--json")
-                try context.write((isVersionInJSON ? BuildFacts.document.line : text) + "\n")
+                let isVersionInJSON = text == context.facts.text && context.arguments.contains("--json")
+                try context.write((isVersionInJSON ? context.facts.document.line : text) + "\n")
                 return .satisfied
             } catch {
                 return Self.report(error, of: root, in: context)

@@ -29,6 +29,8 @@ package struct ToolContext: Sendable {
 
     /// The types of backends that a configuration can name.
     var registry: BackendRegistry = .builtIn
+    /// What the program is made of.
+    package var facts = BuildFacts.netpath
     /// The environment variables.
     package var environment: [String: String] = processEnvironment()
     /// Whether standard output is a terminal.

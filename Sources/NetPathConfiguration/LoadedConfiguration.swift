@@ -36,7 +36,7 @@ public struct LoadedConfiguration: Sendable {
     ///   - overrides: Values such as `backends.netlink.mode=off`; they win over `NETPATH_SET`, and that over the file.
     ///   - registry: The backends that can be named.
     /// - Returns: The configuration; nothing is started.
-    /// - Throws: ``ConfigurationError`` with everything that is wrong.
+    /// - Throws: `ConfigurationError` with everything that is wrong.
     public static func load(
         path: String?,
         environment: [String: String],
@@ -61,7 +61,7 @@ public struct LoadedConfiguration: Sendable {
 
     /// Checks a configuration's text and makes the backends it names.
     ///
-    /// - Throws: ``ConfigurationError`` with everything that is wrong.
+    /// - Throws: `ConfigurationError` with everything that is wrong.
     public static func parse(
         _ source: ConfigurationSource,
         registry: BackendRegistry = .builtIn
@@ -151,7 +151,7 @@ public struct LoadedConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - clock: The source of time.
-    ///   - executor: As for ``PathCoordinator``.
+    ///   - executor: As for `PathCoordinator`.
     ///   - log: Receives messages for the operator, on any thread.
     /// - Returns: The coordinator.
     public func makeCoordinator(

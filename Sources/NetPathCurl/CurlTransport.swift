@@ -12,7 +12,7 @@ public import NetPathHTTP
 /// A request whose connection breaks before an answer comes is sent once more by itself only where that is safe: when
 /// nothing of it had left this host, or when its method is idempotent (RFC 9110, 9.2.2).
 ///
-/// - Note: ``HTTPRequest/interface`` needs Linux 5.7 or the capability CAP_NET_RAW; without, only the address of the
+/// - Note: `HTTPRequest.interface` needs Linux 5.7 or the capability CAP_NET_RAW; without, only the address of the
 ///   interface is used, and routes decide.
 public final class CurlTransport: HTTPTransport {
     /// The one that a process usually shares.
@@ -61,9 +61,4 @@ public final class CurlTransport: HTTPTransport {
             if self.number > 0 { self.engine.cancel(self.number) }
         }
     }
-}
-
-extension CurlTransport {
-    /// What the transport calls itself.
-    static let version = "0.1.0"
 }

@@ -62,9 +62,7 @@ extension QueueCommands.Retry: RunnableCommand {
         defer { queue.close() }
         guard self.ids.isEmpty else {
             return try self.each(self.ids, "retried") { id in
-                // What only waits for its time is not revived but let go.
-                if try queue.record(id: id)?.state == .backoff { return queue.force(in: session) }
-                try session.wait { () async throws(QueueError) in try await queue.requeueDead(id: id) }
+                try session.wait { () async throws(QueueError) in try await queue.forceTriggerRetry(id: id) }
             }
         }
         let counts = queue.counts
@@ -94,19 +92,14 @@ extension QueueCommands.Cancel: RunnableCommand {
                 }
             )
         }
-        let cancel = { (id: UUID) throws(QueueError) in
+        if self.all {
+            return try self.told(
+                session.wait { () async throws(QueueError) in try await queue.cancelRequests() }
+            )
+        }
+        return try self.each(self.ids, "cancelled") { id in
             _ = try session.wait { () async throws(QueueError) in try await queue.cancelRequest(id: id) }
         }
-        guard self.all else { return try self.each(self.ids, "cancelled", cancel) }
-        // What is delivered meanwhile is not there any more.
-        var count = 0
-        for record in queue.pendingRequests {
-            do throws(QueueError) {
-                try cancel(record.id)
-                count += 1
-            } catch .unknownID {}
-        }
-        return try self.told(count)
     }
 
     private func told(_ count: Int) throws -> ToolStatus {

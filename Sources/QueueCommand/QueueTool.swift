@@ -4,9 +4,17 @@
 import ArgumentParser
 import Foundation
 import NetPathCLI
+import NetPathCurl
+import OfflineRequests
 
 /// `netpath-queue`: the commands of `netpath` that are about requests, which it executes this program for.
 struct QueueTool: ParsableCommand {
+    /// What the program is made of.
+    static let facts = BuildFacts(
+        program: "netpath-queue",
+        libraries: [CurlTransport.library, OfflineRequestQueue.library]
+    )
+
     static let configuration = CommandConfiguration(
         // So that help and messages name what was typed.
         commandName: URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent == "netpath"
@@ -17,6 +25,7 @@ struct QueueTool: ParsableCommand {
 
             \(ToolStatus.help)
             """,
+        version: QueueTool.facts.text,
         subcommands: [SendCommand.self, QueueCommands.self]
     )
 

@@ -14,7 +14,14 @@ extension SendCommand: RunnableCommand {
         defer { queue.close() }
         let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
         let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
-        guard !self.wait else { return try self.wait(for: id, in: queue, of: session) }
+        if self.wait {
+            let status = try self.wait(for: id, in: queue, of: session)
+            // Whoever else waits for it put it there, and removes it. What cannot be removed now goes by its age.
+            if id == request.id, status == .satisfied {
+                try? session.wait { () async throws(QueueError) in try await queue.purgeFinished(id: id) }
+            }
+            return status
+        }
         let document: JSONValue = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
         try ToolContext.current.write((self.options.json ? document.line : id.text) + "\n")
         return .satisfied

@@ -5,6 +5,7 @@ import NetPathCLI
 import OfflineRequests
 
 NetPathTool.main(QueueTool.self) { context in
+    context.facts = QueueTool.facts
     context.requests = { command in
         guard let command = command as? any RunnableCommand else {
             throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")

@@ -14,6 +14,17 @@ struct QueueCommandTests {
         self.tool = try QueueTool()
     }
 
+    @Test func theVersionIsThatOfNetpath() throws {
+        let program = try QueueTool.quoted([MonitorProcess.builtProduct("netpath-queue")])
+        let facts = try self.tool.lab.run("\(program) --version").split(separator: "\n")
+        #expect(facts.first?.wholeMatch(of: /netpath-queue \d+\.\d+\.\d+/) != nil)
+        let netpath = try self.tool.lab.run("\(QueueTool.quoted([QueueTool.program])) --version").split(separator: "\n")
+        #expect(facts.first?.split(separator: " ").last == netpath.first?.split(separator: " ").last)
+        #expect(facts[1...2] == netpath[1...2])
+        #expect(facts.last?.contains(/libcurl \d+\.\d+\.\d+, SQLite 3\.\d+\.\d+/) == true)
+        #expect(try self.tool.lab.run("\(program) --version --json").hasPrefix(#"{"schema":1,"version":""#))
+    }
+
     // MARK: Keeping
 
     @Test func sendReturnsAtOnceAndKeepsTheRequest() throws {
@@ -123,7 +134,10 @@ struct QueueCommandTests {
             input: "from input"
         )
         #expect(fromInput.output == "from input", "\(fromInput.errors)")
-        #expect(try self.tool.run("queue", "stats", "--json").documents.first?["pending"]?.number == 0)
+        let stats = try #require(try self.tool.run("queue", "stats", "--json").documents.first)
+        #expect(stats["pending"]?.number == 0)
+        // What was shown is not kept.
+        #expect(stats["counts"]?["succeeded"]?.number == 0)
     }
 
     @Test func waitTellsWhatCameOfIt() throws {
@@ -185,6 +199,22 @@ struct QueueCommandTests {
             try self.tool.run("queue", "cancel", "--type", "kind", "--json").documents.first?["cancelled"]?.number == 1
         )
         #expect(try self.tool.run("queue", "cancel", "--all").status == 1)
+        for number in 1...3 { try self.tool.send("-d", "\(number)") }
+        #expect(try self.tool.run("queue", "cancel", "--all").output == "3 requests cancelled\n")
+    }
+
+    @Test func retryReleasesOnlyWhatIsNamed() throws {
+        let ids = try (0..<2).map { number in try self.tool.send("-d", "\(number)", path: "/status/400?id=\(number)") }
+        do {
+            let server = try self.tool.serve()
+            defer { withExtendedLifetime(server) {} }
+            #expect(try self.tool.run("queue", "run", "--until-empty").status == 1)
+        }
+        #expect(try self.tool.run("queue", "retry", ids[1], "--json").documents.first?["retried"]?.number == 1)
+        #expect(try self.tool.run("queue", "--json").documents.compactMap { $0["id"]?.string } == [ids[1]])
+        // It is there, and need not wait for anything.
+        #expect(try self.tool.run("queue", "retry", ids[1]).status == 0)
+        #expect(try self.tool.run("queue", "retry", UUID().uuidString).status == 1)
     }
 
     @Test func pauseLastsUntilResume() throws {

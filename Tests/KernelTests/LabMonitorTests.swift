@@ -99,6 +99,18 @@ struct LabMonitorTests {
         try waitUntil { !stubborn.isRunning }
     }
 
+    @Test func suspendedProgramStandsStillAtOnce() throws {
+        let lab = try NetworkNamespace()
+        let program = try lab.start("sh", ["-c", "echo 1; while :; do :; done"])
+        try program.next()
+        for _ in 0..<50 {
+            program.sendSignal(.suspend)
+            let status = try String(contentsOfFile: "/proc/\(program.processIdentifier)/status", encoding: .utf8)
+            #expect(status.contains("State:\tT"))
+            program.sendSignal(.resume)
+        }
+    }
+
     @Test func outputIsDrainedUnlessReadingIsSuspended() throws {
         let lab = try NetworkNamespace()
         // More than the pipe holds: without a reader the program cannot reach its last line.

@@ -76,7 +76,7 @@ import Testing
             "Backend tally": .tally(try #require(summary.entries.first)),
             "Host": try Fixtures.host().document,
             "Host route": .hostRoute(try #require(Fixtures.host().status.route)),
-            "Version": BuildFacts.document,
+            "Version": BuildFacts.netpath.document,
         ]
         let documented = try Self.documented()
         #expect(Set(documented.keys) == Set(written.keys))

@@ -81,7 +81,7 @@ import Testing
         #expect(version.output.hasSuffix("\n"))
         let json = await self.run("--version", "--json")
         #expect(json.status == .satisfied)
-        #expect(json.output.hasPrefix(#"{"schema":1,"version":"\#(BuildFacts.version)","commit":""#))
+        #expect(json.output.hasPrefix(#"{"schema":1,"version":"0.1.0","commit":""#))
         #expect(json.output.hasSuffix("]}\n"))
         #expect(version.output.contains(/\nlibnl 3\.\d+\.\d+, libyaml 0\.\d+\.\d+\n/))
         let help = await self.run("--help")

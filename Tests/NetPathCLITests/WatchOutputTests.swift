@@ -46,9 +46,9 @@ import Testing
     }
 
     /// A line much longer than what a pipe takes at once is part of the test.
-    private static let renderer: WatchOutput<PathSnapshot>.Renderer = { snapshot, previous in
+    private static let renderer: @Sendable (PathSnapshot, PathSnapshot?) -> String = { snapshot, previous in
         let numbers = [previous, snapshot].map { $0?.path?.sequence ?? 0 }
-        return Array("\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n".utf8)
+        return "\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n"
     }
 
     private func output(_ channel: Channel, _ loop: EventLoop) throws -> WatchOutput<PathSnapshot> {

@@ -52,7 +52,7 @@ import Testing
             let asked = ContinuousClock.now
             // Unchanged evidence is an answer too.
             _ = try #require(await iterator.next())
-            #expect(ContinuousClock.now - asked < .seconds(1))
+            #expect(ContinuousClock.now - asked < .seconds(10))
         }
         running.task.cancel()
         try await running.task.value

@@ -17,7 +17,7 @@ struct LoopbackTests {
         #expect(path.reason.code == .probeAnswered)
         #expect(path.probes == [ProbeOutcome(target: listener.target, result: .connected)])
         let roundTrip = try #require(path.probes.first?.roundTrip)
-        #expect(roundTrip > .zero && roundTrip < .seconds(1))
+        #expect(roundTrip > .zero && roundTrip < .seconds(10))
         #expect(path.internet == .reachable)
     }
 

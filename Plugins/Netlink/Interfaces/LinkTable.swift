@@ -155,8 +155,13 @@ struct LinkTable {
         _ routes: [InterfaceRoute],
         replacing asked: Staleness.Families = [.ipv4, .ipv6]
     ) {
-        let kept = self.entries[index]?.interface.defaultRoutes?.filter { !asked.cover($0.family) } ?? []
-        self.entries[index]?.interface.defaultRoutes = asked.contains(.ipv4) ? routes + kept : kept + routes
+        guard let position = self.entries.index(forKey: index) else { return }
+        // In place: an entry is large.
+        func replace(_ old: inout [InterfaceRoute]?) {
+            let kept = old?.filter { !asked.cover($0.family) } ?? []
+            old = kept.isEmpty ? routes : asked.contains(.ipv4) ? routes + kept : kept + routes
+        }
+        replace(&self.entries.values[position].interface.defaultRoutes)
     }
 
     /// Takes over what a dump cannot know from the table it replaces.

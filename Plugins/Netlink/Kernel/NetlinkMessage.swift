@@ -13,15 +13,18 @@ import NetPath
 struct NetlinkMessage {
     private let header: UnsafeMutablePointer<nlmsghdr>
 
+    /// The length of struct nlmsghdr.
+    private static let headerLength = 16
+
     /// Hands every complete message of a datagram to a function; an incomplete rest is ignored.
     static func forEach(in datagram: UnsafeRawBufferPointer, _ body: (NetlinkMessage) -> Void) {
         guard let start = datagram.baseAddress else { return }
         var remaining = Int32(clamping: datagram.count)
         var next: UnsafeMutablePointer<nlmsghdr>? = unsafe UnsafeMutableRawPointer(mutating: start)
             .assumingMemoryBound(to: nlmsghdr.self)
-        while let header = unsafe next, unsafe nlmsg_ok(header, remaining) != 0 {
+        while let header = unsafe next, unsafe netpath_message_fits(header, remaining) {
             unsafe body(NetlinkMessage(header: header))
-            unsafe next = nlmsg_next(header, &remaining)
+            unsafe next = netpath_next_message(header, &remaining)
         }
     }
 
@@ -36,7 +39,10 @@ struct NetlinkMessage {
 
     /// The octets after the netlink header, family header included.
     private var payload: UnsafeRawBufferPointer {
-        unsafe UnsafeRawBufferPointer(start: nlmsg_data(self.header), count: Int(nlmsg_datalen(self.header)))
+        unsafe UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(self.header) + Self.headerLength,
+            count: Int(self.header.pointee.nlmsg_len) - Self.headerLength
+        )
     }
 
     /// The error number of an acknowledgement, or of the end of a dump: 0 or positive; nil in other messages.
@@ -64,12 +70,15 @@ struct NetlinkMessage {
 
     /// Hands every attribute behind a family header of the given length to a function, with its type.
     func forEachAttribute(headerLength: Int, _ body: (Int, NetlinkAttribute) -> Void) {
-        guard unsafe nlmsg_valid_hdr(self.header, Int32(headerLength)) != 0 else { return }
-        var remaining = unsafe nlmsg_attrlen(self.header, Int32(headerLength))
-        var next: UnsafeMutablePointer<nlattr>? = unsafe nlmsg_attrdata(self.header, Int32(headerLength))
-        while let attribute = unsafe next, unsafe nla_ok(attribute, remaining) != 0 {
-            unsafe body(Int(nla_type(attribute)), NetlinkAttribute(attribute))
-            unsafe next = nla_next(attribute, &remaining)
+        let payload = unsafe self.payload
+        guard let start = payload.baseAddress, payload.count > headerLength else { return }
+        var remaining = Int32(payload.count - headerLength)
+        var next = unsafe UnsafeMutableRawPointer(mutating: start + headerLength)
+            .assumingMemoryBound(to: rtattr.self)
+        while unsafe netpath_attribute_fits(next, remaining) {
+            let attribute = unsafe NetlinkAttribute(next)
+            body(attribute.type, attribute)
+            unsafe next = netpath_next_attribute(next, &remaining)
         }
     }
 
@@ -100,14 +109,28 @@ struct NetlinkMessage {
 /// One attribute of a message, valid as long as the message.
 @safe
 struct NetlinkAttribute {
-    private let attribute: UnsafeMutablePointer<nlattr>
+    private let attribute: UnsafeMutablePointer<rtattr>
 
-    fileprivate init(_ attribute: UnsafeMutablePointer<nlattr>) {
+    fileprivate init(_ attribute: UnsafeMutablePointer<rtattr>) {
         unsafe self.attribute = attribute
     }
 
+    /// Takes what libnl found: its own name for the same structure.
+    fileprivate init(_ found: UnsafeMutablePointer<nlattr>) {
+        unsafe self.init(UnsafeMutableRawPointer(found).assumingMemoryBound(to: rtattr.self))
+    }
+
+    /// The length of struct rtattr.
+    private static let headerLength = 4
+
+    /// The number, without the flags NLA_F_NESTED and NLA_F_NET_BYTEORDER.
+    fileprivate var type: Int { Int(unsafe self.attribute.pointee.rta_type & 0x3FFF) }
+
     private var payload: UnsafeRawBufferPointer {
-        unsafe UnsafeRawBufferPointer(start: nla_data(self.attribute), count: Int(nla_len(self.attribute)))
+        unsafe UnsafeRawBufferPointer(
+            start: UnsafeRawPointer(self.attribute) + Self.headerLength,
+            count: Int(self.attribute.pointee.rta_len) - Self.headerLength
+        )
     }
 
     /// The octets.

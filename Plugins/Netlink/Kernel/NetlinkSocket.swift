@@ -26,6 +26,7 @@ final class NetlinkSocket {
         unsafe nl_socket_disable_auto_ack(socket)
         let result = unsafe nl_connect(socket, NETLINK_ROUTE)
         // Throwing here runs deinit, which frees the socket.
+        self.fileDescriptor = unsafe nl_socket_get_fd(socket)
         guard result == 0 else { throw NetlinkError("open a netlink socket", libnl: result) }
     }
 
@@ -38,7 +39,7 @@ final class NetlinkSocket {
     var bufferSize: Int { unsafe self.buffer.count }
 
     /// The descriptor, for polling.
-    var fileDescriptor: Int32 { unsafe nl_socket_get_fd(self.socket) }
+    let fileDescriptor: Int32
 
     // MARK: Options
 
@@ -116,8 +117,8 @@ final class NetlinkSocket {
             request.append(to: &datagram, sequence: self.nextSequence)
             self.nextSequence &+= 1
         }
-        let result = unsafe nl_sendto(self.socket, &datagram, datagram.count)
-        guard result >= 0 else { throw NetlinkError("send a netlink request", libnl: result) }
+        let result = unsafe Glibc.send(self.fileDescriptor, datagram, datagram.count, 0)
+        guard result >= 0 else { throw NetlinkError(failedTo: "send a netlink request") }
         return first
     }
 

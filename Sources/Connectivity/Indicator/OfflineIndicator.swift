@@ -7,7 +7,7 @@ import Synchronization
 /// One line that is there while the network is not: `∆ No Network`, for programs on a terminal and for services.
 ///
 /// On a terminal the banner is the last line. It appears while disconnected and disappears on restore; what the program
-/// prints with ``print(_:)`` goes above it, and ``progress`` stands beside it. Elsewhere, in a file or a journal, each
+/// prints with ``print(_:)`` goes above it, and ``progress(_:)`` stands beside it. Elsewhere, in a file or a journal, each
 /// transition is one line. A program that is connected sees none of it.
 ///
 /// Thread-safe. An indicator that nobody holds any more disappears.

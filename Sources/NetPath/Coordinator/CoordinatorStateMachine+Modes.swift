@@ -8,18 +8,18 @@ extension CoordinatorStateMachine {
         guard self.startedAt != nil else { return [] }
         var actions: [Action] = []
         for index in self.members.indices {
-            switch self.members[index].mode {
+            switch self.opinions[index].report.mode {
             case .active: actions += self.need(index, now: now)
             case .off: actions += self.release(index, health: .off, now: now)
             case .standby:
                 // Probes never stand in for a backend that sees interfaces, so they keep no other one from doing so.
-                let hasSeeing = (0..<index).contains { self.members[$0].mode != .off && !self.members[$0].onlyProbes }
+                let hasSeeing = self.opinions[..<index].contains { $0.report.mode != .off && !$0.onlyProbes }
                 let superiors = (0..<index).filter { position in
-                    self.members[position].mode != .off && !(hasSeeing && self.members[position].onlyProbes)
+                    self.opinions[position].report.mode != .off && !(hasSeeing && self.opinions[position].onlyProbes)
                 }
-                if superiors.allSatisfy({ self.members[$0].testimony.opinion.report.health == .unhealthy }) {
+                if superiors.allSatisfy({ self.opinions[$0].report.health == .unhealthy }) {
                     actions += self.need(index, now: now)
-                } else if superiors.contains(where: { self.members[$0].testimony.hasVoice }) {
+                } else if superiors.contains(where: { self.opinions[$0].hasVoice }) {
                     actions += self.release(index, health: .standby, now: now)
                 }
             }
@@ -39,32 +39,46 @@ extension CoordinatorStateMachine {
         self.inputs += 1
         self.opinionsVersion += 1
         self.settings = settings
-        var former = Dictionary(self.members.map { ($0.testimony.opinion.report.name, $0) }, uniquingKeysWith: { $1 })
+        var former = Dictionary(
+            zip(self.opinions, self.members).map { ($0.report.name, (opinion: $0, member: $1)) },
+            uniquingKeysWith: { $1 }
+        )
         var members: [CoordinatorMember] = []
+        var opinions: [BackendOpinion] = []
         for (name, mode) in backends {
-            if keeping.contains(name), var member = former.removeValue(forKey: name) {
-                member.testimony.opinion.report.mode = mode
-                members.append(member)
+            if keeping.contains(name), let kept = former.removeValue(forKey: name) {
+                var opinion = kept.opinion
+                opinion.report.mode = mode
+                members.append(kept.member)
+                opinions.append(opinion)
             } else {
-                var member = self.member(name, mode: mode)
-                if let predecessor = former[name] { member.inherit(from: predecessor, input: self.inputs) }
+                var member = self.newMember()
+                var opinion = BackendOpinion(name: name, mode: mode)
+                // The last word of the one that had this name before stands until the new one has spoken.
+                if let (last, predecessor) = former[name], mode != .off, predecessor.record.hadVoice {
+                    opinion.observation = last.observation
+                    member.record.lastWord = predecessor.record.lastWord
+                    member.record.silencedAt = self.inputs
+                }
                 members.append(member)
+                opinions.append(opinion)
             }
         }
-        let cancelled = self.members
-            .filter { former[$0.testimony.opinion.report.name] != nil && $0.supervision.hasRun }
-            .map { Action.cancel(backend: $0.id) }
+        let cancelled = zip(self.opinions, self.members)
+            .filter { former[$0.report.name] != nil && $1.supervision.hasRun }
+            .map { Action.cancel(backend: $1.id) }
         self.members = members
+        self.opinions = opinions
         for index in self.members.indices {
-            self.members[index].evaluate(settings.evaluation, now: now)
+            self.members[index].evaluate(&self.opinions[index], policy: settings.evaluation, now: now)
         }
         return cancelled + self.supervise(now: now) + self.settle(now: now)
     }
 
     private mutating func need(_ index: Int, now: MonotonicTime) -> [Action] {
-        let health = self.members[index].testimony.opinion.report.health
+        let health = self.opinions[index].report.health
         if health == .standby || health == .off {
-            self.members[index].testimony.opinion.report.health = .starting
+            self.opinions[index].report.health = .starting
             self.opinionsVersion += 1
             return self.run(index, now: now)
         }
@@ -72,9 +86,14 @@ extension CoordinatorStateMachine {
     }
 
     private mutating func release(_ index: Int, health: BackendHealth, now: MonotonicTime) -> [Action] {
-        guard self.members[index].testimony.opinion.report.health != health else { return [] }
+        guard self.opinions[index].report.health != health else { return [] }
         let hasToEnd = self.members[index].supervision.stop(now: now)
-        self.members[index].retire(health)
+        // Its word says nothing any more, because it does not run on purpose.
+        let report = self.opinions[index].report
+        self.opinions[index] = BackendOpinion(name: report.name, mode: report.mode)
+        self.opinions[index].report.health = health
+        self.opinions[index].report.restarts = report.restarts
+        self.members[index].record = VoiceRecord()
         self.opinionsVersion += 1
         return hasToEnd ? [.cancel(backend: self.members[index].id)] : []
     }

@@ -17,7 +17,7 @@ struct CoordinatorStateMachine: Sendable {
         /// Tell the operator something about a backend.
         case warn(backend: Int, String)
         /// Hand a path to all subscribers.
-        case publish(NetworkPath)
+        indirect case publish(NetworkPath)
     }
 
     /// The first publication waits this long for the highest-priority backend.
@@ -25,8 +25,11 @@ struct CoordinatorStateMachine: Sendable {
     /// Waking up this late means that the process did not run: it was stopped, or the machine slept.
     static let oversleptAfter: Duration = .milliseconds(500)
 
-    /// Large: what every event does names them by position, and copies none.
     var members: [CoordinatorMember] = []
+    /// What every member said and how it is doing, at the same positions.
+    ///
+    /// Large: what every event does names them by position, and copies none.
+    var opinions: [BackendOpinion] = []
     var settings: CoordinatorSettings
     var startedAt: MonotonicTime?
     /// The number of inputs so far: tells what came first where the clock does not.
@@ -44,17 +47,20 @@ struct CoordinatorStateMachine: Sendable {
 
     init(backends: [(name: String, mode: BackendMode)], settings: CoordinatorSettings) {
         self.settings = settings
-        self.members = backends.map { self.member($0.name, mode: $0.mode) }
+        self.members = backends.map { _ in self.newMember() }
+        self.opinions = backends.map { BackendOpinion(name: $0.name, mode: $0.mode) }
     }
 
-    /// What every backend said and how it is doing.
-    var opinions: [BackendOpinion] { self.members.indices.map { self.members[$0].testimony.opinion } }
+    /// What every backend said, and when it lost its voice.
+    var testimonies: [Testimony] {
+        zip(self.opinions, self.members).map { Testimony(opinion: $0, record: $1.record) }
+    }
 
     func position(of id: Int) -> Int? { self.members.indices.first { self.members[$0].id == id } }
 
-    mutating func member(_ name: String, mode: BackendMode) -> CoordinatorMember {
+    mutating func newMember() -> CoordinatorMember {
         self.lastID += 1
-        return CoordinatorMember(id: self.lastID, name: name, mode: mode)
+        return CoordinatorMember(id: self.lastID)
     }
 
     // MARK: Inputs
@@ -78,10 +84,17 @@ struct CoordinatorStateMachine: Sendable {
         self.opinionsVersion += 1
         let concernsOthers =
             self.members.indices.contains { $0 != index && self.members[$0].supervision.isRunning }
-            && observation.concernsOthers(after: self.members[index].testimony.opinion.observation)
-        self.members[index].take(observation, policy: self.settings.evaluation, input: self.inputs, now: now)
+            && observation.concernsOthers(after: self.opinions[index].observation)
+        self.members[index].take(
+            observation,
+            as: &self.opinions[index],
+            policy: self.settings.evaluation,
+            input: self.inputs,
+            now: now
+        )
 
-        var actions = self.supervise(now: now) + self.settle(now: now)
+        var actions = self.supervise(now: now)
+        actions += self.settle(now: now)
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
         // a refresh that says the same again must not be answered with another refresh.
         if concernsOthers { actions += self.refreshOthers(than: index, now: now) }
@@ -119,7 +132,7 @@ struct CoordinatorStateMachine: Sendable {
         var actions: [Action] = []
         for index in self.members.indices {
             guard let due = self.members[index].supervision.restartDeadline, due <= now else { continue }
-            self.members[index].testimony.opinion.report.restarts += 1
+            self.opinions[index].report.restarts += 1
             actions += self.run(index, now: now)
         }
         // Whoever was stopped together with this process gets the chance to speak before its silence counts.
@@ -132,9 +145,9 @@ struct CoordinatorStateMachine: Sendable {
         }
         for index in self.members.indices {
             actions += self.judge(index, now: now)
-            if let deadline = self.members[index].testimony.opinion.verdict?.reviseAt, deadline <= now {
+            if let deadline = self.opinions[index].verdict?.reviseAt, deadline <= now {
                 self.opinionsVersion += 1
-                self.members[index].evaluate(self.settings.evaluation, now: now)
+                self.members[index].evaluate(&self.opinions[index], policy: self.settings.evaluation, now: now)
             }
         }
         return actions + self.settle(now: now)
@@ -153,7 +166,7 @@ struct CoordinatorStateMachine: Sendable {
         earliest.lower(to: self.firstPublicationDeadline)
         for index in self.members.indices {
             earliest.lower(to: self.members[index].supervision.silenceDeadline)
-            earliest.lower(to: self.members[index].testimony.opinion.verdict?.reviseAt)
+            earliest.lower(to: self.opinions[index].verdict?.reviseAt)
         }
         return earliest
     }
@@ -176,7 +189,7 @@ struct CoordinatorStateMachine: Sendable {
         case .ignoresCancellation:
             let error = "did not end within 2 s of being cancelled"
             // One that is not needed fails nobody.
-            guard self.members[index].testimony.opinion.report.health != .standby, self.members[index].mode != .off
+            guard self.opinions[index].report.health != .standby, self.opinions[index].report.mode != .off
             else { return [.warn(backend: id, error)] }
             return [.warn(backend: id, error)] + self.fail(index, error, now: now)
         }
@@ -184,7 +197,7 @@ struct CoordinatorStateMachine: Sendable {
 
     private mutating func fail(_ index: Int, _ error: String, now: MonotonicTime) -> [Action] {
         self.opinionsVersion += 1
-        let tookVoice = self.members[index].fail(error, input: self.inputs)
+        let tookVoice = self.members[index].fail(error, as: &self.opinions[index], input: self.inputs)
         let actions = self.supervise(now: now)
         // Whoever takes over has to read everything anew first.
         return tookVoice ? actions + self.refreshOthers(than: index, now: now) : actions
@@ -210,8 +223,7 @@ struct CoordinatorStateMachine: Sendable {
             damping: self.settings.damping,
             now: now
         )
-        guard mayGoOut else { return [] }
-        if let published = self.path, published == path { return [] }
+        guard mayGoOut, self.path != path else { return [] }
         self.sequence += 1
         path.sequence = self.sequence
         path.publishedAt = now
@@ -220,30 +232,40 @@ struct CoordinatorStateMachine: Sendable {
     }
 
     private func decision(now: MonotonicTime) -> NetworkPath? {
-        let isTakeover = self.members.indices.contains { self.members[$0].testimony.isSilenced }
-        if isTakeover, let last = self.decided {
-            let testimonies = self.members.map(\.testimony)
-            return Takeover(testimonies: testimonies, settings: self.settings, last: last, now: now).decide()
+        let isTakeover = self.members.indices.contains {
+            self.members[$0].record.hadVoice && !self.opinions[$0].hasVoice
         }
-        let opinions = self.opinions
-        let strongest = self.members.indices.first { self.members[$0].testimony.isStrong }
-        return merge(opinions, policy: self.settings.merge, strongest: strongest) ?? self.decided?.held(by: opinions)
+        if isTakeover, let last = self.decided {
+            return Takeover(testimonies: self.testimonies, settings: self.settings, last: last, now: now).decide()
+        }
+        let strongest = self.members.indices.first {
+            self.members[$0].record.hadVoice && self.opinions[$0].seesInterfaces
+        }
+        // Without optional chaining, which copies the path each time.
+        if let election = Election(self.opinions, policy: self.settings.merge, strongest: strongest),
+            let path = election.path(self.opinions)
+        {
+            return path
+        }
+        return self.decided?.held(by: self.opinions)
     }
 
     // MARK: The first publication
 
+    /// Whether there is a path; to ask the path itself would copy it.
+    private var hasPublished: Bool { self.sequence > 0 }
+
     /// Whether a path may go out: the first one not before the most important backend has spoken, failed or used its
     /// time, and not on a partial no while a stronger backend may still speak.
     private func mayPublish(now: MonotonicTime) -> Bool {
-        guard self.path == nil, self.startedAt != nil else { return true }
+        guard !self.hasPublished, self.startedAt != nil else { return true }
         return !self.isPrematureNo && self.firstPublicationDeadline.map { $0 <= now } ?? true
     }
 
     /// When the first path goes out though the most important backend has not spoken; nil when there is no such path.
     private var firstPublicationDeadline: MonotonicTime? {
-        guard self.path == nil, let startedAt else { return nil }
-        let healths = self.members.lazy.map(\.testimony.opinion.report.health)
-        let awaited = healths.first { $0 == .starting || $0 == .healthy }
+        guard !self.hasPublished, let startedAt else { return nil }
+        let awaited = self.opinions.lazy.map(\.report.health).first { $0 == .starting || $0 == .healthy }
         guard awaited == .starting, !self.isPrematureNo, self.firstElection != nil
         else { return nil }
         return startedAt + Self.firstPublicationLimit
@@ -255,8 +277,8 @@ struct CoordinatorStateMachine: Sendable {
 
     private var isPrematureNo: Bool {
         guard let winner = self.firstElection?.winner else { return false }
-        return self.members[winner].testimony.opinion.verdict?.isPartialNo == true
-            && self.members[..<winner].contains { $0.testimony.opinion.report.health == .starting }
+        return self.opinions[winner].verdict?.isPartialNo == true
+            && self.opinions[..<winner].contains { $0.report.health == .starting }
     }
 }
 

@@ -20,13 +20,31 @@ package struct Delivery<Value: Sendable>: Sendable {
         }
     }
 
-    private struct Call: Sendable {
+    /// A class, because values are large and passed on several times.
+    fileprivate final class Item: Sendable {
         let id: UInt64
         let value: Value
+
+        init(id: UInt64, value: Value) {
+            self.id = id
+            self.value = value
+        }
+    }
+
+    /// A call to make.
+    package struct Call: Sendable {
+        package let handler: @Sendable (Value) -> Void
+        private let item: Item
+        package var value: Value { self.item.value }
+
+        fileprivate init(_ handler: @escaping @Sendable (Value) -> Void, _ item: Item) {
+            self.handler = handler
+            self.item = item
+        }
     }
 
     private var subscribers: [(id: UInt64, subscriber: Subscriber)] = []
-    private var pending: [Call] = []
+    private var pending: [Item] = []
     private var taken = 0
     private var lastID: UInt64 = 0
     private var isDelivering = false
@@ -41,7 +59,7 @@ package struct Delivery<Value: Sendable>: Sendable {
     package mutating func add(_ subscriber: Subscriber, current: Value?) -> UInt64 {
         self.lastID += 1
         self.subscribers.append((self.lastID, subscriber))
-        if let current { self.pending.append(Call(id: self.lastID, value: current)) }
+        if let current { self.pending.append(Item(id: self.lastID, value: current)) }
         return self.lastID
     }
 
@@ -58,7 +76,7 @@ package struct Delivery<Value: Sendable>: Sendable {
     }
 
     package mutating func publish(_ value: Value) {
-        for (id, _) in self.subscribers { self.pending.append(Call(id: id, value: value)) }
+        for (id, _) in self.subscribers { self.pending.append(Item(id: id, value: value)) }
     }
 
     /// Claims the right to deliver; false when another call, perhaps further up this very stack, has it.
@@ -69,12 +87,12 @@ package struct Delivery<Value: Sendable>: Sendable {
     }
 
     /// Takes the next call to make; nil, and the right to deliver is given back, when there is none.
-    package mutating func next() -> (handler: @Sendable (Value) -> Void, value: Value)? {
+    package mutating func next() -> Call? {
         while self.taken < self.pending.count {
-            let call = self.pending[self.taken]
+            let item = self.pending[self.taken]
             self.taken += 1
-            let found = self.subscribers.first { $0.id == call.id }
-            if let found { return (found.subscriber.handler, call.value) }
+            let found = self.subscribers.first { $0.id == item.id }
+            if let found { return Call(found.subscriber.handler, item) }
         }
         self.pending.removeAll(keepingCapacity: true)
         self.taken = 0

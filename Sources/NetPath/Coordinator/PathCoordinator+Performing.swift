@@ -67,7 +67,7 @@ extension PathCoordinator {
             while let call = self.state.withLock({ $0.opinionDelivery.next() }) { call.handler(call.value) }
         }
         if hasRoutes {
-            while let call = self.state.withLock({ $0.routeDelivery.next() }) { call.handler(()) }
+            while let call = self.state.withLock({ $0.routeDelivery.next() }) { call.handler(call.value) }
         }
     }
 

@@ -38,7 +38,7 @@ extension PathCoordinator {
         return evaluate(answer, to: destination, observation, policy: settings.evaluation, now: self.clock.now())
     }
 
-    /// Has routes to hosts watched, and calls a function whenever ``route(to:)`` may answer otherwise than before.
+    /// Has routes to hosts watched, and calls a function whenever ``route(to:through:)`` may answer otherwise than before.
     ///
     /// Backends notice changes of more specific routes only to hosts that somebody watches. A call says no more than
     /// that it is worth asking again; calls come one at a time, under the same rules as those of ``subscribe(_:)``.

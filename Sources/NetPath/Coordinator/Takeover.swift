@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// What a backend said, and when it lost its voice.
-struct Testimony: Sendable {
-    /// What it says now, or said last.
-    var opinion: BackendOpinion
+/// What a backend said last, and when it lost its voice.
+struct VoiceRecord: Sendable {
     /// The last verdict it ever gave; nil when it never had one, or is not needed any more.
     var lastWord: Verdict?
     /// The number of the input that brought its last word.
@@ -12,21 +10,36 @@ struct Testimony: Sendable {
     /// The number of the input that took its voice.
     var silencedAt: UInt64 = 0
 
-    // Inlined, and asking for the status only, or each would copy the whole testimony.
+    /// Whether it had a voice once.
+    @inline(__always) var hadVoice: Bool { self.lastWord?.status != nil }
+}
+
+extension BackendOpinion {
+    // Inlined, and asking for the status only, or it would copy the whole verdict.
+
+    /// Whether the backend has a verdict that counts now.
+    @inline(__always) var hasVoice: Bool { self.isHealthy && self.verdict?.status != nil }
+}
+
+/// What a backend said, and when it lost its voice.
+struct Testimony: Sendable {
+    /// What it says now, or said last.
+    var opinion: BackendOpinion
+    var record: VoiceRecord
 
     /// Whether it has a verdict that counts now.
-    @inline(__always) var hasVoice: Bool { self.opinion.isHealthy && self.opinion.verdict?.status != nil }
+    var hasVoice: Bool { self.opinion.hasVoice }
     /// Whether it ever had an opinion of its own on interfaces.
-    @inline(__always) var isStrong: Bool { self.lastWord?.status != nil && self.opinion.seesInterfaces }
+    var isStrong: Bool { self.record.hadVoice && self.opinion.seesInterfaces }
     /// Whether it gave a verdict once and cannot confirm or take it back now.
-    @inline(__always) var isSilenced: Bool { self.lastWord?.status != nil && !self.hasVoice }
+    var isSilenced: Bool { self.record.hadVoice && !self.hasVoice }
 
     /// The opinion as if it had never lost its voice.
     var lastOpinion: BackendOpinion {
         guard self.isSilenced else { return self.opinion }
         var opinion = self.opinion
         opinion.report.health = .healthy
-        opinion.verdict = self.lastWord
+        opinion.verdict = self.record.lastWord
         return opinion
     }
 }
@@ -81,7 +94,8 @@ struct Takeover {
                 && self.testimonies[other].opinion.seesInterfaces == seesInterfaces
                 && (self.settings.merge != .priority || other < position)
         }
-        return silenced.allSatisfy { self.testimonies[$0].silencedAt < self.testimonies[position].spokenAt }
+        let spokenAt = self.testimonies[position].record.spokenAt
+        return silenced.allSatisfy { self.testimonies[$0].record.silencedAt < spokenAt }
     }
 
     /// The opinions, a partial no of the strongest voter counting in full when the evidence itself refutes the path.

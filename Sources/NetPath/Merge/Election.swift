@@ -16,12 +16,14 @@ struct Election: Hashable {
     /// sees interfaces; they do not step in for one that broke either. A partial no does not count below `strongest`,
     /// the position of the first backend that ever had an opinion.
     init?(_ opinions: [BackendOpinion], policy: MergePolicy, strongest: Int?) {
-        let seeing = opinions.indices.filter { opinions[$0].seesInterfaces }
-        let eligible = seeing.isEmpty ? Array(opinions.indices) : seeing
-        var rank = eligible.first { opinions[$0].verdict?.status != nil } ?? opinions.count
-        if let strongest, eligible.contains(strongest) { rank = min(rank, strongest) }
-        let voters = eligible.filter { position in
-            guard opinions[position].isHealthy, let isPartialNo = opinions[position].verdict?.isPartialNo
+        let isSeen = opinions.indices.contains { opinions[$0].seesInterfaces }
+        func isEligible(_ position: Int) -> Bool { !isSeen || opinions[position].seesInterfaces }
+        let first = opinions.indices.first { isEligible($0) && opinions[$0].verdict?.status != nil }
+        var rank = first ?? opinions.count
+        if let strongest, isEligible(strongest) { rank = min(rank, strongest) }
+        let voters = opinions.indices.filter { position in
+            guard isEligible(position), opinions[position].isHealthy,
+                let isPartialNo = opinions[position].verdict?.isPartialNo
             else { return false }
             return position <= rank || !isPartialNo
         }

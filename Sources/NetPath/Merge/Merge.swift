@@ -76,11 +76,13 @@ extension Election {
         )
         for position in opinions.indices where opinions[position].isHealthy {
             if path.dnsServers == nil { path.dnsServers = opinions[position].observation?.dnsServers }
-            guard opinions[position].seesInterfaces == seesInterfaces, let other = opinions[position].verdict,
-                other.status != verdict.status
+            // The status first: to take the verdict is to copy it.
+            guard opinions[position].seesInterfaces == seesInterfaces,
+                let status = opinions[position].verdict?.status, status != verdict.status,
+                let reason = opinions[position].verdict?.reason
             else { continue }
             let name = opinions[position].report.name
-            path.disagreements.append(Disagreement(backend: name, status: other.status, reason: other.reason))
+            path.disagreements.append(Disagreement(backend: name, status: status, reason: reason))
         }
         path.tellOf(opinions)
         return path
@@ -90,7 +92,11 @@ extension Election {
 extension [BackendOpinion] {
     /// What the probes of healthy backends say.
     fileprivate var probeRounds: [ProbeRound] {
-        self.indices.lazy.filter { self[$0].isHealthy }.compactMap { self[$0].observation?.probes }
+        var rounds: [ProbeRound] = []
+        for position in self.indices where self[position].isHealthy {
+            if let round = self[position].observation?.probes { rounds.append(round) }
+        }
+        return rounds
     }
 }
 
@@ -99,7 +105,7 @@ extension NetworkPath {
     mutating func tellOf(_ opinions: [BackendOpinion]) {
         let rounds = opinions.probeRounds
         self.internet = InternetReachability(rounds)
-        self.probes = rounds.flatMap(\.outcomes)
+        self.probes = rounds.isEmpty ? [] : rounds.flatMap(\.outcomes)
         self.backends = opinions.indices.map { opinions[$0].report }
     }
 

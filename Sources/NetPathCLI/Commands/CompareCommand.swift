@@ -91,8 +91,7 @@ struct CompareCommand: ToolCommand {
         let output =
             live?.output
             ?? WatchOutput<Comparison>(descriptor, loop: loop) { [isJSON = self.options.json] comparison, previous in
-                if isJSON { return Array((comparison.document.line + "\n").utf8) }
-                return Array(comparison.lines(since: previous) { $0.local }.utf8)
+                isJSON ? comparison.document.line + "\n" : comparison.lines(since: previous) { $0.local }
             }
         let threshold = LogThreshold(configuration.logLevel)
         let log = live?.log(from: threshold) ?? context.log(from: threshold)

@@ -96,7 +96,7 @@ struct ReachCommand: ToolCommand {
     private func follow(_ host: HostWatch, _ target: HostTarget, on loop: EventLoop) throws -> ToolStatus {
         guard let descriptor = try WatchDescriptor.ofReader() else { return .satisfied }
         let output = WatchOutput<HostSnapshot>(descriptor, loop: loop) { [isJSON = self.options.json] snapshot, _ in
-            Array((isJSON ? snapshot.document.line + "\n" : snapshot.line { $0.local }).utf8)
+            isJSON ? snapshot.document.line + "\n" : snapshot.line { $0.local }
         }
         let subscription = host.subscribe { output.show(HostSnapshot(target, $0, at: .now())) }
         defer { if let subscription { host.unsubscribe(subscription) } }

@@ -21,7 +21,7 @@ struct RootCommand: ParsableCommand {
 
             \(ToolStatus.help)
             """,
-        version: BuildFacts.text,
+        version: BuildFacts.netpath.text,
         subcommands: [
             StatusCommand.self, WatchCommand.self, ReachCommand.self, ExplainCommand.self, BackendsCommand.self,
             CompareCommand.self, ConfigurationCommand.self, SendCommand.self, QueueCommands.self,

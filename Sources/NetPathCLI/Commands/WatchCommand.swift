@@ -76,10 +76,11 @@ struct WatchCommand: ToolCommand {
                 loop: loop,
                 count: self.count,
                 skipsFirst: self.changesOnly
-            ) { snapshot, previous in
-                // Every event passes here, and JSON is octets already.
-                if case .json = format { return snapshot.jsonLine }
-                return Array(format.render(snapshot, previous: previous) { $0.local }.utf8)
+            ) { snapshot, previous, room in
+                // Every event passes here.
+                if case .json = format { return snapshot.writeLine(in: &room) }
+                room = Array(format.render(snapshot, previous: previous()) { $0.local }.utf8)
+                return room.count
             }
         let threshold = LogThreshold(configuration.logLevel)
         let log = live?.log(from: threshold) ?? context.log(from: threshold)

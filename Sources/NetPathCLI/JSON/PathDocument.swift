@@ -28,6 +28,9 @@ extension PathSnapshot {
     /// The document as text, with a line feed.
     var jsonLine: [UInt8] { JSONText.line { self.write(to: &$0) } }
 
+    /// Writes the document as text, with a line feed, into an array from its beginning on; returns how many octets.
+    func writeLine(in room: inout [UInt8]) -> Int { JSONText.line(in: &room) { self.write(to: &$0) } }
+
     /// Writes the document; every key is always present, null when unknown.
     ///
     /// The names are described in `JSON.md`.

@@ -60,7 +60,7 @@ struct LiveView<Picture: LivePicture>: Sendable {
         let model = Model(picture(LiveCharacters(environment: environment), hint))
         self.output = WatchOutput(descriptor, loop: loop) { _, previous in
             let lines = model.state.withLock { $0.lines(style) { $0.local } }
-            return Array(Self.frame(lines, isFirst: previous == nil).utf8)
+            return Self.frame(lines, isFirst: previous == nil)
         }
         self.screen = screen
         self.loop = loop

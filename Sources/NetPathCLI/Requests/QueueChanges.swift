@@ -9,14 +9,18 @@ extension QueueCommands {
     /// `netpath queue retry`.
     package struct Retry: RequestCommand {
         package static let configuration = CommandConfiguration(
-            abstract: "Send again now what was held or given up, with its attempts forgotten.",
-            discussion: "Without an identifier: those that wait between two attempts need not wait any longer."
+            abstract: "Try again now what waits for its time, is held or was given up.",
+            discussion: """
+                What is named goes now, and the rest waits on; when it was held or given up, its attempts are \
+                forgotten. Without an identifier: everything that waits between two attempts or for a host that \
+                failed, and everything that is held; with --all what was given up, too.
+                """
         )
 
         @Argument(help: "The identifiers.")
         package var ids: [String] = []
 
-        @Flag(help: "Everything that was held or given up.")
+        @Flag(help: "What was given up, too.")
         package var all = false
 
         @OptionGroup package var file: QueueFileOption

@@ -3,14 +3,26 @@
 
 import CBuildFacts
 import NetPathConfiguration
+import NetPathSystem
 
-/// What the program is made of, for `--version` and whoever reports an error.
-enum BuildFacts {
-    /// The version of netpath.
-    static let version = "0.1.0"
+/// What a program is made of, for `--version` and whoever reports an error.
+package struct BuildFacts: Sendable {
+    /// What the program is called.
+    private let program: String
+    /// The C libraries it runs with, and their versions.
+    private let libraries: [String]
+
+    /// Those of netpath itself.
+    static let netpath = BuildFacts(program: "netpath")
+
+    /// Names what a program has besides.
+    package init(program: String, libraries: [String] = []) {
+        self.program = program
+        self.libraries = linkedLibraries + libraries
+    }
 
     /// The commit, `-dirty` when there were changes on top of it; `unknown` when it was not built by the Makefile.
-    static let commit = unsafe String(cString: netpath_commit())
+    private static let commit = unsafe String(cString: netpath_commit())
 
     private static var compiler: String {
         #if compiler(>=6.4)
@@ -31,24 +43,24 @@ enum BuildFacts {
     }
 
     /// The text of `--version`: the first line is for programs.
-    static var text: String {
+    package var text: String {
         """
-        netpath \(self.version)
-        commit \(self.commit)
-        built with \(self.compiler), \(self.configuration)
-        \(linkedLibraries.joined(separator: ", "))
+        \(self.program) \(netPathVersion)
+        commit \(Self.commit)
+        built with \(Self.compiler), \(Self.configuration)
+        \(self.libraries.joined(separator: ", "))
         """
     }
 
     /// The document of `--version --json`.
-    static var document: JSONValue {
+    var document: JSONValue {
         [
             "schema": schemaVersion,
-            "version": .string(self.version),
-            "commit": .string(self.commit),
-            "compiler": .string(self.compiler),
-            "configuration": .string(self.configuration),
-            "libraries": .strings(linkedLibraries),
+            "version": .string(netPathVersion),
+            "commit": .string(Self.commit),
+            "compiler": .string(Self.compiler),
+            "configuration": .string(Self.configuration),
+            "libraries": .strings(self.libraries),
         ]
     }
 }

@@ -7,42 +7,53 @@
 /// value is kept. Values are rendered when their line begins, so that a line can tell what changed since the one
 /// that is really before it.
 struct LatestLineBuffer<Value: Sendable>: Sendable {
-    private struct Line: Sendable {
-        var value: Value
-        var bytes: [UInt8]
-        var written = 0
+    /// Passed on through several hands for every line, and large.
+    private final class Box: Sendable {
+        let value: Value
+        init(_ value: Value) { self.value = value }
     }
 
-    private var line: Line?
-    private var newest: Value?
+    /// The value whose line is being written; nil between lines.
+    private var current: Box?
+    private var newest: Box?
+    private var last: Box?
+    /// The line, and what is left behind it of longer ones: every line is written into the same room.
+    private var room: [UInt8] = []
+    private var count = 0
+    private var written = 0
 
     /// The last value of whose line anything was written, or that was passed over.
-    private(set) var lastShown: Value?
+    var lastShown: Value? { self.last?.value }
 
     /// Whether anything is left to write.
-    var isPending: Bool { self.line != nil || self.newest != nil }
+    var isPending: Bool { self.current != nil || self.newest != nil }
 
     /// Takes a value, in place of any other that has not begun to be written.
     mutating func offer(_ value: Value) {
-        self.newest = value
-        if self.line?.written == 0 { self.line = nil }
+        self.newest = Box(value)
+        if self.written == 0 { self.current = nil }
     }
 
     /// Takes a value as the one that the first line is compared with, without a line of its own.
     mutating func skip(_ value: Value) {
-        self.lastShown = value
+        self.last = Box(value)
     }
+
+    /// Makes the line of a value, given the value of the line before it: writes it into an array from its beginning
+    /// on, lengthening that where needed, and returns how many octets it has; not zero.
+    typealias Renderer = (_ value: Value, _ previous: () -> Value?, _ room: inout [UInt8]) -> Int
 
     /// Finds what to write next.
     ///
-    /// - Parameter render: Makes the line of a value, given the value of the line before it; not empty.
     /// - Returns: The rest of the current line; empty when there is nothing to do.
-    mutating func nextBytes(render: (_ value: Value, _ previous: Value?) -> [UInt8]) -> ArraySlice<UInt8> {
-        if self.line == nil, let value = self.newest.take() {
-            self.line = Line(value: value, bytes: render(value, self.lastShown))
+    mutating func nextBytes(render: Renderer) -> ArraySlice<UInt8> {
+        if self.current == nil, let next = self.newest.take() {
+            self.current = next
+            let last = self.last
+            self.count = render(next.value, { last?.value }, &self.room)
+            self.written = 0
         }
-        guard let line = self.line else { return [] }
-        return line.bytes[line.written...]
+        return self.current == nil ? [] : self.room[self.written..<self.count]
     }
 
     /// Notes that so many of the bytes from ``nextBytes(render:)`` are written.
@@ -50,10 +61,12 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
     /// - Returns: Whether that was the end of a line.
     @discardableResult
     mutating func wrote(_ count: Int) -> Bool {
-        guard var line = self.line, count > 0 else { return false }
-        line.written += count
-        self.lastShown = line.value
-        self.line = line.written < line.bytes.count ? line : nil
-        return self.line == nil
+        guard let current = self.current, count > 0 else { return false }
+        self.written += count
+        self.last = current
+        guard self.written == self.count else { return false }
+        self.current = nil
+        self.written = 0
+        return true
     }
 }

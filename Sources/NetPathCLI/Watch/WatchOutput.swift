@@ -22,8 +22,8 @@ enum WatchEnd: Hashable, Sendable {
 /// ``show(_:onlyFirst:)`` writes at once what goes without waiting. What does not go is left to the thread in
 /// ``run(onSilence:)``, which blocks in the event loop and does nothing while nothing happens.
 final class WatchOutput<Snapshot: Sendable>: Sendable {
-    /// Makes the line of a snapshot, given the one of the line before it.
-    typealias Renderer = @Sendable (_ snapshot: Snapshot, _ previous: Snapshot?) -> [UInt8]
+    /// Makes the line of a snapshot, as ``LatestLineBuffer/Renderer`` does.
+    typealias Renderer = @Sendable (_ snapshot: Snapshot, _ previous: () -> Snapshot?, _ room: inout [UInt8]) -> Int
 
     private struct State: Sendable {
         var buffer = LatestLineBuffer<Snapshot>()
@@ -61,13 +61,27 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
         loop: EventLoop,
         count: Int? = nil,
         skipsFirst: Bool = false,
-        render: @escaping Renderer
+        renderInto render: @escaping Renderer
     ) {
         self.descriptor = descriptor
         self.loop = loop
         self.render = render
         self.skipsFirst = skipsFirst
         self.state = Mutex(State(remaining: count))
+    }
+
+    /// Makes an output of lines that are texts.
+    convenience init(
+        _ descriptor: WatchDescriptor,
+        loop: EventLoop,
+        count: Int? = nil,
+        skipsFirst: Bool = false,
+        render: @escaping @Sendable (_ snapshot: Snapshot, _ previous: Snapshot?) -> String
+    ) {
+        self.init(descriptor, loop: loop, count: count, skipsFirst: skipsFirst) { snapshot, previous, room in
+            room = Array(render(snapshot, previous()).utf8)
+            return room.count
+        }
     }
 
     /// Shows a snapshot in place of any that is still waiting; callable from any thread, never waits for the reader.

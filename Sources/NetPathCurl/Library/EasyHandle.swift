@@ -4,6 +4,7 @@
 import CCurl
 import Glibc
 import NetPathHTTP
+import NetPathSystem
 
 /// A transfer of libcurl (`libcurl-easy(3)`), used for one request after the other.
 @safe final class EasyHandle {
@@ -61,7 +62,7 @@ import NetPathHTTP
         if let interface = request.interface { options.set(CURLOPT_INTERFACE, "if!\(interface)") }
         if let path = self.configuration.certificateAuthority { options.set(CURLOPT_CAINFO, path) }
         if let proxy = self.configuration.proxy { options.set(CURLOPT_PROXY, proxy) }
-        options.set(CURLOPT_USERAGENT, "netpath/\(CurlTransport.version)")
+        options.set(CURLOPT_USERAGENT, "netpath/\(netPathVersion)")
         options.set(methodAndBodyOf: request, bodySize: bodySize)
         unsafe options.set(CURLOPT_HTTPHEADER, pointer: self.makeFields(request))
         options.set(callbacksOf: transfer)

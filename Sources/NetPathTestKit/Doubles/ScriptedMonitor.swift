@@ -6,7 +6,7 @@ public import NetPath
 /// A backend that does what the test says, and records what was asked of it.
 ///
 /// Thread-safe, and good for any number of runs, one at a time. What it sees is set with ``report(_:)`` and reported
-/// again at the start of every run and for every refresh request, as the rules of ``PathMonitor`` ask; without
+/// again at the start of every run and for every refresh request, as the rules of `PathMonitor` ask; without
 /// anything to see it stays silent.
 public final class ScriptedMonitor: PathMonitor {
     /// A failure with a sentence for people.

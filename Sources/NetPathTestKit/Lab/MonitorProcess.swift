@@ -162,9 +162,17 @@ public final class MonitorProcess: Sendable {
 
     /// Sends the program a signal, if it is still running.
     ///
+    /// After ``Signal/suspend`` all of its threads stand still when this returns.
+    ///
     /// - Parameter signal: The signal.
     public func sendSignal(_ signal: Signal) {
-        if isRunning { kill(processIdentifier, signal.rawValue) }
+        guard isRunning else { return }
+        kill(processIdentifier, signal.rawValue)
+        guard signal == .suspend else { return }
+        // One thread takes the signal and stops the others, which go on until then: on a busy machine long enough to
+        // see what happens next.
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !isSuspended, ContinuousClock.now < deadline { usleep(200) }
     }
 
     /// Ends the program and waits for it.
@@ -210,9 +218,19 @@ public final class MonitorProcess: Sendable {
         }
     }
 
-    /// The one-letter state of the process in `/proc`, nil when it is not the shell's child (any more).
-    private var state: String? {
-        guard let text = try? String(contentsOfFile: "/proc/\(processIdentifier)/stat", encoding: .utf8),
+    /// Whether all of its threads stand still, or the program has ended.
+    private var isSuspended: Bool {
+        let folder = "/proc/\(processIdentifier)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return threads.allSatisfy { thread in state(in: "\(folder)/\(thread)").map { "TtZX".contains($0) } ?? true }
+    }
+
+    /// The one-letter state of the process, nil when it is not the shell's child (any more).
+    private var state: String? { state(in: "/proc/\(processIdentifier)") }
+
+    /// The one-letter state of the process or thread that a folder of `/proc` describes.
+    private func state(in folder: String) -> String? {
+        guard let text = try? String(contentsOfFile: "\(folder)/stat", encoding: .utf8),
             let end = text.lastIndex(of: ")")
         else { return nil }
         let fields = text[end...].dropFirst(2).split(separator: " ")

@@ -38,7 +38,7 @@ public struct APIClient: Sendable {
     ///   - headers: The fields of the request.
     ///   - body: What is sent.
     ///   - requestType: Whose handler gets the response if the request is kept.
-    ///   - type: What the answer is decoded as, from JSON; ``HTTPResponse`` and `Data` are taken as they come.
+    ///   - type: What the answer is decoded as, from JSON; `HTTPResponse` and `Data` are taken as they come.
     /// - Returns: The answer.
     /// - Throws: ``APIError``; ``APIError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(
@@ -67,7 +67,7 @@ public struct APIClient: Sendable {
     ///   - headers: The fields of the request; `Content-Type` need not be among them.
     ///   - json: What is encoded and sent.
     ///   - requestType: Whose handler gets the response if the request is kept.
-    ///   - type: What the answer is decoded as, from JSON; ``HTTPResponse`` and `Data` are taken as they come.
+    ///   - type: What the answer is decoded as, from JSON; `HTTPResponse` and `Data` are taken as they come.
     /// - Returns: The answer.
     /// - Throws: ``APIError``; ``APIError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(
@@ -100,7 +100,7 @@ public struct APIClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request; its address and headers are taken as they are.
-    ///   - type: What the answer is decoded as, from JSON; ``HTTPResponse`` and `Data` are taken as they come.
+    ///   - type: What the answer is decoded as, from JSON; `HTTPResponse` and `Data` are taken as they come.
     /// - Returns: The answer.
     /// - Throws: ``APIError``; ``APIError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(

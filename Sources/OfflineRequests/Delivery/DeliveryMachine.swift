@@ -72,6 +72,11 @@ struct DeliveryMachine: Sendable {
         self.forgetFailures()
     }
 
+    /// Somebody does not want to wait for a host: it is left alone no longer.
+    mutating func force(host: String) {
+        self.update(host) { health, _, _ in health.recovered() }
+    }
+
     /// A request is being sent.
     mutating func started(_ id: UUID, gate: Gate) {
         precondition(self.running.updateValue(gate.host, forKey: id) == nil, "\(id) is being sent already")

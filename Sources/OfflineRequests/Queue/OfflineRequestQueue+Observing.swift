@@ -46,7 +46,8 @@ extension OfflineRequestQueue {
     /// - Parameter id: The id.
     /// - Returns: How it ended. Of one that another process delivered, and whose response is not kept, only that is
     ///   known.
-    /// - Throws: ``QueueError/unknownID(_:)``, or ``QueueError/closed``, also when the task is cancelled.
+    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or its end is not known any more because another
+    ///   process has cancelled a thousand others at once; or ``QueueError/closed``, also when the task is cancelled.
     public func wait(for id: UUID) async throws(QueueError) -> RequestRecord {
         guard let record = try await self.core.wait(for: id) else { throw .unknownID(id) }
         return record
@@ -69,6 +70,14 @@ extension OfflineRequestQueue {
     @discardableResult
     public func requeueDead() async throws(QueueError) -> Int {
         try await self.core.perform { worker, store in try worker.requeueDead(in: store) }
+    }
+
+    /// Removes a request that is finished: one that was given up, or one whose response was kept and has been taken.
+    ///
+    /// - Parameter id: The id.
+    /// - Throws: ``QueueError/unknownID(_:)`` when there is none, or it is not finished.
+    public func purgeFinished(id: UUID) async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.purgeFinished(id, in: store) }
     }
 
     /// Removes everything that was given up.

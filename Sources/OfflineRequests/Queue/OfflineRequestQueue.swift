@@ -13,8 +13,8 @@ import Synchronization
 /// delivered at least once, and every repeat carries the same idempotency key. Several processes may have the same
 /// file open; one of them sends, and the next one takes over whenever that ends.
 ///
-/// Every member may be used on any thread. One thread of the queue does all the work, and sleeps without any timer
-/// while there is nothing to send or no path. A queue that nobody holds any more is closed.
+/// Every member may be used on any thread. One thread of the queue does the work, and sleeps without any timer while
+/// there is nothing to send or no path. A queue that nobody holds any more is closed.
 public final class OfflineRequestQueue: Sendable {
     /// The file of the queue.
     public let file: String
@@ -67,6 +67,8 @@ public final class OfflineRequestQueue: Sendable {
 
     /// Takes a request; it is on disk when this returns.
     ///
+    /// A caller who is alone writes it there itself when the disk is quick, off the main actor; see <doc:Storage>.
+    ///
     /// - Parameter request: The request.
     /// - Returns: Its id; that of the one that waits already, where ``RetryableRequest/ifExists`` says so.
     /// - Throws: ``QueueError``; nothing was kept then.
@@ -118,6 +120,15 @@ public final class OfflineRequestQueue: Sendable {
         try await self.core.perform { worker, store in try worker.cancel(.lane(orderingKey), in: store) }
     }
 
+    /// Removes all requests that are not finished, as ``cancelRequest(id:)`` does; dead letters and responses stay.
+    ///
+    /// - Returns: How many there were.
+    /// - Throws: ``QueueError``; nothing was removed then.
+    @discardableResult
+    public func cancelRequests() async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.cancel(.all, in: store) }
+    }
+
     /// Removes everything, dead letters and what is being sent included.
     ///
     /// - Throws: ``QueueError``; nothing was removed then.
@@ -130,6 +141,17 @@ public final class OfflineRequestQueue: Sendable {
     /// Tries everything that waits for its time or for somebody again, now, if there is a path.
     public func forceTriggerRetry() {
         self.core.command { worker, store in try worker.force(in: store) }
+    }
+
+    /// Tries one request again, now, if there is a path, and leaves the others as they are.
+    ///
+    /// It need wait neither for its time nor for its host any longer; when it was held or given up, its attempts are
+    /// forgotten.
+    ///
+    /// - Parameter id: The id.
+    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more.
+    public func forceTriggerRetry(id: UUID) async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.force(id, in: store) }
     }
 
     /// Sends nothing more until ``resume()``, in any process, also after a restart; what is being sent goes on.

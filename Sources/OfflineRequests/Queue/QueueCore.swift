@@ -20,6 +20,8 @@ final class QueueCore: Sendable {
     let mailbox: Mailbox<QueueMessage>
     let observers: QueueObservers
     let handlers = Mutex<[String: Handler]>([:])
+    let recent = RecentRequests()
+    let shortcut = Shortcut()
     /// What the thread last said of itself.
     let status: Mutex<QueueStatus>
 
@@ -65,6 +67,8 @@ final class QueueCore: Sendable {
 
     func close() {
         self.path.end()
+        // Never answered: what comes later is refused.
+        self.shortcut.posted()
         self.mailbox.post(.close)
     }
 
@@ -92,22 +96,63 @@ final class QueueCore: Sendable {
         reply: @escaping @Sendable (Result<UUID, QueueError>) -> Void
     ) {
         do {
-            let prepared = try self.store.prepare(request)
-            self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply))
+            self.post(try self.store.prepare(request), after: failure, reply: reply)
         } catch {
             reply(.failure(error))
         }
     }
 
+    /// The same on the thread of the caller where that is quicker; never on that of the main actor.
+    @concurrent
     func enqueue(_ request: RetryableRequest, after failure: FirstAttempt?) async throws(QueueError) -> UUID {
+        let prepared = try self.store.prepare(request)
+        if failure == nil, self.shortcut.isOpen, self.append(prepared) { return request.id }
         let result = await withCheckedContinuation { continuation in
-            self.enqueue(request, after: failure) { continuation.resume(returning: $0) }
+            self.post(prepared, after: failure) { continuation.resume(returning: $0) }
         }
         return try result.get()
     }
 
+    /// Writes a request into the file here and now, and does what the thread does after that.
+    ///
+    /// - Returns: Whether it is there; else the thread has to do it, or to say why not.
+    func append(_ prepared: PreparedRequest) -> Bool {
+        let begin = ContinuousClock.now
+        var (role, isAwaited) = (QueueStatus.Role.none, false)
+        let isDone = self.store.append(prepared) { insertion, ends in
+            role = self.status.withLock { $0.role }
+            isAwaited = self.shortcut.sends
+            // Here, where the thread cannot come in between and tell what became of it.
+            self.observers.send([.enqueued(insertion.id)])
+            self.remember(prepared, insertion, as: role, ends: ends)
+        }
+        self.shortcut.measured(.now - begin)
+        guard isDone else { return false }
+        if isAwaited { self.mailbox.post(.enqueued) }
+        if role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.file)) }
+        return true
+    }
+
+    /// Keeps in mind what is not sent here; a sender remembers how it ends.
+    func remember(_ prepared: PreparedRequest, _ insertion: Insertion, as role: QueueStatus.Role, ends: Int64) {
+        if role == .sender { return }
+        let record = RequestRecord(request: prepared.request, state: insertion.state, sequence: 0)
+        self.recent.add(record, ends: ends)
+    }
+
+    private func post(
+        _ prepared: PreparedRequest,
+        after failure: FirstAttempt?,
+        reply: @escaping @Sendable (Result<UUID, QueueError>) -> Void
+    ) {
+        self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply))
+    }
+
     private func post(_ command: QueueCommand) {
-        if !self.mailbox.post(.command(command)) { command.refuse(.closed) }
+        self.shortcut.posted()
+        if self.mailbox.post(.command(command)) { return }
+        self.shortcut.answered(1)
+        command.refuse(.closed)
     }
 
     // MARK: Waiting

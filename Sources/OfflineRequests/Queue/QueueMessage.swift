@@ -9,6 +9,8 @@ import NetPathHTTP
 enum QueueMessage: Sendable {
     /// Somebody wants something.
     case command(QueueCommand)
+    /// Somebody has put a request into the file.
+    case enqueued
     /// Somebody waits for something.
     case wait(QueueWaiter)
     /// And waits no more.

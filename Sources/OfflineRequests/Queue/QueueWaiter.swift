@@ -11,7 +11,7 @@ struct QueueWaiter: Sendable {
     /// Tells how the request ended; nil for one that is not there.
     let reply: @Sendable (Result<RequestRecord?, QueueError>) -> Void
     /// The request as it was when it was last looked at.
-    var last: RequestRecord?
+    var last: SeenRequest?
 
     init(number: UInt64, id: UUID?, reply: @escaping @Sendable (Result<RequestRecord?, QueueError>) -> Void) {
         self.number = number

@@ -10,10 +10,7 @@ extension QueueWorker {
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion.id }
         self.effects.add(.enqueued(insertion.id))
-        // A sender remembers how it ends.
-        if self.role != .sender {
-            self.recent.add(RequestRecord(request: prepared.request, state: insertion.state, sequence: 0))
-        }
+        self.core.remember(prepared, insertion, as: self.role, ends: store.tally.ends)
         for id in insertion.replaced + insertion.dropped {
             self.effects.removed.append(id)
             self.effects.add(.cancelled(id), ending: id, as: .cancelled)
@@ -61,9 +58,25 @@ extension QueueWorker {
         if self.role == .sender {
             self.promotion = .all
         } else {
+            store.force(host: nil)
             // The sender finds them ready; for as long as it takes, because it does not know of this.
             while try store.promoteDue(all: true, limit: 10_000) == 10_000 {}
         }
+    }
+
+    func force(_ id: UUID, in store: StoreTransaction) throws {
+        guard let request = try store.release(id) else { throw QueueError.unknownID(id) }
+        let host = Gate(request).host
+        if self.role == .sender { self.machine.force(host: host) } else { store.force(host: host) }
+    }
+
+    /// Does what other processes want of the one that sends.
+    func obey(in store: StoreTransaction) {
+        let (forces, host) = (store.tally.forces, store.tally.forced)
+        defer { self.forces = forces }
+        // What was wanted before this process sent is no concern of its own.
+        guard let known = self.forces, known != forces else { return }
+        if let host, forces == known + 1 { self.machine.force(host: host) } else { self.machine.force() }
     }
 
     func pause(_ isPaused: Bool, in store: StoreTransaction) throws {
@@ -76,6 +89,10 @@ extension QueueWorker {
 
     func requeueDead(in store: StoreTransaction) throws -> Int {
         try self.all { try store.requeueDead(limit: $0).count }
+    }
+
+    func purgeFinished(_ id: UUID, in store: StoreTransaction) throws {
+        guard try store.purge(id) else { throw QueueError.unknownID(id) }
     }
 
     func purgeDead(in store: StoreTransaction) throws -> Int {

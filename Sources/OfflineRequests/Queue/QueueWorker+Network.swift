@@ -45,6 +45,9 @@ extension QueueWorker {
             // What the last sender was at when it died; a server may have it.
             self.releasesRunning = true
             self.stopListening()
+            // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
+            // transaction says.
+            _ = try? self.core.store.removeOrphanedBodies()
         } catch {
             self.core.observers.send([.failed(error)])
         }

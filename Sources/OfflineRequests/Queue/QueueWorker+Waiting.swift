@@ -48,18 +48,31 @@ extension QueueWorker {
                 waiter.reply(.success(nil))
                 return true
             }
-            guard let record = try self.core.store.read({ records, _ in try records.record(id) }) else {
-                var last = self.recent[id] ?? waiter.last
-                if let ended { last?.state = ended }
-                // It is gone, and nobody here removed it: another process has delivered it.
-                if last?.state.isFinal == false { last?.state = .succeeded }
-                last?.waiting = nil
-                waiter.reply(.success(last))
+            var last = self.recent[id]
+            if last?.record.state.isFinal != true { last = waiter.last ?? last }
+            let (seen, end) = try self.core.store.read { [last] records, tally in
+                let record = try records.record(id)
+                let end = record == nil ? try last.flatMap { try records.end(of: id, since: $0.ends, tally) } : nil
+                return (record.map { SeenRequest(record: $0, ends: tally.ends) }, end)
+            }
+            if let seen {
+                waiter.last = seen
+                guard seen.record.state.isFinal else { return false }
+                waiter.reply(.success(seen.record))
                 return true
             }
-            waiter.last = record
-            guard record.state.isFinal else { return false }
-            waiter.reply(.success(record))
+            guard var record = last?.record else {
+                waiter.reply(.success(nil))
+                return true
+            }
+            // What is not known here another process did, and wrote down unless it was a success.
+            if let end = ended ?? (record.state.isFinal ? record.state : end) {
+                record.state = end
+                record.waiting = nil
+                waiter.reply(.success(record))
+            } else {
+                waiter.reply(.success(nil))
+            }
         } catch {
             waiter.reply(.failure(error))
         }

@@ -49,13 +49,15 @@ final class QueueWorker {
     var gates: [Gate] = []
 
     var waiters: [QueueWaiter] = []
-    var recent = RecentRequests()
+    var recent: RecentRequests { self.core.recent }
     var walWatch: Int32?
 
     /// What the next transaction has to do besides.
     var promotion = Promotion.due
     var releasesRunning = false
     var checksFlights = false
+    /// How often other processes wanted what waits to go now.
+    var forces: Int64?
     /// What the transaction under way leads to, once it is in the file.
     var effects = TurnEffects()
 
@@ -67,6 +69,8 @@ final class QueueWorker {
     private var repairs = 0
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
+    /// Whether everything has just been delivered, after which the file may be much larger than it need be.
+    private var isTidyDue = false
     /// Whether others see what is true now.
     private var isStatusTrue = false
 
@@ -95,6 +99,7 @@ final class QueueWorker {
             if self.isClosing { return self.finish() }
             // Before the file is written, which takes longer than a request to a server nearby.
             if self.commands.isEmpty { self.launch(at: now) } else { self.forgetUpcoming() }
+            self.core.shortcut.sends = self.role == .sender && self.network.isSatisfied
             if self.lacksCandidates(at: now) { self.isLookDue = true }
             self.turn(at: now)
             if !self.isStatusTrue {
@@ -107,6 +112,11 @@ final class QueueWorker {
             let deadline = self.deadline(at: .ofQueue())
             self.relay.look(isSoon: deadline.map { $0 <= now.monotonic + .milliseconds(25) } ?? false)
             guard self.core.mailbox.mayRest() else { continue }
+            if self.isTidyDue {
+                self.isTidyDue = false
+                // Another time, if it cannot be done.
+                try? self.core.store.tidy()
+            }
             let wake = self.sleep.wait(until: deadline)
             if wake.contains(.file) { self.lookAround() }
             if wake.contains(.time) { self.isLookDue = true }
@@ -123,6 +133,8 @@ final class QueueWorker {
         }
         switch message {
         case .command(let command): self.commands.append(command)
+        // It may be more urgent than what was read ahead.
+        case .enqueued: self.forgetUpcoming()
         case .wait(let waiter): self.add(waiter)
         case .abandon(let number): self.abandon(number)
         case .start:
@@ -164,8 +176,11 @@ final class QueueWorker {
         let (releases, promotion, checksFlights) = (self.releasesRunning, self.promotion, self.checksFlights)
         var replies: [@Sendable (QueueError?) -> Void] = []
         self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
+        let begin = ContinuousClock.now
         do throws(QueueError) {
             try self.core.store.transaction(durable: isDurable) { store in
+                // Callers and other processes write, too.
+                if store.counts.pending > store.counts.held { self.wasPending = true }
                 if releases { try store.releaseRunning() }
                 for landing in self.landings { try self.record(landing, in: store) }
                 try self.mark(in: store, all: !commands.isEmpty, at: now)
@@ -187,6 +202,8 @@ final class QueueWorker {
             }
             return self.fail(commands, error, at: now)
         }
+        if isDurable { self.core.shortcut.measured(.now - begin, commands: commands.count) }
+        self.core.shortcut.answered(commands.count)
         // Others could be written again, so that there is something to send.
         if self.failedUntil.take() != nil, !sends { self.isLookDue = true }
         self.repairs = 0
@@ -218,6 +235,7 @@ final class QueueWorker {
         self.effects = TurnEffects()
         self.forgetUpcoming()
         self.failedUntil = now.monotonic + Self.patience
+        self.core.shortcut.answered(commands.count)
         for command in commands { command.refuse(error) }
         self.core.observers.send([.failed(error)])
     }
@@ -229,6 +247,7 @@ final class QueueWorker {
         let isPending = effects.counts.map { $0.pending > $0.held } ?? true
         let isDrained = self.wasPending && !isPending
         self.wasPending = isPending
+        self.isTidyDue = !isPending && (isDrained || self.isTidyDue) && self.role == .sender
         guard effects.records else { return }
         self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
         self.checkWaiters(ended: effects.ended, isDrained: !isPending)
@@ -237,6 +256,7 @@ final class QueueWorker {
     /// Finds out what may go.
     private func plan(in store: StoreTransaction, at now: Moment) throws {
         if store.isPaused { self.machine.pause() } else { self.machine.resume() }
+        self.obey(in: store)
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
             self.checksFlights = false
@@ -247,6 +267,7 @@ final class QueueWorker {
                 self.effects.add(.expired(id), ending: id, as: .dead)
                 self.forgetUpcoming()
             }
+            try store.removeOldResponses()
         }
         self.dueAt = nil
         guard self.network.isSatisfied, !self.machine.isPaused else {

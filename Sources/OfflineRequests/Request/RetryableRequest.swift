@@ -50,7 +50,8 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     public var sensitiveHeaders: [String]
     /// How long each part of an attempt may take.
     public var timeouts: HTTPRequest.Timeouts
-    /// Whether the response is kept in the queue until somebody has asked for it.
+    /// Whether the response is kept in the queue, until ``OfflineRequestQueue/purgeFinished(id:)`` or for
+    /// ``QueueLimits/maxResponseAge``.
     public var keepsResponse: Bool
 
     /// Creates a request; it is checked when it is enqueued, or by ``validate(maxBodyBytes:)``.

@@ -20,6 +20,9 @@ public struct QueueLimits: Hashable, Sendable {
     public var maxBytes: Int
     /// How many octets the body of one request may have.
     public var maxBodyBytes: Int
+    /// How long a response is kept that nobody removes: ``RetryableRequest/keepsResponse`` and
+    /// ``OfflineRequestQueue/purgeFinished(id:)``.
+    public var maxResponseAge: Duration
     /// What happens when the queue is full.
     public var whenFull: FullPolicy
 
@@ -28,11 +31,13 @@ public struct QueueLimits: Hashable, Sendable {
         maxCount: Int = 1_000_000,
         maxBytes: Int = 1 << 30,
         maxBodyBytes: Int = 100 << 20,
+        maxResponseAge: Duration = .seconds(86_400),
         whenFull: FullPolicy = .reject
     ) {
         self.maxCount = maxCount
         self.maxBytes = maxBytes
         self.maxBodyBytes = maxBodyBytes
+        self.maxResponseAge = maxResponseAge
         self.whenFull = whenFull
     }
 }

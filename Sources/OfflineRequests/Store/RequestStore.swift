@@ -83,6 +83,33 @@ final class RequestStore: Sendable {
         }
     }
 
+    /// Puts a request behind all others, durably, if that needs to wait for nobody and takes nothing from anybody.
+    ///
+    /// - Parameters:
+    ///   - prepared: The request.
+    ///   - then: Called when it is durable, before anybody in this process can see it; with how many requests had left
+    ///     by then without having been delivered.
+    /// - Returns: Whether it is in the queue. For every reason not to be, ``transaction(durable:_:)`` does or says the
+    ///   right thing.
+    func append(_ prepared: PreparedRequest, then: (Insertion, _ ends: Int64) -> Void) -> Bool {
+        let stamp = self.clock()
+        let isDone = try? self.writer.atOnce(self.paths) { connection -> Bool? in
+            let result = try connection.transaction(
+                durable: true,
+                waits: false,
+                at: stamp,
+                limits: self.limits,
+                bodies: self.bodies
+            ) { store in
+                try store.takesNothing(prepared) ? (store.insert(prepared), store.tally.ends) : nil
+            }
+            guard let (insertion, ends) = result else { return false }
+            then(insertion, ends)
+            return true
+        }
+        return isDone == true
+    }
+
     /// Reads what the last transaction left, beside whatever is written at the same time.
     func read<Value: Sendable>(_ body: (StoreRecords, StoreTally) throws -> Value) throws(QueueError) -> Value {
         let stamp = self.clock()
@@ -101,7 +128,7 @@ final class RequestStore: Sendable {
         try self.withWriter { connection in try connection.isChangedElsewhere() }
     }
 
-    /// Gives back room on the disk: empties the journal, and shrinks a file that is mostly empty.
+    /// Gives back the room on the disk that a file takes which is mostly empty; costs microseconds when it is not.
     ///
     /// For when nothing else is to be done; it does nothing while another process is at the file.
     func tidy() throws(QueueError) {
@@ -119,9 +146,7 @@ final class RequestStore: Sendable {
     @discardableResult
     func removeOrphanedBodies() throws(QueueError) -> Int {
         try self.withWriter { connection in
-            let orphans = try connection.orphans(self.bodies)
-            for name in orphans { StoreFiles.remove(self.bodies.path(name)) }
-            return orphans.count
+            try connection.removeOrphans(self.bodies) { name in StoreFiles.remove(self.bodies.path(name)) }
         }
     }
 

@@ -58,6 +58,24 @@ final class StoreAccess: Sendable {
         }
     }
 
+    /// Does something to the file that is open, unless it would have to wait for anybody.
+    ///
+    /// - Returns: What the body returns; nil also when nothing was done.
+    func atOnce<Value: Sendable>(
+        _ paths: StorePaths,
+        _ body: (StoreConnection) throws -> Value?
+    ) throws -> Value? {
+        try self.turn.withLockIfAvailable { _ in
+            guard self.lock.shareAtOnce() else { return nil }
+            defer { self.lock.release() }
+            // Closed, there is none.
+            guard let connection = self.connection, connection.identity == StoreFiles.identity(paths.database) else {
+                return nil
+            }
+            return try body(connection)
+        } ?? nil
+    }
+
     /// Does something while nobody uses the file.
     func alone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
         try self.turn.withLock { _ in
@@ -138,9 +156,14 @@ final class StoreAccess: Sendable {
         guard let aside = try replacement.finish(at: stamp) else { return nil }
         // Only now: closing it before would have tidied up the damaged file.
         self.connection = nil
-        let orphans = bodies.orphans { contents.bodies.contains($0) }
-        if !orphans.isEmpty { try StoreFiles.createFolder(StorePaths(aside).bodies) }
-        for name in orphans { try StoreFiles.rename(bodies.path(name), to: "\(StorePaths(aside).bodies)/\(name)") }
+        let lostBodies = StorePaths(aside).bodies
+        _ = try bodies.removeOrphans(
+            isKnown: { contents.bodies.contains($0) },
+            remove: { name in
+                try StoreFiles.createFolder(lostBodies)
+                try StoreFiles.rename(bodies.path(name), to: "\(lostBodies)/\(name)")
+            }
+        )
         let lost = contents.expected.map { max(0, $0 - contents.recovered) }
         return StoreSalvage(recovered: contents.recovered, lost: lost, asideAs: aside)
     }

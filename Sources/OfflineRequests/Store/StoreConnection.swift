@@ -14,6 +14,13 @@ final class StoreConnection: Sendable {
     /// The file that was opened, which may not be the one under its name any more.
     let identity: FileIdentity
     private let memory = Mutex(Memory())
+    /// Other processes keep the file for one transaction at a time.
+    private static let patience: Duration = .seconds(5)
+
+    /// Above how many pages without use a file is worth the work: 4 MiB.
+    private static let wasted = (4 << 20) / DatabasePages.size
+    /// How many pages in use are copied at most: 16 MiB.
+    private static let copied = (16 << 20) / DatabasePages.size
 
     private struct Memory: Sendable {
         var isDurable = true
@@ -27,8 +34,7 @@ final class StoreConnection: Sendable {
         configuration.label = "netpath.queue"
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = false
-        // Other processes keep the file for one transaction at a time.
-        configuration.busyMode = .timeout(5)
+        configuration.busyMode = .timeout(Self.patience / .seconds(1))
         configuration.prepareDatabase { db in
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
@@ -69,8 +75,10 @@ final class StoreConnection: Sendable {
         self.memory.withLock { $0.isDurable = durable }
     }
 
+    /// Does something as one transaction; one that does not wait fails with `SQLITE_BUSY` while another process writes.
     func transaction<Value>(
         durable: Bool,
+        waits: Bool = true,
         at stamp: ClockStamp,
         limits: QueueLimits,
         bodies: BodyFiles,
@@ -78,7 +86,7 @@ final class StoreConnection: Sendable {
     ) throws -> Value {
         try self.database.inDatabase { db in
             try self.setDurable(durable, db)
-            try SQLStatement(db, "BEGIN IMMEDIATE").run()
+            try self.begin(db, waits: waits)
             do {
                 let before = try StoreTally.read(db)
                 let transaction = StoreTransaction(
@@ -108,6 +116,12 @@ final class StoreConnection: Sendable {
         }
     }
 
+    private func begin(_ db: Database, waits: Bool) throws {
+        if !waits { db.waitForOthers(.zero) }
+        defer { if !waits { db.waitForOthers(Self.patience) } }
+        try SQLStatement(db, "BEGIN IMMEDIATE").run()
+    }
+
     func read<Value>(
         at stamp: ClockStamp,
         bodies: BodyFiles,
@@ -131,12 +145,19 @@ final class StoreConnection: Sendable {
         }
     }
 
+    /// Brings everything into the file itself, and empties the journal.
+    func checkpoint() throws {
+        _ = try self.database.inDatabase { db in try db.checkpoint(.truncate) }
+    }
+
     func tidy() throws {
         try self.database.inDatabase { db in
             do {
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-                let all = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-                if free > 256, free * 2 > all { try db.execute(sql: "VACUUM") }
+                let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
+                // What is used is copied, and until that is done nobody can enqueue.
+                guard free > Self.wasted, free > used, used < Self.copied else { return }
+                try db.execute(sql: "VACUUM")
                 _ = try db.checkpoint(.truncate)
             } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                 // Another time.
@@ -168,7 +189,7 @@ final class StoreConnection: Sendable {
         }
     }
 
-    func orphans(_ bodies: BodyFiles) throws -> [String] {
+    func removeOrphans(_ bodies: BodyFiles, _ remove: (String) -> Void) throws -> Int {
         try self.database.inDatabase { db in
             let statement = try db.cachedStatement(
                 sql: """
@@ -177,7 +198,10 @@ final class StoreConnection: Sendable {
                     SELECT 1 FROM finished INDEXED BY finishedBody WHERE bodyFile IS NOT NULL AND bodyFile = ?1
                     """
             )
-            return try bodies.orphans { name in try Row.fetchOne(statement, arguments: [name]) != nil }
+            return try bodies.removeOrphans(
+                isKnown: { name in try Row.fetchOne(statement, arguments: [name]) != nil },
+                remove: remove
+            )
         }
     }
 }

@@ -24,7 +24,8 @@ enum StoreSchema {
               ready INTEGER NOT NULL, blocked INTEGER NOT NULL, backoff INTEGER NOT NULL, running INTEGER NOT NULL,
               held INTEGER NOT NULL, dead INTEGER NOT NULL, succeeded INTEGER NOT NULL, bytes INTEGER NOT NULL,
               finishedBytes INTEGER NOT NULL, paused INTEGER NOT NULL, boot TEXT NOT NULL,
-              offset INTEGER NOT NULL, anchorWall INTEGER NOT NULL, anchor INTEGER NOT NULL
+              offset INTEGER NOT NULL, anchorWall INTEGER NOT NULL, anchor INTEGER NOT NULL,
+              ends INTEGER NOT NULL, forces INTEGER NOT NULL, forced TEXT
             )
             """,
             "CREATE TABLE gate (id INTEGER PRIMARY KEY, host TEXT NOT NULL, requires BLOB NOT NULL, UNIQUE (host, requires))",
@@ -39,7 +40,9 @@ enum StoreSchema {
             "CREATE INDEX requestBody ON request (bodyFile) WHERE bodyFile IS NOT NULL",
             table("finished"),
             "CREATE UNIQUE INDEX finishedID ON finished (id)",
+            "CREATE INDEX finishedDeadline ON finished (deadline) WHERE deadline IS NOT NULL",
             "CREATE INDEX finishedBody ON finished (bodyFile) WHERE bodyFile IS NOT NULL",
+            "CREATE TABLE ended (number INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL)",
             "CREATE VIEW kept AS SELECT * FROM request UNION ALL SELECT * FROM finished",
             "PRAGMA application_id = \(applicationID)",
         ]
@@ -87,8 +90,12 @@ enum StoreSchema {
             if version == 0 {
                 let clock = QueueClock(at: stamp)
                 try db.execute(
-                    sql: "INSERT INTO queue VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?)",
-                    arguments: [clock.boot, clock.offset, clock.anchorWall, clock.anchor]
+                    sql: "INSERT INTO queue VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?, ?, ?, ?, 0, NULL)",
+                    arguments: [
+                        clock.boot, clock.offset, clock.anchorWall, clock.anchor,
+                        // So that in a file that took the place of another nobody takes up the count of that.
+                        max(0, QueueClock.milliseconds(stamp.wall)),
+                    ]
                 )
             }
             try db.execute(sql: "PRAGMA user_version = \(self.migrations.count)")

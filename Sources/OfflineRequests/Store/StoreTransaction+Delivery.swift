@@ -122,13 +122,14 @@ extension StoreTransaction {
         _ response: HTTPResponse? = nil
     ) throws {
         let response = response.map { RequestWriter.encode($0) }
+        let deadline = response.map { _ in self.now &+ QueueClock.milliseconds(self.limits.maxResponseAge) }
         try self.execute(
             """
-            INSERT INTO finished SELECT sequence, id, ?, gate, priority, lane, uniqueKey, requestType, NULL, NULL, enqueued,
+            INSERT INTO finished SELECT sequence, id, ?, gate, priority, lane, uniqueKey, requestType, NULL, ?, enqueued,
               size, retries, attempts, received, coalesce(?, status), coalesce(?, error), NULL, ?, bodyFile, ~seal, payload
             FROM request WHERE sequence = ?
             """,
-            [StoreState.number(state), status, error, response, row.sequence]
+            [StoreState.number(state), deadline, status, error, response, row.sequence]
         )
         try self.execute("DELETE FROM request WHERE sequence = ?", [row.sequence])
         self.move(row, to: state)

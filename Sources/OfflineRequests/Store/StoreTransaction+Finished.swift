@@ -21,6 +21,25 @@ extension StoreTransaction {
         return try self.revive(row)
     }
 
+    /// Lets one request go now that waits for its time, or is held, or was given up, as ``requeue(_:)`` does.
+    ///
+    /// - Returns: The request; nil when it is not there.
+    func release(_ id: UUID) throws -> RetryableRequest? {
+        if let row = try self.row(id), row.state == .backoff {
+            try self.execute("UPDATE request SET state = 0, due = NULL WHERE sequence = ?", [row.sequence])
+            self.move(row, to: .ready)
+        } else {
+            _ = try self.requeue(id)
+        }
+        return try self.attempt { try self.records.record(id)?.request }
+    }
+
+    /// Tells the process that sends that somebody does not want to wait: for a host, or with nil for any.
+    func force(host: String?) {
+        self.tally.forces += 1
+        self.tally.forced = host
+    }
+
     /// Revives what was given up, the oldest first, and what is held because its lane stands still.
     ///
     /// - Parameter limit: How many of those that were given up at most.
@@ -37,15 +56,16 @@ extension StoreTransaction {
         return held.map(\.id) + dead.map(\.id)
     }
 
-    /// Removes finished requests: all that were given up, and with them the responses where that is asked for.
+    /// Removes all that were given up.
     ///
     /// - Returns: How many there were.
-    func purgeDead(responsesToo: Bool = false, limit: Int = 10_000) throws -> Int {
+    func purgeDead(limit: Int = 10_000) throws -> Int {
         let rows = try self.rows(
-            "SELECT \(StoredRow.columns) FROM finished WHERE state = 5 OR state = ? ORDER BY sequence LIMIT ?",
-            [responsesToo ? 6 : 5, limit]
+            "SELECT \(StoredRow.columns) FROM finished WHERE state = 5 ORDER BY sequence LIMIT ?",
+            [limit]
         )
         for row in rows { try self.remove(row) }
+        try self.remember(rows.map(\.id), as: .dead)
         return rows.count
     }
 
@@ -55,7 +75,24 @@ extension StoreTransaction {
     func purge(_ id: UUID) throws -> Bool {
         guard let row = try self.row(id, in: "finished") else { return false }
         try self.remove(row)
+        if row.state == .dead { try self.remember([id], as: .dead) }
         return true
+    }
+
+    /// Removes the responses that nobody took in time.
+    ///
+    /// - Parameter limit: How many at most.
+    /// - Throws: What the database says.
+    func removeOldResponses(limit: Int = 1000) throws {
+        guard self.counts.succeeded > 0 else { return }
+        let rows = try self.rows(
+            """
+            SELECT \(StoredRow.columns) FROM finished INDEXED BY finishedDeadline
+            WHERE deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT ?
+            """,
+            [self.now, limit]
+        )
+        for row in rows { try self.remove(row) }
     }
 
     /// Lets requests go that are held for a reason.

@@ -30,12 +30,19 @@ extension StoreTransaction {
 
         let gate = try self.gate(for: prepared)
         for row in replaced { try self.remove(row) }
+        try self.remember(replaced.map(\.id), as: .cancelled)
         let sequence = place ?? self.tally.sequence + 1
         let state: RequestState = try self.hasPredecessor(prepared.lane, before: sequence) ? .blocked : .ready
         try self.add(prepared, sequence: sequence, state: state, gate: gate)
         for lane in Set(replaced.compactMap(\.lane)) { try self.promote(lane) }
         let dropped = try self.makeRoom(keeping: sequence)
         return Insertion(id: request.id, state: state, replaced: replaced.map(\.id), dropped: dropped)
+    }
+
+    /// Whether a request can come into the queue without another having to go, or to stay in its place.
+    func takesNothing(_ prepared: PreparedRequest) -> Bool {
+        prepared.request.uniqueKey == nil && self.counts.total < self.limits.maxCount
+            && self.counts.bytes + prepared.size <= self.limits.maxBytes
     }
 
     private func add(_ prepared: PreparedRequest, sequence: Int64, state: RequestState, gate: Int64) throws {
@@ -69,8 +76,11 @@ extension StoreTransaction {
         } catch {
             try self.attempt { throw error }
         }
-        self.tally.sequence = max(self.tally.sequence, sequence)
-        self.tally.add(state, size: prepared.size)
+        if sequence > self.tally.sequence {
+            self.tally.append(state, size: prepared.size, as: sequence)
+        } else {
+            self.tally.add(state, size: prepared.size)
+        }
         if let lease = prepared.lease { self.leases.append(lease) }
     }
 
@@ -118,6 +128,9 @@ extension StoreTransaction {
                 )
                 guard let oldest = oldest.first else { break }
                 try self.remove(oldest)
+                if oldest.state != .succeeded {
+                    try self.remember([oldest.id], as: oldest.state == .dead ? .dead : .cancelled)
+                }
                 if !oldest.state.isFinal { try self.promote(oldest.lane) }
                 dropped.append(oldest.id)
             }

@@ -21,6 +21,7 @@ extension StoreTransaction {
     func cancel(_ id: UUID) throws -> RequestState? {
         guard let row = try self.row(id) ?? self.row(id, in: "finished") else { return nil }
         try self.remove(row)
+        if row.state != .succeeded { try self.remember([id], as: .cancelled) }
         if !row.state.isFinal { try self.promote(row.lane) }
         return row.state
     }
@@ -40,6 +41,7 @@ extension StoreTransaction {
                 )
             }
         for row in rows { try self.remove(row) }
+        try self.remember(rows.map(\.id), as: .cancelled)
         for lane in Set(rows.compactMap(\.lane)) { try self.promote(lane) }
         return Cancellation(ids: rows.map(\.id), running: rows.filter { $0.state == .running }.map(\.id))
     }
@@ -51,11 +53,16 @@ extension StoreTransaction {
         let running = try self.rows(
             "SELECT \(StoredRow.columns) FROM request INDEXED BY requestApart WHERE state >= 3 AND state = 3"
         )
+        let last = try self.rows(
+            "SELECT \(StoredRow.columns) FROM request ORDER BY sequence DESC LIMIT ?",
+            [StoreEnds.capacity]
+        )
+        try self.remember(last.map(\.id), of: self.counts.pending, as: .cancelled)
         for table in ["request INDEXED BY requestBody", "finished INDEXED BY finishedBody"] {
             try self.removeBodies("SELECT bodyFile FROM \(table) WHERE bodyFile IS NOT NULL")
         }
-        for table in ["request", "finished", "gate"] { try self.execute("DELETE FROM \(table)") }
-        self.gateNumbers = [:]
+        // The gates stay: other processes remember their numbers.
+        for table in ["request", "finished"] { try self.execute("DELETE FROM \(table)") }
         self.tally.counts = QueueCounts()
         self.tally.finishedBytes = 0
         return running.map(\.id)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathSystem
+
 @testable import NetPathCLI
 
 /// Makes `netpath.1` (man(7) macros, which every system's man can read) from the definitions of the commands.
@@ -22,7 +24,7 @@ struct ManualPage {
         self.lines = [
             #".\" SPDX-License-Identifier: Apache-2.0"#, #".\" Copyright the netpath authors"#,
             #".\" Made from the definitions of the commands by `make man`; do not edit."#,
-            #".TH NETPATH 1 "" "netpath \#(BuildFacts.version)" "User Commands""#,
+            #".TH NETPATH 1 "" "netpath \#(netPathVersion)" "User Commands""#,
             #".\" A hyphen within a name would be taken for part of it."#, ".nh",
         ]
         self.section("NAME")

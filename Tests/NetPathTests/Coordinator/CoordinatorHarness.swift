@@ -112,7 +112,7 @@ struct CoordinatorHarness {
     private func checkPath() {
         guard let path, !path.isStale, self.machine.settings.damping == Damping() else { return }
         let settings = self.machine.settings
-        let words = self.machine.members.map(\.testimony)
+        let words = self.machine.testimonies
         let strongest = words.firstIndex(where: \.isStrong)
         let merged = merge(
             words.map(\.opinion),

@@ -232,8 +232,8 @@ private struct TakeoverWalk {
         let before = self.harness.published.prefix(self.handled.published).last?.status
         self.handled.published = self.harness.published.count
         for path in fresh where path.status == .unsatisfied && before != .unsatisfied {
-            let isSeen = self.harness.machine.members.contains { member in
-                member.testimony.opinion.report.health == .healthy && self.actors[member.id]?.sawOffline == true
+            let isSeen = zip(self.harness.machine.members, self.harness.machine.opinions).contains { member, opinion in
+                opinion.report.health == .healthy && self.actors[member.id]?.sawOffline == true
             }
             if !isSeen { self.lies.append("\(path.reason): \(self.summary)") }
         }

@@ -111,6 +111,14 @@ struct HostHealthTests {
         #expect(lab.machine.hosts.isEmpty)
     }
 
+    @Test func oneHostIsForced() {
+        var lab = MachineLab()
+        lab.online()
+        for name in ["a.net", "b.net"] { _ = lab.attempt(post(name), .notSent) }
+        lab.machine.force(host: "a.net")
+        #expect(Array(lab.machine.hosts.keys) == ["b.net"])
+    }
+
     /// Four that fail together are one failure of the host, not four.
     @Test func whatWasUnderWayDoesNotLengthenAPause() throws {
         var lab = MachineLab()

@@ -114,6 +114,42 @@ struct QueueDeliveryTests {
         #expect(queue.deadRequests.isEmpty)
     }
 
+    @Test func allAreCancelledButTheDead() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        lab.transport.answer(.status(400))
+        let queue = try lab.started()
+        #expect(try await queue.cancelRequests() == 0)
+        let dead = try await queue.enqueue(lab.request())
+        #expect(try await queue.wait(for: dead).state == .dead)
+        for number in 0..<10 { try await queue.enqueue(lab.request("\(number)")) }
+        try await lab.transport.waitForHeld()
+        #expect(try await queue.cancelRequests() == 10)
+        #expect(queue.pendingRequests.isEmpty)
+        #expect(queue.counts.dead == 1)
+        try await QueueDeliveryTests.eventually { lab.transport.cancelled > 0 }
+    }
+
+    @Test func finishedRequestsArePurgedOneByOne() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        lab.transport.answer(.status(200), .status(400))
+        let queue = try lab.started()
+        var request = lab.request()
+        request.keepsResponse = true
+        let id = try await queue.enqueue(request)
+        #expect(try await queue.wait(for: id).response?.status == 200)
+        // It is kept until it is removed.
+        #expect(try await queue.wait(for: id).response?.status == 200)
+        let dead = try await queue.enqueue(lab.request("b"))
+        #expect(try await queue.wait(for: dead).state == .dead)
+        try await queue.purgeFinished(id: id)
+        try await queue.purgeFinished(id: dead)
+        #expect(queue.counts.total == 0)
+        await #expect(throws: QueueError.unknownID(id)) { try await queue.purgeFinished(id: id) }
+        let pending = try await queue.enqueue(lab.request("c"))
+        await #expect(throws: QueueError.unknownID(pending)) { try await queue.purgeFinished(id: pending) }
+        #expect(queue.counts.pending == 1)
+    }
+
     @Test func unauthorizedIsHeldUntilSomebodyHasNewCredentials() async throws {
         let lab = try QueueLab()
         lab.transport.answer(.status(401))

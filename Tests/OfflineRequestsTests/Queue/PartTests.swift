@@ -72,7 +72,7 @@ struct QueuePartTests {
     }
 
     @Test func onlyTheLastRequestsAreRemembered() {
-        var recent = RecentRequests(capacity: 2)
+        let recent = RecentRequests(capacity: 2)
         let records = (0..<3).map { number in
             RequestRecord(
                 request: RetryableRequest(endpoint: "http://192.0.2.80/", body: Data([1])),
@@ -83,11 +83,11 @@ struct QueuePartTests {
         for record in records { recent.add(record) }
         #expect(recent[records[0].id] == nil)
         #expect(recent[records[1].id] != nil)
-        #expect(recent[records[2].id]?.request.body == nil)
+        #expect(recent[records[2].id]?.record.request.body == nil)
         var changed = records[2]
         changed.state = .succeeded
         recent.add(changed)
-        #expect(recent[changed.id]?.state == .succeeded)
+        #expect(recent[changed.id]?.record.state == .succeeded)
         #expect(recent[records[1].id] != nil)
     }
 }

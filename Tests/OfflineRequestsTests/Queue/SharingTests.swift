@@ -53,6 +53,34 @@ struct SharingTests {
         try await QueueDeliveryTests.eventually { lab.transport.cancelled == 1 }
     }
 
+    @Test func whatAnotherDidToARequestIsTold() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        let sender = try lab.started()
+        let events = Events(sender)
+        let other = try lab.open(QueueSettings(sends: false))
+        let first = try await other.enqueue(lab.request())
+        async let waited = other.wait(for: first)
+        try await sender.cancelRequest(id: first)
+        #expect(try await waited.state == .cancelled)
+        let second = try await other.enqueue(lab.request())
+        #expect(try await sender.cancelRequests() == 1)
+        #expect(try await other.wait(for: second).state == .cancelled)
+        let third = try await other.enqueue(lab.request())
+        try await sender.reset()
+        #expect(try await other.wait(for: third).state == .cancelled)
+
+        lab.transport.answerUsually(.status(400))
+        let fourth = try await other.enqueue(lab.request())
+        try await events.wait { $0.isDead }
+        #expect(try await sender.purgeDead() == 1)
+        #expect(try await other.wait(for: fourth).state == .dead)
+
+        lab.transport.answerUsually(.status(200))
+        let fifth = try await other.enqueue(lab.request())
+        try await events.wait(for: .succeeded(fifth, status: 200))
+        #expect(try await other.wait(for: fifth).state == .succeeded)
+    }
+
     @Test func pausingAndForcingReachTheSender() async throws {
         let lab = try QueueLab()
         lab.transport.answer(.status(503, ["Retry-After": "3600"]))
@@ -66,6 +94,93 @@ struct SharingTests {
         try await other.resume()
         other.forceTriggerRetry()
         try await events.wait(for: .succeeded(id, status: 200))
+    }
+
+    @Test func theSenderRemovesBodiesThatBelongToNobody() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.open()
+        var request = lab.request()
+        request.body = Data(repeating: 1, count: 100_000)
+        // Somebody has copied a body, and not put the request in yet.
+        let prepared = try queue.core.store.prepare(request)
+        let bodies = queue.core.store.bodies
+        let leased = try #require(StoreFiles.names(in: bodies.folder).first)
+        try Data([1]).write(to: URL(filePath: bodies.path("left-by-a-process-that-died")))
+        queue.start()
+        try await QueueDeliveryTests.eventually { StoreFiles.names(in: bodies.folder) == [leased] }
+        try await QueueDeliveryTests.eventually { queue.core.status.withLock { $0.role } == .sender }
+        withExtendedLifetime(prepared) { #expect(StoreFiles.names(in: bodies.folder) == [leased]) }
+    }
+
+    @Test func theFileShrinksOnceEverythingIsDelivered() async throws {
+        func size(_ lab: QueueLab) throws -> Int {
+            try FileManager.default.attributesOfItem(atPath: lab.file)[.size] as? Int ?? 0
+        }
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        let body = Data(repeating: 7, count: 50_000)
+        for _ in 0..<200 {
+            var request = lab.request()
+            request.body = body
+            queue.enqueue(request) { _ in }
+        }
+        try await QueueDeliveryTests.eventually { queue.counts.pending == 200 }
+        #expect(try size(lab) > 5 << 20)
+        lab.network.report(.wifi)
+        try await queue.waitUntilEmpty()
+        try await QueueDeliveryTests.eventually { try size(lab) < 1 << 20 }
+        #expect(try size(lab) > 0)
+    }
+
+    @Test func oneRequestIsForcedAndTheOthersWaitOn() async throws {
+        let lab = try QueueLab()
+        let sender = try lab.started()
+        let other = try lab.open(QueueSettings(sends: false))
+        let events = Events(sender)
+        var ids: [UUID] = []
+        for name in ["a", "b", "c"] {
+            lab.transport.answer(.status(503, ["Retry-After": "3600"]), to: "http://192.0.2.80/\(name)")
+            ids.append(try await sender.enqueue(lab.request(name)))
+        }
+        try await events.wait(count: 3) { $0.isBackoff }
+        try await other.forceTriggerRetry(id: ids[1])
+        try await events.wait(for: .succeeded(ids[1], status: 200))
+        try await sender.forceTriggerRetry(id: ids[2])
+        try await events.wait(for: .succeeded(ids[2], status: 200))
+        #expect(try sender.record(id: ids[0])?.state == .backoff)
+        #expect(lab.sent.sorted() == ["a", "b", "b", "c", "c"])
+        await #expect(throws: QueueError.unknownID(ids[1])) { try await other.forceTriggerRetry(id: ids[1]) }
+    }
+
+    @Test func whatWasGivenUpIsForcedToo() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(400), .status(401))
+        let sender = try lab.started()
+        let other = try lab.open(QueueSettings(sends: false))
+        let events = Events(sender)
+        let dead = try await sender.enqueue(lab.request("dead"))
+        try await events.wait { $0.isDead }
+        let held = try await sender.enqueue(lab.request("held"))
+        try await events.wait { $0.isHeld }
+        for id in [held, dead] {
+            try await other.forceTriggerRetry(id: id)
+            try await events.wait(for: .succeeded(id, status: 200))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func forcingElsewhereEndsThePauseOfAHost(one: Bool) async throws {
+        let lab = try QueueLab(.failure(.refused, .notSent))
+        let delivery = DeliverySettings(baseBackoff: .seconds(3600), maxBackoff: .seconds(3600))
+        let sender = try lab.started(QueueSettings(delivery: delivery))
+        let other = try lab.open(QueueSettings(sends: false))
+        let id = try await sender.enqueue(lab.request())
+        try await QueueDeliveryTests.eventually {
+            if case .hostPaused = try sender.record(id: id)?.waiting { true } else { false }
+        }
+        lab.transport.answerUsually(.status(200))
+        if one { try await other.forceTriggerRetry(id: id) } else { other.forceTriggerRetry() }
+        #expect(try await sender.wait(for: id).state == .succeeded)
     }
 
     @Test func aQueueThatNobodyHoldsIsClosed() async throws {

@@ -107,4 +107,38 @@ import Testing
         _ = try self.store.transaction(durable: true) { try $0.reset() }
         #expect(self.files().isEmpty)
     }
+
+    @Test func anOrphanIsLockedUntilItIsGone() throws {
+        try FileManager.default.createDirectory(atPath: self.store.bodies.folder, withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(filePath: self.store.bodies.path("left")))
+        var others: [Int] = []
+        let count = self.store.bodies.removeOrphans(
+            isKnown: { _ in false },
+            remove: { name in
+                #expect(name == "left")
+                // Somebody else who looks at the same instant, or has just made the file.
+                others.append(self.store.bodies.removeOrphans(isKnown: { _ in false }, remove: { _ in }))
+            }
+        )
+        #expect(count == 1)
+        #expect(others == [0])
+    }
+
+    @Test func noBodyIsTakenFromThoseWhoEnqueue() async throws {
+        let (store, long) = (self.store, self.long)
+        let other = try self.bench.open()
+        try await withThrowingTaskGroup { group in
+            group.addTask { for _ in 0..<2000 { try other.removeOrphanedBodies() } }
+            for _ in 0..<2 {
+                group.addTask {
+                    for _ in 0..<50 {
+                        let id = try store.insert(sample { $0.body = long }).id
+                        let file = try #require(try store.record(id)?.request.bodyFile)
+                        #expect(FileManager.default.fileExists(atPath: file))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 }

@@ -44,7 +44,7 @@ import Testing
         for id in try store.readyIDs().prefix(60) {
             try store.run(id, .later(after: .seconds(60), countsAttempt: false))
         }
-        try store.tidy()
+        try bench.settle()
         store.close()
         var original = Original(file: [UInt8](try Data(contentsOf: URL(filePath: bench.path))))
         for record in try bench.open().all() {
@@ -158,7 +158,7 @@ import Testing
         let bench = try StoreBench()
         let store = try bench.open()
         for number in 0..<100 { try store.insert(sample(number)) }
-        try store.tidy()
+        try bench.settle()
         let ids = try (0..<60).map { try store.insert(sample($0)).id }
         // As it would be after the process was killed, and the disk lost everything that was not written lately.
         let copy = try StoreBench()
@@ -215,7 +215,7 @@ import Testing
         do {
             let one = try bench.open()
             try one.insert(sample(1))
-            try one.tidy()
+            try bench.settle()
             one.close()
         }
         // What another process does: this one still has the damaged file open.
@@ -249,7 +249,7 @@ import Testing
         let bench = try StoreBench()
         let store = try bench.open()
         for round in 1...4 {
-            try store.tidy()
+            try bench.settle()
             // The store notices that its file is another one, and opens that.
             let file = try Data(contentsOf: URL(filePath: bench.path))
             var damaged = file

@@ -48,6 +48,16 @@ import Testing
         for suffix in ["", "-wal", "-shm"] { #expect(try mode(self.bench.path + suffix) == 0o600, "\(suffix)") }
     }
 
+    @Test func whatOneForgetsDoesNotMisleadAnother() throws {
+        let one = try self.bench.open()
+        let other = try self.bench.open()
+        try other.insert(sample(0))
+        _ = try one.transaction(durable: true) { try $0.reset() }
+        let id = try other.insert(sample(1)).id
+        #expect(try one.readyIDs() == [id])
+        #expect(self.bench.salvages.isEmpty)
+    }
+
     @Test func foldersAreMade() throws {
         let path = self.bench.folder["some/where/queue.sqlite"]
         let store = try RequestStore(path: path)

@@ -114,6 +114,31 @@ import Testing
         #expect(try self.store.counts == QueueCounts())
     }
 
+    @Test func responsesThatNobodyTakesGoByTheirAge() throws {
+        func keep(_ number: Int) throws -> UUID {
+            let id = try self.store.insert(sample(number) { $0.keepsResponse = true }).id
+            // Offline for longer than responses are kept.
+            self.bench.pass(.seconds(100_000))
+            try self.store.run(id, .delivered(HTTPResponse(status: 200)))
+            return id
+        }
+        let dead = try self.store.insert(sample(0)).id
+        try self.store.run(dead, .dead)
+        let first = try keep(1)
+        let second = try keep(2)
+        try self.change { try $0.removeOldResponses() }
+        #expect(try self.store.all([.succeeded]).map(\.id) == [second])
+        self.bench.setWall(1_000_000)
+        self.bench.pass(.seconds(86_399))
+        try self.change { try $0.removeOldResponses() }
+        #expect(try self.store.all([.succeeded]).map(\.id) == [second])
+        self.bench.pass(.seconds(1))
+        try self.change { try $0.removeOldResponses() }
+        #expect(try self.store.all().map(\.id) == [dead])
+        #expect(try self.store.record(first) == nil)
+        try self.store.verify()
+    }
+
     @Test func theDeadAreListedRevivedAndPurged() throws {
         let ids = try (0..<4).map { try self.store.insert(sample($0)).id }
         for id in ids[..<3] { try self.store.run(id, .dead, status: 404, error: "not found") }

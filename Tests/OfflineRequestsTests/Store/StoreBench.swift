@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import GRDB
 import NetPathHTTP
 import NetPathTestKit
 import Synchronization
@@ -34,6 +35,17 @@ final class StoreBench: Sendable {
             clock: { self.stamp },
             salvaged: { salvage in self.found.withLock { $0.append(salvage) } }
         )
+    }
+
+    /// Brings everything into the file itself, and empties its journal.
+    func settle() throws {
+        let database = try DatabaseQueue(path: self.path)
+        try database.inDatabase { db in
+            // A connection knows of the journal once it has read.
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")
+            _ = try db.checkpoint(.truncate)
+        }
+        try database.close()
     }
 
     /// Lets time pass.

@@ -87,17 +87,23 @@ struct BodyFiles: Sendable {
         return (name, lease, size)
     }
 
-    /// The files that belong to no request, which a process left that died, except those that somebody is at.
-    func orphans(isKnown: (String) throws -> Bool) rethrows -> [String] {
-        var orphans: [String] = []
+    /// Takes away the files that belong to no request, which a process left that died, except those that somebody is at.
+    ///
+    /// - Parameters:
+    ///   - isKnown: Whether a file belongs to a request.
+    ///   - remove: Takes one away, while its lock keeps everybody else from it.
+    /// - Returns: How many there were.
+    func removeOrphans(isKnown: (String) throws -> Bool, remove: (String) throws -> Void) rethrows -> Int {
+        var count = 0
         for name in StoreFiles.names(in: self.folder) {
             // The lock first: whoever releases it has told the database before.
             guard let descriptor = FileDescriptor(unsafe open(self.path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
-                flock(descriptor.number, LOCK_EX | LOCK_NB) == 0
+                flock(descriptor.number, LOCK_EX | LOCK_NB) == 0, try !isKnown(name)
             else { continue }
-            if try !isKnown(name) { orphans.append(name) }
+            try remove(name)
+            count += 1
         }
-        return orphans
+        return count
     }
 
     private func make(
@@ -111,6 +117,8 @@ struct BodyFiles: Sendable {
         }
         let lease = BodyLease(path: path, descriptor: descriptor)
         _ = flock(descriptor.number, LOCK_EX)
+        // Until then it looked like one that was left, and somebody may just have removed it.
+        if StoreFiles.kind(path) == .nothing { return try self.make(fill) }
         try fill(descriptor, path)
         guard fsync(descriptor.number) == 0 else { throw StoreFiles.error(errno, path) }
         StoreFiles.syncFolder(self.folder)

@@ -21,6 +21,11 @@ final class StoreLock: Sendable {
     /// Shares it, and waits for that while somebody has it alone.
     func share() { self.lock(LOCK_SH) }
 
+    /// Shares it, unless somebody has it alone.
+    ///
+    /// - Returns: Whether it is shared.
+    func shareAtOnce() -> Bool { flock(self.descriptor.number, LOCK_SH | LOCK_NB) == 0 }
+
     /// Has it alone, and waits for that.
     func takeAlone() { self.lock(LOCK_EX) }
 

@@ -5,6 +5,13 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
+extension Database {
+    /// Says how long statements wait for other processes.
+    func waitForOthers(_ patience: Duration) {
+        unsafe sqlite3_busy_timeout(self.sqliteConnection, Int32(patience / .milliseconds(1)))
+    }
+}
+
 /// A statement of every insert or delivery, run without GRDB's values.
 ///
 /// Those are boxed one by one, and cost more than what SQLite does with them. The statement is GRDB's own, from its
@@ -46,6 +53,13 @@ struct SQLStatement {
         try self.bind(values)
         defer { _ = unsafe sqlite3_reset(self.statement.sqliteStatement) }
         return try self.step() ? try read(self) : nil
+    }
+
+    /// Reads all rows.
+    func all(_ values: Value..., read: (SQLStatement) throws -> Void) throws {
+        try self.bind(values)
+        defer { _ = unsafe sqlite3_reset(self.statement.sqliteStatement) }
+        while try self.step() { try read(self) }
     }
 
     /// The number in a column of the row that was just read; nil for anything else.

@@ -72,7 +72,9 @@ extension StoreTransaction {
         // Which of a lane is the first is known when all of them are there.
         let state: RequestState = salvaged.state == .ready && prepared.lane != nil ? .blocked : salvaged.state
         let wall = QueueClock.milliseconds(self.stamp.wall)
-        let expiry = isFinished ? nil : request.expiresAt
+        let expiry = isFinished ? nil : request.expiresAt.map { self.now &+ QueueClock.milliseconds($0) &- wall }
+        // How long a response was kept already is not known.
+        let age = state == .succeeded ? self.now &+ QueueClock.milliseconds(QueueLimits().maxResponseAge) : nil
         try self.execute(
             """
             INSERT INTO \(table) VALUES (?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -80,7 +82,7 @@ extension StoreTransaction {
             [
                 sequence, request.id, StoreState.number(state), try self.gate(for: prepared),
                 request.priority.rawValue, prepared.lane, request.uniqueKey, request.requestType,
-                expiry.map { self.now &+ QueueClock.milliseconds($0) &- wall },
+                expiry ?? age,
                 min(self.now, max(0, salvaged.enqueued ?? self.now)), prepared.size, salvaged.retries,
                 salvaged.attempts, salvaged.wasReceived ? 1 : 0, salvaged.status, salvaged.error,
                 state == .held ? salvaged.waiting : nil, salvaged.response, prepared.bodyFile,

@@ -34,21 +34,28 @@ struct StoreReplacement {
         let limits = QueueLimits(maxCount: .max, maxBytes: .max)
         let contents = try connection.transaction(durable: true, at: stamp, limits: limits, bodies: bodies) { new in
             var contents = Contents()
+            var (counted, last): (Int64, Int64) = (0, 0)
             for number in 1...max(1, pages.count) {
                 for row in TableLeaf(page: number, of: pages).rows {
                     if let old = StoreTally(row) {
                         contents.expected = old.counts.total
+                        counted = old.sequence
                         new.isPaused = old.isPaused
                     } else if let request = SalvagedRequest(row, bodies: bodies), try new.restore(request) {
                         contents.recovered += 1
+                        if !request.state.isFinal { last = max(last, request.sequence) }
                         if let body = request.bodyFile { contents.bodies.insert(body) }
                     }
                 }
             }
             try new.promoteLanes()
+            // The last few were not counted.
+            if let expected = contents.expected, 1...StoreTally.slack ~= last - counted {
+                contents.expected = expected + Int(last - counted)
+            }
             return contents
         }
-        try connection.tidy()
+        try connection.checkpoint()
         try connection.close()
         try StoreFiles.rename(path, to: self.paths.replacement)
         StoreFiles.syncFolder(self.paths.folder)
@@ -82,10 +89,11 @@ extension StoreTally {
     /// Recognizes the row of the table `queue`, of which only what can do no harm is believed.
     init?(_ row: TableLeaf.Row) {
         let values = row.values
-        guard values.count == 16, row.number == 1, values[0] == .null, values[12].text != nil else { return nil }
+        guard values.count == 19, row.number == 1, values[0] == .null, values[12].text != nil else { return nil }
         let numbers = values.map { $0.number ?? -1 }
         guard numbers[1...11].allSatisfy({ 0..<(1 << 40) ~= $0 }) else { return nil }
         self.sequence = numbers[1]
+        self.counted = numbers[1]
         self.counts = QueueCounts(
             ready: Int(numbers[2]),
             blocked: Int(numbers[3]),
@@ -99,5 +107,7 @@ extension StoreTally {
         self.finishedBytes = Int(numbers[10])
         self.isPaused = numbers[11] == 1
         self.clock = QueueClock(boot: "", offset: 0, anchorWall: 0, anchor: 0)
+        self.ends = 0
+        self.forces = 0
     }
 }
