@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import NetPathHTTP
 
 /// What the network and other processes mean for this one.
 extension QueueWorker {
@@ -17,6 +18,8 @@ extension QueueWorker {
             // came decides whether the attempt counts.
             for flight in self.flights.values { flight.cancel() }
         }
+        // After the requests that were cancelled, whose connections are idle now.
+        if isOutdated || isRestored { self.core.transport.pathChanged() }
         guard isRestored else { return }
         if self.promotion == .due { self.promotion = .restored }
         self.core.observers.send([.connectivityRestored])
