@@ -50,6 +50,7 @@ extension QueueWorker {
             // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
             // transaction says.
             _ = try? self.core.store.removeOrphanedBodies()
+            self.isReserveDue = true
         } catch {
             self.core.observers.send([.failed(error)])
         }

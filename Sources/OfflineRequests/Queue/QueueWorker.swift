@@ -61,6 +61,8 @@ final class QueueWorker {
     private var wasPending = false
     /// Whether everything has just been delivered, after which the file may be much larger than it need be.
     private var isTidyDue = false
+    /// Whether the room that was kept for a full disk is used up, or could not be had.
+    var isReserveDue = false
 
     /// Which of those that wait for their time go now.
     enum Promotion {
@@ -92,6 +94,7 @@ final class QueueWorker {
                 status.machine = self.machine
             }
             guard self.core.mailbox.mayRest() else { continue }
+            if self.isReserveDue { self.isReserveDue = !self.core.store.takeReserve() }
             if self.isTidyDue {
                 self.isTidyDue = false
                 // Another time, if it cannot be done.
@@ -164,6 +167,15 @@ final class QueueWorker {
                 self.commands = commands + self.commands
                 self.isLookDue = sends
                 return self.turn(at: now)
+            }
+            if case .diskFull = error, !self.landings.isEmpty, self.core.store.giveReserve() {
+                // Not for what is new, but what was sent would be sent again. It leaves the file, and makes room.
+                for command in commands { command.refuse(error) }
+                self.effects = TurnEffects()
+                (self.isReserveDue, self.isLookDue) = (true, sends)
+                self.turn(at: now)
+                try? self.core.store.emptyJournal()
+                return
             }
             return self.fail(commands, error, at: now)
         }
