@@ -53,6 +53,11 @@ public final class CurlTransport: HTTPTransport {
         return Task(engine: self.engine, number: self.engine.start(request, receive: receive))
     }
 
+    /// Requests that begin from now on use no connection that was idle when this was called.
+    public func pathChanged() {
+        self.engine.pathChanged()
+    }
+
     private struct Task: HTTPTask {
         let engine: Engine
         let number: UInt64

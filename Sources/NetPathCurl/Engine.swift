@@ -13,6 +13,7 @@ final class Engine: Sendable {
     private enum Message {
         case start(Job)
         case cancel(UInt64)
+        case pathChanged
         case stop
     }
 
@@ -57,6 +58,15 @@ final class Engine: Sendable {
         self.wake()
     }
 
+    /// Lets no request that comes later use a connection that was idle by then.
+    func pathChanged() {
+        self.mailbox.withLock { mailbox in
+            // Without a thread there are no connections.
+            if mailbox.hasThread { mailbox.messages.append(.pathChanged) }
+        }
+        self.wake()
+    }
+
     /// Ends the thread as soon as nothing is under way any more.
     func stop() {
         self.mailbox.withLock { $0.messages.append(.stop) }
@@ -98,6 +108,7 @@ final class Engine: Sendable {
                 switch message {
                 case .start(let job): transfers.start(job)
                 case .cancel(let number): transfers.cancel(number)
+                case .pathChanged: transfers.pathChanged()
                 case .stop: isStopping = true
                 }
             }

@@ -12,6 +12,8 @@ struct Transfers {
     private let configuration: EasyHandle.Configuration
     private var transfers: [UInt64: Transfer] = [:]
     private var spare: [EasyHandle] = []
+    /// When the path changed; nil when no connection can be left from before that.
+    private var pathChange: ContinuousClock.Instant?
 
     /// When to call ``advance()`` even if nothing happens; nil while nothing is under way.
     private(set) var nextLook: ContinuousClock.Instant?
@@ -35,6 +37,11 @@ struct Transfers {
             job.fail(error.reason, .notSent, error.message)
             return
         }
+        if let change = self.pathChange {
+            let age = ContinuousClock.now - change
+            easy.refuseConnections(idleFor: age)
+            if age > EasyHandle.connectionAge { self.pathChange = nil }
+        }
         guard self.multi.add(easy) else {
             job.fail(.other, .notSent, "libcurl does not take the request")
             return
@@ -43,6 +50,9 @@ struct Transfers {
         let look = transfer.watch.nextLook
         self.nextLook = min(self.nextLook ?? look, look)
     }
+
+    /// What is idle now may lead nowhere; what is under way shows by itself whether its connection works.
+    mutating func pathChanged() { self.pathChange = .now }
 
     mutating func cancel(_ number: UInt64) {
         guard let transfer = self.transfers[number] else { return }

@@ -15,6 +15,17 @@ public protocol HTTPTransport: Sendable {
         _ request: HTTPRequest,
         receive: @escaping @Sendable (Result<HTTPResponse, TransportError>) -> Void
     ) -> any HTTPTask
+
+    /// Hears that connections which stood before may lead nowhere, because the path they were made over is another now.
+    ///
+    /// Requests that begin from then on must not have to find that out by waiting. The default does nothing, for
+    /// transports that keep no connections.
+    func pathChanged()
+}
+
+extension HTTPTransport {
+    /// Does nothing: no connection is kept.
+    public func pathChanged() {}
 }
 
 /// A request that is under way.

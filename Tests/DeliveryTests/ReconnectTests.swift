@@ -31,6 +31,28 @@ struct ReconnectTests {
         #expect(try server.requests().count == 5)
     }
 
+    /// A connection that was kept over an uplink that is gone holds up nothing.
+    @Test func anotherUplinkGetsConnectionsOfItsOwn() throws {
+        let stage = try Stage()
+        let server = try Server(on: stage)
+        let client = try stage.start("mixed", ["count": "1", "name": "first", "events": "1", "stay": "1"])
+        try client.next { $0["event"] == "succeeded" }
+        // Nothing tells the server, nor the client's end of the connection.
+        let spare = try stage.lab.addUplink("wan1", addresses: ["192.0.3.2/24"])
+        let end = try #require(spare.peerName)
+        try stage.lab.runOnFarSide("ip address add 192.0.3.1/24 dev \(end)")
+        try stage.lab.addDefaultRoute(via: "192.0.3.1", through: spare, metric: 500)
+        try stage.uplink.setDown()
+        try stage.lab.runOnFarSide("ip address add \(Stage.serverAddress)/32 dev \(end)")
+        let replaced = ContinuousClock.now
+        let second = try stage.start("enqueue", ["count": "1", "name": "second"])
+        try second.waitForEnd()
+        try client.next(timeout: .seconds(60)) { $0["event"] == "succeeded" }
+        // Nothing moved for half a minute is what a transport waits for.
+        #expect(ContinuousClock.now - replaced < .seconds(10))
+        try server.expectDelivered(["first-1", "second-1"])
+    }
+
     /// Many that come back at once do not all begin at once.
     @Test func fleetDoesNotStampede() throws {
         let stage = try Stage()

@@ -33,6 +33,29 @@ import Testing
         #expect(error?.progress == .notSent, "\(error?.message ?? "no error")")
     }
 
+    @Test func noConnectionOutlivesItsPath() async throws {
+        let lab = try LabHost()
+        let transport = CurlTransport(proxy: "")
+        // Without anything to do there is nothing to forget.
+        transport.pathChanged()
+        func send() async throws {
+            _ = try await transport.send(HTTPRequest(url: lab.url("/ok"), timeouts: .test))
+        }
+        for _ in 0..<2 { try await send() }
+        transport.pathChanged()
+        // Within the second that libcurl counts by, and after it.
+        try await send()
+        try await Task.sleep(for: .milliseconds(1100))
+        for _ in 0..<3 { try await send() }
+        let connections = try await lab.events(on: "/ok").compactMap { $0["connection"]?.number }
+        #expect(connections.count == 6)
+        #expect(connections[0] == connections[1])
+        #expect(connections[2] != connections[0])
+        #expect(!connections[3...].contains(connections[0]))
+        // The new ones are kept as the old ones were.
+        #expect(Set(connections[3...]).count == 1)
+    }
+
     @Test func aRequestLeavesThroughTheGivenInterface() async throws {
         let lab = try LabHost()
         let transport = CurlTransport(proxy: "")

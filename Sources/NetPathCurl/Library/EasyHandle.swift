@@ -69,6 +69,22 @@ import NetPathSystem
         return !options.hasFailed
     }
 
+    /// How long libcurl keeps connections that are idle (CURLOPT_MAXAGE_CONN, 118 s), and the second it rounds by.
+    static let connectionAge: Duration = .seconds(120)
+
+    /// Uses no connection that has been idle for that long.
+    ///
+    /// libcurl cannot be told to close what is idle, and counts in whole seconds: rather a connection too many.
+    func refuseConnections(idleFor age: Duration) {
+        let options = unsafe OptionWriter(self.handle)
+        let seconds = Int(age.components.seconds)
+        if seconds == 0 {
+            options.set(CURLOPT_FRESH_CONNECT, 1)
+        } else if age < Self.connectionAge {
+            options.set(CURLOPT_MAXAGE_CONN, min(seconds - 1, 118))
+        }
+    }
+
     private func makeFields(_ request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
         for field in request.headers.fields {
             // A colon without a value removes the field.

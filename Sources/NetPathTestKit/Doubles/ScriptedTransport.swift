@@ -53,6 +53,7 @@ public final class ScriptedTransport: HTTPTransport {
         var requests: [HTTPRequest] = []
         var held: [Held] = []
         var cancelled = 0
+        var pathChanges = 0
 
         mutating func nextAnswer(to url: String) -> Answer {
             if answersByURL[url]?.isEmpty == false, let answer = answersByURL[url]?.removeFirst() { return answer }
@@ -113,6 +114,9 @@ public final class ScriptedTransport: HTTPTransport {
     /// How many requests were cancelled while they were held.
     public var cancelled: Int { self.state.value.cancelled }
 
+    /// How often it was told that the path is another now.
+    public var pathChanges: Int { self.state.value.pathChanges }
+
     // MARK: Waiting
 
     /// Suspends until a number of requests were begun.
@@ -130,6 +134,11 @@ public final class ScriptedTransport: HTTPTransport {
     }
 
     // MARK: Sending
+
+    /// Counts it in ``pathChanges``.
+    public func pathChanged() {
+        self.state.update { $0.pathChanges += 1 }
+    }
 
     /// Begins to follow the script.
     ///

@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import NetPathHTTP
 
 /// What the network and other processes mean for this one.
 extension QueueWorker {
@@ -18,6 +19,8 @@ extension QueueWorker {
             for flight in self.flights.values { flight.cancel() }
             self.lastOutdatedRun = self.lastRun
         }
+        // After the requests that were cancelled, whose connections are idle now.
+        if isOutdated || isRestored { self.core.transport.pathChanged() }
         guard isRestored else { return }
         if self.promotion == .due { self.promotion = .restored }
         self.core.observers.send([.connectivityRestored])
@@ -48,6 +51,7 @@ extension QueueWorker {
             // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
             // transaction says.
             _ = try? self.core.store.removeOrphanedBodies()
+            self.isReserveDue = true
         } catch {
             self.core.observers.send([.failed(error)])
         }

@@ -73,6 +73,8 @@ final class QueueWorker {
     private var isTidyDue = false
     /// Whether others see what is true now.
     private var isStatusTrue = false
+    /// Whether the room that was kept for a full disk is used up, or could not be had.
+    var isReserveDue = false
 
     /// Which of those that wait for their time go now.
     enum Promotion {
@@ -112,6 +114,7 @@ final class QueueWorker {
             let deadline = self.deadline(at: .ofQueue())
             self.relay.look(isSoon: deadline.map { $0 <= now.monotonic + .milliseconds(25) } ?? false)
             guard self.core.mailbox.mayRest() else { continue }
+            if self.isReserveDue { self.isReserveDue = !self.core.store.takeReserve() }
             if self.isTidyDue {
                 self.isTidyDue = false
                 // Another time, if it cannot be done.
@@ -199,6 +202,16 @@ final class QueueWorker {
                 self.commands = commands + self.commands
                 self.isLookDue = sends
                 return self.turn(at: now)
+            }
+            if case .diskFull = error, !self.landings.isEmpty, self.core.store.giveReserve() {
+                // Not for what is new, but what was sent would be sent again. It leaves the file, and makes room.
+                self.core.shortcut.answered(commands.count)
+                for command in commands { command.refuse(error) }
+                self.effects = TurnEffects()
+                (self.isReserveDue, self.isLookDue) = (true, sends)
+                self.turn(at: now)
+                try? self.core.store.emptyJournal()
+                return
             }
             return self.fail(commands, error, at: now)
         }

@@ -135,6 +135,23 @@ final class RequestStore: Sendable {
         try self.withWriter { connection in try connection.tidy() }
     }
 
+    /// Keeps room on the disk for what has to be recorded when there is no other.
+    ///
+    /// - Returns: Whether it could be had.
+    func takeReserve() -> Bool { StoreReserve(path: self.paths.reserve).take() }
+
+    /// Gives that room back, to be used at once.
+    ///
+    /// - Returns: Whether there was any.
+    func giveReserve() -> Bool { StoreReserve(path: self.paths.reserve).give() }
+
+    /// Empties the journal, which may be what fills the disk, if the file can take what is in it.
+    func emptyJournal() throws(QueueError) {
+        let path = self.paths.database
+        guard case .file(_, let size) = StoreFiles.kind(path) else { return }
+        try self.withWriter { try $0.checkpoint(size: size, room: StoreFiles.room(path)) }
+    }
+
     /// Looks through the whole file, which takes as long as that is; a damaged one is replaced.
     func verify() throws(QueueError) {
         try self.withWriter { connection in try connection.verify() }

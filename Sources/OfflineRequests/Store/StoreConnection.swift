@@ -150,6 +150,13 @@ final class StoreConnection: Sendable {
         _ = try self.database.inDatabase { db in try db.checkpoint(.truncate) }
     }
 
+    /// Empties the journal, unless what that puts into the file does not fit the disk.
+    func checkpoint(size: Int, room: Int) throws {
+        let pages = try self.database.inDatabase { try Int.fetchOne($0, sql: "PRAGMA page_count") } ?? 0
+        // Otherwise it would take the last of the room, and not come to its end.
+        if pages * DatabasePages.size - size <= room { try self.checkpoint() }
+    }
+
     func tidy() throws {
         try self.database.inDatabase { db in
             do {

@@ -111,6 +111,8 @@ struct QueueNetworkTests {
         #expect(try await queue.wait(for: id).state == .succeeded)
         #expect(lab.transport.cancelled == 1)
         #expect(lab.sent.count == 2)
+        // Nor is anything begun on a connection that was idle.
+        #expect(lab.transport.pathChanges == 1)
     }
 
     @Test func aHostThatHasToBeReachable() async throws {

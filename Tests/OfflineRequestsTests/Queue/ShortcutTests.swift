@@ -212,7 +212,7 @@ struct ShortcutTests {
         let lab = try QueueLab()
         let queue = try lab.open()
         let first = try await queue.enqueue(QueueLab.any)
-        try queue.core.store.tidy()
+        try StoreBench.settle(lab.file)
         let handle = try #require(FileHandle(forUpdatingAtPath: lab.file))
         // The table of counts.
         try handle.seek(toOffset: UInt64(DatabasePages.size))

@@ -89,8 +89,8 @@ import Testing
         #expect(Set(now.map(\.id)).count == now.count)
 
         // And it is a queue.
-        let id = try store.insert(sample()).id
-        #expect(try store.run(id, .delivered())?.state == .succeeded)
+        let id = try retrying { try store.insert(sample()).id }
+        #expect(try retrying { try store.run(id, .delivered())?.state } == .succeeded)
         #expect(try store.counts.total == now.count)
         try store.verify()
         return bench.salvages.isEmpty ? found : now

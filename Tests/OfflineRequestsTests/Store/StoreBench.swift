@@ -37,9 +37,11 @@ final class StoreBench: Sendable {
         )
     }
 
+    func settle() throws { try Self.settle(self.path) }
+
     /// Brings everything into the file itself, and empties its journal.
-    func settle() throws {
-        let database = try DatabaseQueue(path: self.path)
+    static func settle(_ path: String) throws {
+        let database = try DatabaseQueue(path: path)
         try database.inDatabase { db in
             // A connection knows of the journal once it has read.
             _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")

@@ -87,10 +87,14 @@ enum StoreFiles {
     }
 
     /// Whether the disk of a path has no room at all.
-    static func isFull(_ path: String) -> Bool {
+    static func isFull(_ path: String) -> Bool { self.room(path) < 64 << 10 }
+
+    /// How many octets there is room for on the disk of a path, which need not be there; no limit is known as many.
+    static func room(_ path: String) -> Int {
         var status = statvfs()
-        guard unsafe statvfs(path, &status) == 0 else { return false }
-        return status.f_bavail * status.f_frsize < 64 << 10
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        guard unsafe statvfs("\(path[..<slash])/.", &status) == 0 else { return .max }
+        return Int(clamping: status.f_bavail * status.f_frsize)
     }
 
     static func error(_ number: Int32, _ path: String) -> QueueError {
