@@ -7,12 +7,12 @@ import Foundation
 extension QueueWorker {
     func add(_ waiter: QueueWaiter) {
         var waiter = waiter
-        if self.answer(&waiter, ended: nil) { return }
-        self.waiters.append(waiter)
-        // Another process may send: what it writes is heard, for as long as somebody waits here.
+        // Another process may send: what it writes is heard, for as long as somebody waits here. Before the first look,
+        // for what is written in between would not be.
         if self.walWatch == nil, self.role != .sender {
             self.walWatch = self.sleep.files.add("\(self.core.file)-wal", .written)
         }
+        if self.answer(&waiter, ended: nil) { self.stopListening() } else { self.waiters.append(waiter) }
     }
 
     func abandon(_ number: UInt64) {

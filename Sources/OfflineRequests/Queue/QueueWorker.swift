@@ -203,12 +203,12 @@ final class QueueWorker {
                 self.isLookDue = sends
                 return self.turn(at: now)
             }
-            if case .diskFull = error, !self.landings.isEmpty, self.core.store.giveReserve() {
+            if case .diskFull = error, sends, !self.landings.isEmpty, self.core.store.giveReserve() {
                 // Not for what is new, but what was sent would be sent again. It leaves the file, and makes room.
                 self.core.shortcut.answered(commands.count)
                 for command in commands { command.refuse(error) }
                 self.effects = TurnEffects()
-                (self.isReserveDue, self.isLookDue) = (true, sends)
+                (self.isReserveDue, self.isLookDue) = (true, true)
                 self.turn(at: now)
                 try? self.core.store.emptyJournal()
                 return
