@@ -43,4 +43,27 @@ struct QueueBudgets {
         try sender.stop(signal: .kill)
         #expect(try integrity(of: stage.queueFile()) == "ok")
     }
+
+    /// What the queue adds to sending is little.
+    ///
+    /// Both are measured in turns, and the best turn counts, since something else may take the processors meanwhile.
+    /// Programs that are not optimized are compared, in which it is more.
+    @Test func drainsNotMuchSlowerThanTheTransportSends() throws {
+        let stage = try Stage()
+        let server = try Server(on: stage)
+        let options = ["count": "3000", "concurrency": "6"]
+        var best = 0.0
+        for _ in 0..<3 {
+            let bare = try stage.start("bench-bare-drain", options)
+            let bareRate = try #require(Double(bare.nextText(timeout: .seconds(60))))
+            try bare.waitForEnd()
+            try stage.start("fill", options).waitForEnd(timeout: .seconds(60))
+            let queue = try stage.start("bench-drain", options)
+            let rate = try #require(Double(queue.nextText(timeout: .seconds(60))))
+            try queue.waitForEnd()
+            best = max(best, rate / bareRate)
+        }
+        #expect(best >= 0.4)
+        withExtendedLifetime(server) {}
+    }
 }

@@ -69,6 +69,8 @@ struct QueueBatchTests {
         var urgent = lab.request("urgent")
         urgent.priority = .high
         try await queue.enqueue(urgent)
+        // It is in the file; the thread has heard of it when it answers something else.
+        try await queue.resume()
         lab.transport.release()
         try await lab.transport.waitForRequests(5)
         #expect(lab.sent[4] == "urgent")
