@@ -371,7 +371,8 @@ final class NetlinkSession {
             if self.watchesHosts { self.context.routesChanged() }
             return
         }
-        self.lastReport = observation
         self.context.report(observation)
+        // Afterwards: what is released here keeps nobody waiting.
+        self.lastReport = observation
     }
 }

@@ -13,7 +13,9 @@ extension CoordinatorStateMachine {
             case .off: actions += self.release(index, health: .off, now: now)
             case .standby:
                 // Probes never stand in for a backend that sees interfaces, so they keep no other one from doing so.
-                let hasSeeing = self.opinions[..<index].contains { $0.report.mode != .off && !$0.onlyProbes }
+                let hasSeeing = (0..<index).contains {
+                    self.opinions[$0].report.mode != .off && !self.opinions[$0].onlyProbes
+                }
                 let superiors = (0..<index).filter { position in
                     self.opinions[position].report.mode != .off && !(hasSeeing && self.opinions[position].onlyProbes)
                 }

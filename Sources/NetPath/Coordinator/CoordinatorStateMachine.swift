@@ -7,7 +7,7 @@
 /// performs them, and wakes the machine at ``nextDeadline``.
 struct CoordinatorStateMachine: Sendable {
     /// What the performer has to do.
-    enum Action: Hashable, Sendable {
+    enum Action: Sendable {
         /// Start a backend; its inputs carry the generation, so that late words of an earlier run are told apart.
         case run(backend: Int, generation: Int)
         /// End a backend's run; its end is an input.
@@ -17,7 +17,7 @@ struct CoordinatorStateMachine: Sendable {
         /// Tell the operator something about a backend.
         case warn(backend: Int, String)
         /// Hand a path to all subscribers.
-        indirect case publish(NetworkPath)
+        case publish(Shared<NetworkPath>)
     }
 
     /// The first publication waits this long for the highest-priority backend.
@@ -42,8 +42,9 @@ struct CoordinatorStateMachine: Sendable {
     /// Until when no silence counts, because the process did not run for a while.
     private var graceUntil: MonotonicTime?
     /// What the opinions come to, before required probes and damping.
-    private var decided: NetworkPath?
-    private(set) var path: NetworkPath?
+    private var decided: Shared<NetworkPath>?
+    private var published: Shared<NetworkPath>?
+    var path: NetworkPath? { self.published?.value }
 
     init(backends: [(name: String, mode: BackendMode)], settings: CoordinatorSettings) {
         self.settings = settings
@@ -215,27 +216,31 @@ struct CoordinatorStateMachine: Sendable {
     /// Decides, damps and publishes.
     mutating func settle(now: MonotonicTime) -> [Action] {
         guard var path = self.decision(now: now), self.mayPublish(now: now) else { return [] }
-        self.decided = path
-        if self.settings.probes == .required { path = path.requiringProbes(self.opinions) }
+        // Neither counts when paths are compared.
+        path.sequence = self.sequence + 1
+        path.publishedAt = now
+        let decided = Shared(path)
+        self.decided = decided
+        let isWhole = self.settings.probes != .required
+        let next = isWhole ? decided : Shared(decided.value.requiringProbes(self.opinions))
         let mayGoOut = self.damper.admits(
-            path.status,
-            published: self.path?.status,
+            next.value.status,
+            published: self.published?.value.status,
             damping: self.settings.damping,
             now: now
         )
-        guard mayGoOut, self.path != path else { return [] }
+        guard mayGoOut else { return [] }
+        if let published, published.value == next.value { return [] }
         self.sequence += 1
-        path.sequence = self.sequence
-        path.publishedAt = now
-        self.path = path
-        return [.publish(path)]
+        self.published = next
+        return [.publish(next)]
     }
 
     private func decision(now: MonotonicTime) -> NetworkPath? {
         let isTakeover = self.members.indices.contains {
             self.members[$0].record.hadVoice && !self.opinions[$0].hasVoice
         }
-        if isTakeover, let last = self.decided {
+        if isTakeover, let last = self.decided?.value {
             return Takeover(testimonies: self.testimonies, settings: self.settings, last: last, now: now).decide()
         }
         let strongest = self.members.indices.first {
@@ -247,7 +252,7 @@ struct CoordinatorStateMachine: Sendable {
         {
             return path
         }
-        return self.decided?.held(by: self.opinions)
+        return self.decided?.value.held(by: self.opinions)
     }
 
     // MARK: The first publication

@@ -20,31 +20,15 @@ package struct Delivery<Value: Sendable>: Sendable {
         }
     }
 
-    /// A class, because values are large and passed on several times.
-    fileprivate final class Item: Sendable {
-        let id: UInt64
-        let value: Value
-
-        init(id: UInt64, value: Value) {
-            self.id = id
-            self.value = value
-        }
-    }
-
     /// A call to make.
     package struct Call: Sendable {
         package let handler: @Sendable (Value) -> Void
-        private let item: Item
-        package var value: Value { self.item.value }
-
-        fileprivate init(_ handler: @escaping @Sendable (Value) -> Void, _ item: Item) {
-            self.handler = handler
-            self.item = item
-        }
+        fileprivate let shared: Shared<Value>
+        package var value: Value { self.shared.value }
     }
 
     private var subscribers: [(id: UInt64, subscriber: Subscriber)] = []
-    private var pending: [Item] = []
+    private var pending: [(id: UInt64, shared: Shared<Value>)] = []
     private var taken = 0
     private var lastID: UInt64 = 0
     private var isDelivering = false
@@ -59,7 +43,7 @@ package struct Delivery<Value: Sendable>: Sendable {
     package mutating func add(_ subscriber: Subscriber, current: Value?) -> UInt64 {
         self.lastID += 1
         self.subscribers.append((self.lastID, subscriber))
-        if let current { self.pending.append(Item(id: self.lastID, value: current)) }
+        if let current { self.pending.append((self.lastID, Shared(current))) }
         return self.lastID
     }
 
@@ -76,7 +60,11 @@ package struct Delivery<Value: Sendable>: Sendable {
     }
 
     package mutating func publish(_ value: Value) {
-        for (id, _) in self.subscribers { self.pending.append(Item(id: id, value: value)) }
+        self.publish(Shared(value))
+    }
+
+    package mutating func publish(_ shared: Shared<Value>) {
+        for position in self.subscribers.indices { self.pending.append((self.subscribers[position].id, shared)) }
     }
 
     /// Claims the right to deliver; false when another call, perhaps further up this very stack, has it.
@@ -89,10 +77,10 @@ package struct Delivery<Value: Sendable>: Sendable {
     /// Takes the next call to make; nil, and the right to deliver is given back, when there is none.
     package mutating func next() -> Call? {
         while self.taken < self.pending.count {
-            let item = self.pending[self.taken]
+            let (id, shared) = self.pending[self.taken]
             self.taken += 1
-            let found = self.subscribers.first { $0.id == item.id }
-            if let found { return Call(found.subscriber.handler, item) }
+            let found = self.subscribers.first { $0.id == id }
+            if let found { return Call(handler: found.subscriber.handler, shared: shared) }
         }
         self.pending.removeAll(keepingCapacity: true)
         self.taken = 0

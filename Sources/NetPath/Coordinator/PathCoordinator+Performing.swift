@@ -30,7 +30,7 @@ extension PathCoordinator {
             let version = state.machine.opinionsVersion
             for action in input(&state, self.clock.now()) {
                 switch action {
-                case .publish(let path): state.delivery.publish(path)
+                case .publish(let published): state.delivery.publish(published)
                 case .run(let id, let generation):
                     state.links[id] = state.backends[id].map { backend in
                         self.link(backend, id, generation: generation, watched: state.watched.all)

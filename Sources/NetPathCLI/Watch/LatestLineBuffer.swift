@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPath
+
 /// What still has to be written of a stream of lines whose reader may be slow, without input and output.
 ///
 /// A line that has begun is finished, because half a line is worth nothing to a reader; behind it only the newest
 /// value is kept. Values are rendered when their line begins, so that a line can tell what changed since the one
 /// that is really before it.
 struct LatestLineBuffer<Value: Sendable>: Sendable {
-    /// Passed on through several hands for every line, and large.
-    private final class Box: Sendable {
-        let value: Value
-        init(_ value: Value) { self.value = value }
-    }
-
     /// The value whose line is being written; nil between lines.
-    private var current: Box?
-    private var newest: Box?
-    private var last: Box?
+    private var current: Shared<Value>?
+    private var newest: Shared<Value>?
+    private var last: Shared<Value>?
     /// The line, and what is left behind it of longer ones: every line is written into the same room.
     private var room: [UInt8] = []
     private var count = 0
@@ -30,13 +26,13 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
 
     /// Takes a value, in place of any other that has not begun to be written.
     mutating func offer(_ value: Value) {
-        self.newest = Box(value)
+        self.newest = Shared(value)
         if self.written == 0 { self.current = nil }
     }
 
     /// Takes a value as the one that the first line is compared with, without a line of its own.
     mutating func skip(_ value: Value) {
-        self.last = Box(value)
+        self.last = Shared(value)
     }
 
     /// Makes the line of a value, given the value of the line before it: writes it into an array from its beginning

@@ -97,7 +97,8 @@ struct CoordinatorHarness {
                 #expect(self.running.contains(backend), "nobody to cancel")
                 self.cancelled.append(backend)
             case .warn(_, let message): self.warnings.append(message)
-            case .publish(let path):
+            case .publish(let published):
+                let path = published.value
                 #expect(path != self.path, "equal paths are never republished")
                 #expect(path.sequence > self.path?.sequence ?? 0)
                 #expect(path.publishedAt == self.now)
