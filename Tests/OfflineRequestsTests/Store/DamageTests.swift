@@ -134,7 +134,8 @@ import Testing
             // SQLite may have written to it before it met the damage, but the damage is there.
             let aside = [UInt8](try Data(contentsOf: URL(filePath: salvage.asideAs)))
             #expect(aside.count >= original.file.count, "seed \(seed)")
-            #expect(salvage.recovered + (salvage.lost ?? 0) <= 500, "seed \(seed)")
+            // With the one that was added, where nothing before that met the damage.
+            #expect(salvage.recovered + (salvage.lost ?? 0) <= 501, "seed \(seed)")
         }
     }
 
