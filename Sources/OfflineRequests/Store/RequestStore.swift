@@ -123,11 +123,6 @@ final class RequestStore: Sendable {
         }
     }
 
-    /// Whether another process has changed the queue since this was last asked.
-    func isChangedElsewhere() throws(QueueError) -> Bool {
-        try self.withWriter { connection in try connection.isChangedElsewhere() }
-    }
-
     /// Gives back the room on the disk that a file takes which is mostly empty; costs microseconds when it is not.
     ///
     /// For when nothing else is to be done; it does nothing while another process is at the file.

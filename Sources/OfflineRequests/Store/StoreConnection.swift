@@ -25,7 +25,6 @@ final class StoreConnection: Sendable {
     private struct Memory: Sendable {
         var isDurable = true
         var gateNumbers: [Gate: Int64] = [:]
-        var version: Int64?
     }
 
     /// Opens a database that exists.
@@ -132,16 +131,6 @@ final class StoreConnection: Sendable {
             defer { try? SQLStatement(db, "COMMIT").run() }
             let tally = try StoreTally.read(db)
             return try body(StoreRecords(db: db, clock: tally.clock, stamp: stamp, bodies: bodies), tally)
-        }
-    }
-
-    func isChangedElsewhere() throws -> Bool {
-        let version = try self.database.inDatabase { db in
-            try SQLStatement(db, "PRAGMA data_version").first { $0.number(0) } ?? nil
-        }
-        return self.memory.withLock { memory in
-            defer { memory.version = version }
-            return version != memory.version
         }
     }
 
