@@ -67,8 +67,9 @@ struct DiskTests {
         // And the room is kept again for the next time.
         try stage.lab.run("rm \(folder)/ballast-*")
         let more = try stage.start("enqueue", file: file, ["count": "1", "name": "more"])
+        try more.next { $0["acknowledged"] != nil }
         try more.waitForEnd()
-        try client.next { $0["event"] == "succeeded" }
+        try server.await(1)
         try server.expectDelivered(Set((1...60).map { "full-\($0)" } + ["more-1"]))
         for _ in 0..<100 where try !stage.lab.run("ls \(folder)").contains("reserve") {
             Thread.sleep(forTimeInterval: 0.05)

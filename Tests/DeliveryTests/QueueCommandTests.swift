@@ -20,7 +20,8 @@ struct QueueCommandTests {
         #expect(facts.first?.wholeMatch(of: /netpath-queue \d+\.\d+\.\d+/) != nil)
         let netpath = try self.tool.lab.run("\(QueueTool.quoted([QueueTool.program])) --version").split(separator: "\n")
         #expect(facts.first?.split(separator: " ").last == netpath.first?.split(separator: " ").last)
-        #expect(facts[1...2] == netpath[1...2])
+        // The two may have been built differently.
+        #expect(facts.dropFirst().first?.hasPrefix("commit ") == true)
         #expect(facts.last?.contains(/libcurl \d+\.\d+\.\d+, SQLite 3\.\d+\.\d+/) == true)
         #expect(try self.tool.lab.run("\(program) --version --json").hasPrefix(#"{"schema":1,"version":""#))
     }

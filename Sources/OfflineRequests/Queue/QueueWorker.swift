@@ -225,8 +225,9 @@ final class QueueWorker {
         self.isRecordingUrgent = false
         self.remove(self.effects.removed)
         self.launch(at: now)
-        for reply in replies { reply(nil) }
+        // First, because a program may end as soon as it has its answer.
         if !commands.isEmpty, self.role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.core.file)) }
+        for reply in replies { reply(nil) }
         self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         self.announce()
     }

@@ -32,6 +32,23 @@ struct SharingTests {
         #expect(Set(lab.transport.requests.map { $0.headers["Idempotency-Key"] }).count == 1)
     }
 
+    /// A program may end as soon as it has its answer.
+    @Test func theSenderIsRungBeforeTheCallerHasItsAnswer() async throws {
+        let lab = try QueueLab()
+        let path = QueueFile.senderLock(of: lab.file)
+        _ = FileManager.default.createFile(atPath: path, contents: nil)
+        let files = try #require(FileWatch())
+        _ = try #require(files.add(path, .closedAfterWriting))
+        let sleep = Sleep(doorbell: try #require(Doorbell()), files: files)
+        let queue = try lab.open(QueueSettings(sends: false))
+        let isRung = await withCheckedContinuation { continuation in
+            queue.enqueue(lab.request()) { _ in
+                continuation.resume(returning: sleep.wait(until: Moment.ofQueue().monotonic).contains(.file))
+            }
+        }
+        #expect(isRung)
+    }
+
     @Test func whoOnlyEnqueuesRingsTheSenderAndHearsOfTheEnd() async throws {
         let lab = try QueueLab()
         let sender = try lab.started()
