@@ -30,7 +30,7 @@ struct ProcessTests {
         first.sendSignal(.kill)
         try first.waitForEnd()
         try server.await(10)
-        #expect(.now - killed < .seconds(2))
+        #expect(.now - killed < .seconds(10))
         try second.next(timeout: .seconds(60)) { $0["empty"] != nil }
         try second.waitForEnd()
         try server.expectDelivered(Set((0..<400).map { "request-\($0)" }))
@@ -51,7 +51,7 @@ struct ProcessTests {
         try other.next { $0["acknowledged"] != nil }
         let acknowledged = ContinuousClock.now
         try server.await(1)
-        #expect(.now - acknowledged < .seconds(1))
+        #expect(.now - acknowledged < .seconds(5))
         try other.waitForEnd()
         try server.expectDelivered(["other-1"])
     }

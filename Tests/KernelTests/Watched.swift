@@ -40,7 +40,7 @@ struct Watched {
     func expect(
         _ status: String,
         _ reason: String,
-        within timeout: Duration = .seconds(10),
+        within timeout: Duration = .seconds(30),
         sourceLocation: SourceLocation = #_sourceLocation,
         after changes: () throws -> Void = {}
     ) throws -> JSONLine {

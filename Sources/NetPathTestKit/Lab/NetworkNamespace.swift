@@ -106,7 +106,7 @@ public final class NetworkNamespace: Sendable {
     /// - Returns: The command's standard output.
     /// - Throws: ``LabError`` when the status is not zero (with the command's standard error), or on timeout.
     @discardableResult
-    public func run(_ command: String, timeout: Duration = .seconds(30)) throws -> String {
+    public func run(_ command: String, timeout: Duration = .seconds(60)) throws -> String {
         try shell.run(command, timeout: timeout)
     }
 

@@ -35,7 +35,7 @@ struct StoreTally: Hashable, Sendable {
     static func read(_ db: Database) throws -> StoreTally {
         let tally = try SQLStatement(db, "SELECT * FROM queue WHERE one = 1").first { try StoreTally($0) }
         guard var tally else { throw Damage(reason: "the table queue is empty") }
-        try SQLStatement(db, "SELECT sequence, state, size FROM request WHERE sequence > ?").all(
+        try SQLStatement(db, "SELECT sequence, state, size FROM request WHERE sequence > ?").each(
             .number(tally.counted)
         ) { row in
             guard let sequence = row.number(0), let state = row.number(1).flatMap({ StoreState.state($0) }),
@@ -43,6 +43,7 @@ struct StoreTally: Hashable, Sendable {
             else { throw Damage(reason: "a request cannot be counted") }
             tally.sequence = max(tally.sequence, sequence)
             tally.add(state, size: Int(size))
+            return true
         }
         return tally
     }

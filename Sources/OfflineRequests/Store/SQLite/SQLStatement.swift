@@ -55,11 +55,11 @@ struct SQLStatement {
         return try self.step() ? try read(self) : nil
     }
 
-    /// Reads all rows.
-    func all(_ values: Value..., read: (SQLStatement) throws -> Void) throws {
+    /// Reads the rows, for as long as that says it wants more.
+    func each(_ values: Value..., read: (SQLStatement) throws -> Bool) throws {
         try self.bind(values)
         defer { _ = unsafe sqlite3_reset(self.statement.sqliteStatement) }
-        while try self.step() { try read(self) }
+        while try self.step(), try read(self) {}
     }
 
     /// The number in a column of the row that was just read; nil for anything else.
@@ -91,13 +91,6 @@ struct SQLStatement {
             let octets = unsafe sqlite3_column_blob(self.statement.sqliteStatement, column)
         else { return nil }
         return unsafe UUID(uuid: octets.loadUnaligned(as: uuid_t.self))
-    }
-
-    /// Reads the rows, for as long as that says it wants more.
-    func each(_ values: Value..., read: (SQLStatement) throws -> Bool) throws {
-        try self.bind(values)
-        defer { _ = unsafe sqlite3_reset(self.statement.sqliteStatement) }
-        while try self.step(), try read(self) {}
     }
 
     private func step() throws -> Bool {
