@@ -12,6 +12,8 @@ func say(_ line: String) {
 }
 
 /// What the process has open, and how much memory it uses: descriptors, threads and KiB.
+///
+/// Measured when the last monitors have gone, and their threads with them, which takes its time on a busy machine.
 func resources() -> String {
     func measure() -> [Int] {
         let files = FileManager.default
@@ -23,9 +25,12 @@ func resources() -> String {
             resident.flatMap { Int($0) } ?? -1,
         ]
     }
-    // Measured the second time: the first has costs of its own.
-    _ = measure()
-    return measure().map(String.init).joined(separator: " ")
+    var (last, now) = ([0], measure())
+    while last.prefix(2) != now.prefix(2) {
+        Thread.sleep(forTimeInterval: 0.3)
+        (last, now) = (now, measure())
+    }
+    return now.map(String.init).joined(separator: " ")
 }
 
 func watch() -> Never {
@@ -52,14 +57,10 @@ func cycle(_ count: Int) {
         let called = DispatchSemaphore(value: 0)
         let token = monitor.observe { _ in called.signal() }
         monitor.start()
-        guard called.wait(timeout: .now() + 10) == .success else { return say("no call") }
+        guard called.wait(timeout: .now() + 60) == .success else { return say("no call") }
         token.cancel()
         if monitor === kept { monitor.stop() }
-        if number == count / 10 || number == count {
-            // The threads of the last one may still be on their way out.
-            Thread.sleep(forTimeInterval: 0.3)
-            say(resources())
-        }
+        if number == count / 10 || number == count { say(resources()) }
     }
 }
 

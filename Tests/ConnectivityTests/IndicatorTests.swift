@@ -8,7 +8,7 @@ import Testing
 @testable import Connectivity
 
 /// The one line that is there while the network is not.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct IndicatorTests {
     private static let erase = "\r\u{1B}[K"
 

@@ -69,9 +69,12 @@ struct KernelTests {
         try self.lab.addInterfaces(48, prefix: "other")
         // Built for debugging, and with other tests beside it, it takes longer; that is to notice a wait for a timer.
         let budget = shipped == nil ? 50_000 : 5_000
-        // What else the machine does only adds to it, so what took longer is measured again, four times at most.
-        var median = Int.max
-        for _ in 0..<5 where median > budget { median = try self.medianOfFirstReads(of: program) }
+        // What else the machine does only adds to it, so what took longer is measured again a little later.
+        var median = try self.medianOfFirstReads(of: program)
+        for _ in 0..<9 where median > budget {
+            try self.lab.run("sleep 2")
+            median = try self.medianOfFirstReads(of: program)
+        }
         #expect(median <= budget)
         try self.goOffline()
         // The other interfaces are up, so there is something to connect with.

@@ -10,7 +10,7 @@ import Synchronization
 import Testing
 
 /// When, where and how often a monitor calls.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct MonitorTests {
     @Test func handlerIsCalledWhenSetAndOnChanges() async throws {
         let scripted = Scripted()

@@ -9,7 +9,7 @@ import Observation
 import Testing
 
 /// The other ways to hear of changes.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ObservationTests {
     @Test func propertiesAreObservable() async throws {
         let scripted = Scripted()
@@ -118,7 +118,7 @@ struct ObservationTests {
 }
 
 /// Networks that do not exist.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct PreviewTests {
     @Test func stillPreviews() {
         let online = NetworkMonitor.preview(.online)

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// The monitor of applications as another package uses it, on this machine's own kernel.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ConnectivityUseTests {
     /// A model of an application: nothing of the library stands in the way of its own `@Observable`.
     @Observable @MainActor

@@ -5,7 +5,7 @@ import NetPathSystem
 import NetPathTestKit
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ResolverFilesTests {
+@Suite(.timeLimit(.minutes(5))) struct ResolverFilesTests {
     @Test func listenersHearOfEveryFileUntilTheyAreRemoved() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("hosts", "1")

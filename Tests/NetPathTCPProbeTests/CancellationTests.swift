@@ -33,7 +33,7 @@ import Testing
         )
     }
 
-    @Test(.timeLimit(.minutes(1))) func everySocketIsClosedAtWhateverMomentARunIsCancelled() async throws {
+    @Test(.timeLimit(.minutes(5))) func everySocketIsClosedAtWhateverMomentARunIsCancelled() async throws {
         let answering = try Listener()
         // Its queue is full, so that attempts hang.
         let full = try Listener(backlog: 0)
@@ -59,7 +59,7 @@ import Testing
         #expect(leaked <= 0)
     }
 
-    @Test(.timeLimit(.minutes(1))) func cancellationDoesNotWaitForTheResolver() async throws {
+    @Test(.timeLimit(.minutes(5))) func cancellationDoesNotWaitForTheResolver() async throws {
         let asked = Mutex(0)
         let (release, hold) = AsyncStream.makeStream(of: Void.self)
         let gate = DispatchSemaphore(value: 0)
@@ -82,7 +82,7 @@ import Testing
         gate.signal()
     }
 
-    @Test(.timeLimit(.minutes(1))) func anInterfaceThatIsNotThereIsAnOutcome() async throws {
+    @Test(.timeLimit(.minutes(5))) func anInterfaceThatIsNotThereIsAnOutcome() async throws {
         // It may come later, so this is no failure of the backend.
         let options = try TCPProbeMonitor.Options.to("127.0.0.1:1") { $0.interface = "none0" }
         let path = try await RunningProbe(options).path()

@@ -10,7 +10,7 @@ import Testing
 
 /// The monitor against sockets of this process: nothing leaves the loopback interface.
 struct LoopbackTests {
-    @Test(.timeLimit(.minutes(1))) func connected() async throws {
+    @Test(.timeLimit(.minutes(5))) func connected() async throws {
         let listener = try Listener()
         let path = try await RunningProbe(.to(listener.target)).path()
         #expect(path.status == .satisfied)
@@ -21,14 +21,14 @@ struct LoopbackTests {
         #expect(path.internet == .reachable)
     }
 
-    @Test(.timeLimit(.minutes(1))) func refused() async throws {
+    @Test(.timeLimit(.minutes(5))) func refused() async throws {
         let bound = try Listener(backlog: -1)
         let path = try await RunningProbe(.to(bound.target)).path()
         #expect(path.probes == [ProbeOutcome(target: bound.target, result: .refused)])
         #expect(path.status == .satisfied)
     }
 
-    @Test(.timeLimit(.minutes(1))) func aNameIsResolvedElsewhere() async throws {
+    @Test(.timeLimit(.minutes(5))) func aNameIsResolvedElsewhere() async throws {
         let listener = try Listener()
         let target = "host.example:\(listener.port)"
         let names = NameService { name in
@@ -38,7 +38,7 @@ struct LoopbackTests {
         #expect(path.probes.contains(ProbeOutcome(target: target, result: .connected)))
     }
 
-    @Test(.timeLimit(.minutes(1))) func aNameWithoutAddressIsNotResolved() async throws {
+    @Test(.timeLimit(.minutes(5))) func aNameWithoutAddressIsNotResolved() async throws {
         let names = NameService { _ in .failed("no such name") }
         let path = try await RunningProbe(.to("other.example:1"), names: names).path()
         #expect(path.probes == [ProbeOutcome(target: "other.example:1", result: .notResolved)])

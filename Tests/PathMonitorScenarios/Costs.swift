@@ -37,14 +37,12 @@ func cycle(_ count: Int) {
         let called = DispatchSemaphore(value: 0)
         monitor.pathUpdateHandler = { _ in called.signal() }
         monitor.start(queue: queue)
-        guard called.wait(timeout: .now() + 10) == .success else {
+        guard called.wait(timeout: .now() + 60) == .success else {
             check("every start has a path", false)
             break
         }
         monitor.cancel()
         if number == count / 10 || number == count {
-            // The threads of the last one may still be on their way out.
-            Thread.sleep(forTimeInterval: 0.3)
             say("cycle", resources().merging(["number": number]) { $1 })
         }
     }
@@ -56,11 +54,14 @@ func cycle(_ count: Int) {
 /// Somebody else has to change the network whenever this is ready.
 func measureLatency() {
     let callback = Callback()
+    let measured = DispatchSemaphore(value: 0)
+    callback.follow { measured.signal() }
     // Sharers are called in no particular order: one of many is called before the monitor.
     for _ in 0..<20 { SharedPath.process.update(Stamp(callback)) }
+    // The first path is no change.
+    measured.wait()
     let queue = DispatchQueue(label: "latency")
     let hop = DispatchQueue(label: "hop")
-    let measured = DispatchSemaphore(value: 0)
     @Sendable func record(_ event: String) {
         let microseconds = callback.microseconds
         say(event, ["microseconds": microseconds])

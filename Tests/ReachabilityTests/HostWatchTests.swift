@@ -59,7 +59,7 @@ private final class Told: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HostWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct HostWatchTests {
     private let monitor: ScriptedMonitor
     private let coordinator: PathCoordinator
     private let routes = Routes()

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Start, supervision, and the end.
-@Suite(.timeLimit(.minutes(1))) struct PathCoordinatorLifetimeTests {
+@Suite(.timeLimit(.minutes(5))) struct PathCoordinatorLifetimeTests {
     // MARK: Start and stop
 
     @Test func startingTwiceIsStartingOnce() async throws {

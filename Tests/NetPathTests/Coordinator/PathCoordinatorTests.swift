@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Callbacks: who is called when, by whom, and what may be done inside.
-@Suite(.timeLimit(.minutes(1))) struct PathCoordinatorTests {
+@Suite(.timeLimit(.minutes(5))) struct PathCoordinatorTests {
     @Test func theCurrentPathComesFirst() async throws {
         let monitor = ScriptedMonitor()
         let coordinator = PathCoordinator(monitor)

@@ -6,7 +6,7 @@ import NetPathTestKit
 import Testing
 
 /// The asynchronous sequences.
-@Suite(.timeLimit(.minutes(1))) struct PathUpdatesTests {
+@Suite(.timeLimit(.minutes(5))) struct PathUpdatesTests {
     private func running(_ monitor: ScriptedMonitor) async throws -> PathCoordinator {
         let coordinator = PathCoordinator(monitor)
         coordinator.start()

@@ -8,7 +8,7 @@ import Testing
 @testable import NetPath
 
 /// A new configuration while everything runs.
-@Suite(.timeLimit(.minutes(1))) struct ReconfigurationTests {
+@Suite(.timeLimit(.minutes(5))) struct ReconfigurationTests {
     private let online = Observation.through("eth0")
 
     // MARK: On paper

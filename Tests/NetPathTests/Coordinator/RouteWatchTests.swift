@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// The notice that a route to a watched host may have changed.
-@Suite(.timeLimit(.minutes(1))) struct RouteWatchTests {
+@Suite(.timeLimit(.minutes(5))) struct RouteWatchTests {
     private let monitor = ScriptedMonitor(.noLink)
     private let coordinator: PathCoordinator
     private let recorder = PathRecorder()

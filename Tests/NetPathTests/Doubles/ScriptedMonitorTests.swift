@@ -6,7 +6,7 @@ import NetPathTestKit
 import Synchronization
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ScriptedMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct ScriptedMonitorTests {
     /// A context of its own, and what came out of it.
     private struct Stage {
         let context: MonitorContext

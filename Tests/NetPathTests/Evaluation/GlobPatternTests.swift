@@ -24,7 +24,7 @@ import Testing
         #expect(GlobPattern(text) == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func manyAsterisksCostNoTime() throws {
+    @Test(.timeLimit(.minutes(5))) func manyAsterisksCostNoTime() throws {
         let pattern = try #require(GlobPattern(String(repeating: "*a", count: 500) + "b"))
         #expect(!pattern.matches(String(repeating: "a", count: 5_000)))
     }
