@@ -76,7 +76,7 @@ extension QueueWorker {
     func mark(in store: StoreTransaction, all: Bool, at now: Moment) throws {
         for (id, flight) in self.flights where !flight.isMarked && (all || flight.markAt <= now.monotonic) {
             _ = try store.markRunning(id)
-            self.flights[id]?.isMarked = true
+            self.effects.marked.append(id)
         }
     }
 

@@ -223,6 +223,7 @@ final class QueueWorker {
         if releases { self.releasesRunning = false }
         self.landings = []
         self.isRecordingUrgent = false
+        for id in self.effects.marked { self.flights[id]?.isMarked = true }
         self.remove(self.effects.removed)
         self.launch(at: now)
         // First, because a program may end as soon as it has its answer.

@@ -10,6 +10,8 @@ struct TurnEffects {
     private(set) var events: [QueueEvent] = []
     /// How requests ended.
     private(set) var ended: [UUID: RequestState] = [:]
+    /// Those that are marked as being sent.
+    var marked: [UUID] = []
     /// Those that were removed, which may be being sent.
     var removed: [UUID] = []
     /// What is there afterwards.

@@ -10,7 +10,7 @@ import Testing
 @testable import OfflineRequests
 
 /// From the file to the server and back.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct QueueDeliveryTests {
     @Test func whatIsEnqueuedIsSentAndLeavesTheFile() async throws {
         let lab = try QueueLab()
@@ -227,9 +227,25 @@ struct QueueDeliveryTests {
         #expect(lab.sent.sorted() == ["a", "b"])
     }
 
-    /// For what no event tells.
+    /// What could not be written down is not taken for written.
+    @Test func whatIsBeingSentIsMarkedAgainAfterAFailure() async throws {
+        let lab = try QueueLab(.held(.notSent))
+        let queue = try lab.open()
+        let id = try await queue.enqueue(lab.request())
+        queue.start()
+        try await lab.transport.waitForHeld(1)
+        // As when the disk is full, nothing of the transaction remains.
+        await #expect(throws: QueueError.self) {
+            try await queue.core.perform { _, _ in throw CancellationError() }
+        }
+        try await queue.pause()
+        #expect(try queue.record(id: id)?.state == .running)
+        #expect(try queue.record(id: id)?.attempts == 1)
+    }
+
+    /// For what no event tells; half a minute, since a busy machine keeps it waiting.
     static func eventually(_ condition: () throws -> Bool) async throws {
-        for _ in 0..<500 {
+        for _ in 0..<3_000 {
             if try condition() { return }
             try await Task.sleep(for: .milliseconds(10))
         }
