@@ -17,20 +17,26 @@ extension IPAddress {
     }
 
     private static func parseIPv4(_ text: ArraySlice<UInt8>) -> UInt32? {
-        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 4 else { return nil }
-        var bits: UInt32 = 0
-        for part in parts {
-            guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
-            var octet: UInt32 = 0
-            for byte in part {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+        var (bits, octet): (UInt32, UInt32) = (0, 0)
+        var (digits, dots) = (0, 0)
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                // A leading zero may mean octal, or not (RFC 6943, 3.1.1).
+                guard digits == 0 || octet > 0 else { return nil }
+                digits += 1
                 octet = octet * 10 + UInt32(byte - UInt8(ascii: "0"))
+                guard octet <= 255 else { return nil }
+            case UInt8(ascii: "."):
+                guard digits > 0, dots < 3 else { return nil }
+                bits = bits << 8 | octet
+                dots += 1
+                (digits, octet) = (0, 0)
+            default: return nil
             }
-            guard octet <= 255 else { return nil }
-            bits = bits << 8 | octet
         }
-        return bits
+        guard digits > 0, dots == 3 else { return nil }
+        return bits << 8 | octet
     }
 
     private static func parseIPv6(_ text: [UInt8]) -> UInt128? {

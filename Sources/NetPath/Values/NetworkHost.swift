@@ -18,7 +18,7 @@ public enum NetworkHost: Hashable, Sendable {
     }
 
     /// Reads an IPv6 address, with or without a zone, as it stands between brackets.
-    package init(bracketed text: some StringProtocol) throws(Fault) {
+    package init(bracketed text: Substring) throws(Fault) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first), address.family == .ipv6 else {
             throw Fault("has no IPv6 address between the brackets")
@@ -35,28 +35,36 @@ public enum NetworkHost: Hashable, Sendable {
     }
 
     /// Reads a name or an address without a zone.
-    package init(bare text: some StringProtocol) throws(Fault) {
+    package init(bare text: Substring) throws(Fault) {
         guard !text.isEmpty else { throw Fault("has no host") }
         if let address = IPAddress(text) {
             self = .address(address, zone: nil)
             return
         }
-        let name = text.hasSuffix(".") ? text.dropLast() : text[...]
+        let name = text.hasSuffix(".") ? text.dropLast() : text
         guard name.utf8.count <= 253 else { throw Fault("has a name longer than 253 characters") }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)
         for label in labels {
             guard (1...63).contains(label.utf8.count) else {
                 throw Fault("has a name with a part that is empty or longer than 63 characters")
             }
-            let isPlain = label.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
-            guard isPlain, !label.hasPrefix("-"), !label.hasSuffix("-") else {
+            guard label.utf8.allSatisfy(Self.isPlain), !label.hasPrefix("-"), !label.hasSuffix("-") else {
                 throw Fault("has a name with other characters than letters, digits and hyphens")
             }
         }
         // No top-level domain is a number (RFC 3696), and the resolver would take 192.0.2 for an address.
-        guard let last = labels.last, last.contains(where: \.isLetter) else {
+        guard let last = labels.last, last.utf8.contains(where: { $0 >= UInt8(ascii: "A") }) else {
             throw Fault("has an IPv4 address that is none")
         }
         self = .name(String(text))
+    }
+
+    private static func isPlain(_ octet: UInt8) -> Bool {
+        switch octet {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
     }
 }

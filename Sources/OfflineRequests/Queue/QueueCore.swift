@@ -129,7 +129,7 @@ final class QueueCore: Sendable {
         self.shortcut.measured(.now - begin)
         guard isDone else { return false }
         if isAwaited { self.mailbox.post(.enqueued) }
-        if role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.file)) }
+        if role != .sender { self.store.ring() }
         return true
     }
 

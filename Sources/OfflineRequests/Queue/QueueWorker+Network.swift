@@ -61,8 +61,10 @@ extension QueueWorker {
         let path = QueueFile.senderLock(of: self.core.file)
         let lock = try SenderLock(path: path)
         // Before the first try: an end between the two would not be heard.
-        guard self.sleep.files.add(path, .closedAfterWriting) != nil else {
-            throw .io(path: path, reason: "it cannot be watched; see fs.inotify.max_user_watches")
+        for (path, event) in [(path, FileWatch.Event.closedAfterWriting), (self.core.store.paths.lock, .read)] {
+            guard self.sleep.files.add(path, event) != nil else {
+                throw .io(path: path, reason: "it cannot be watched; see fs.inotify.max_user_watches")
+            }
         }
         return lock
     }

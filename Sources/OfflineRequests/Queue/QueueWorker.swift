@@ -227,7 +227,7 @@ final class QueueWorker {
         self.remove(self.effects.removed)
         self.launch(at: now)
         // First, because a program may end as soon as it has its answer.
-        if !commands.isEmpty, self.role != .sender { SenderLock.ring(at: QueueFile.senderLock(of: self.core.file)) }
+        if !commands.isEmpty, self.role != .sender { self.core.store.ring() }
         for reply in replies { reply(nil) }
         self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         self.announce()

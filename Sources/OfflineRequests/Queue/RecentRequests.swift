@@ -14,9 +14,9 @@ struct SeenRequest: Sendable {
 /// How the last few requests ended, for those who ask only after that.
 final class RecentRequests: Sendable {
     private struct State: Sendable {
-        var requests: [UUID: SeenRequest] = [:]
-        var order: [UUID] = []
-        var oldest = 0
+        /// Where the next one goes, in place of the oldest; the one before it is the latest.
+        var next = 0
+        var requests: [SeenRequest] = []
     }
 
     private let capacity: Int
@@ -26,27 +26,32 @@ final class RecentRequests: Sendable {
         self.capacity = capacity
     }
 
-    subscript(id: UUID) -> SeenRequest? { self.state.withLock { $0.requests[id] } }
+    /// A request as it was last remembered.
+    ///
+    /// All are looked through, since many more are remembered than are ever asked for.
+    subscript(id: UUID) -> SeenRequest? {
+        self.state.withLock { state in
+            let later = state.requests[..<state.next].last { $0.record.id == id }
+            return later ?? state.requests[state.next...].last { $0.record.id == id }
+        }
+    }
 
     /// Remembers a request, without its body, in place of the one that has been remembered the longest.
     ///
     /// - Parameters:
     ///   - record: The request.
     ///   - ends: How many had left without having been delivered, for one that is not finished.
-    func add(_ record: RequestRecord, ends: Int64 = 0) {
-        var record = record
+    func add(_ record: consuming RequestRecord, ends: Int64 = 0) {
         record.request.body = nil
         record.waiting = nil
         let seen = SeenRequest(record: record, ends: ends)
         self.state.withLock { [capacity = self.capacity] state in
-            guard state.requests.updateValue(seen, forKey: record.id) == nil else { return }
-            if state.order.count < capacity {
-                state.order.append(record.id)
+            if state.requests.count < capacity {
+                state.requests.append(seen)
             } else {
-                state.requests[state.order[state.oldest]] = nil
-                state.order[state.oldest] = record.id
-                state.oldest = (state.oldest + 1) % capacity
+                state.requests[state.next] = seen
             }
+            state.next = (state.next + 1) % capacity
         }
     }
 }

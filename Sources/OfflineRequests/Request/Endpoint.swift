@@ -11,7 +11,7 @@ struct Endpoint: Hashable, Sendable {
     /// The host in lower case, and the port where it is not that of the scheme, for example `example.net:8080`.
     let authority: String
     /// The host as it was written, without brackets.
-    private let host: Substring
+    private let host: ArraySlice<UInt8>
     private let isBracketed: Bool
 
     /// What is wrong with an address, to be read after its name; it never quotes the address, which may hold secrets.
@@ -22,49 +22,55 @@ struct Endpoint: Hashable, Sendable {
     }
 
     /// Finds the parts, which are not looked into.
-    init(_ text: String) throws(Fault) {
-        guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[colon...].utf8.starts(with: "://".utf8)
-        else {
-            let reason = text.isEmpty ? "is empty" : "has no scheme"
+    init(_ text: String) throws(Fault) { try self.init(octets: Array(text.utf8)) }
+
+    private init(octets: [UInt8]) throws(Fault) {
+        guard let colon = octets.firstIndex(of: UInt8(ascii: ":")), octets[colon...].starts(with: "://".utf8) else {
+            let reason = octets.isEmpty ? "is empty" : "has no scheme"
             throw Fault("\(reason); write a whole URL such as https://example.net/path")
         }
-        let standardPort =
-            switch text[..<colon].lowercased() {
-            case "http": "80"
-            case "https": "443"
-            default: throw Fault("has a scheme that cannot be sent; http and https can")
-            }
-        let place = Substring(text[colon...].utf8.dropFirst(3).prefix { !Self.endsHost($0) })
-        var port: Substring
-        self.isBracketed = place.utf8.first == UInt8(ascii: "[")
+        let scheme = Self.lowercased(octets[..<colon])
+        guard scheme == "http" || scheme == "https" else {
+            throw Fault("has a scheme that cannot be sent; http and https can")
+        }
+        let standardPort: UInt16 = scheme == "http" ? 80 : 443
+        let place = octets[(colon + 3)...].prefix { !Self.endsHost($0) }
+        var port: ArraySlice<UInt8>
+        self.isBracketed = place.first == UInt8(ascii: "[")
         if self.isBracketed {
-            guard let close = place.utf8.firstIndex(of: UInt8(ascii: "]")) else {
+            guard let close = place.firstIndex(of: UInt8(ascii: "]")) else {
                 throw Fault("has an IPv6 address without its bracket")
             }
             self.host = place[..<close].dropFirst()
-            port = place[place.utf8.index(after: close)...]
-            guard port.isEmpty || port.utf8.first == UInt8(ascii: ":") else {
+            port = place[(close + 1)...]
+            guard port.isEmpty || port.first == UInt8(ascii: ":") else {
                 throw Fault("has text after the IPv6 address")
             }
         } else {
-            let end = place.utf8.firstIndex(of: UInt8(ascii: ":")) ?? place.endIndex
+            let end = place.firstIndex(of: UInt8(ascii: ":")) ?? place.endIndex
             self.host = place[..<end]
             port = place[end...]
         }
         port = port.dropFirst()
-        let name = self.isBracketed ? "[\(self.host.lowercased())]" : self.host.lowercased()
+        let name = self.isBracketed ? "[\(Self.lowercased(self.host))]" : Self.lowercased(self.host)
         // RFC 3986, 3.2.3: an empty port is that of the scheme.
-        if port.isEmpty || port == standardPort {
+        if port.isEmpty {
             self.authority = name
             return
         }
-        guard port.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt16(port), number > 0 else {
+        guard port.allSatisfy({ (48...57).contains($0) }), let number = UInt16(String(decoding: port, as: UTF8.self)),
+            number > 0
+        else {
             throw Fault(
-                place.utf8.contains(UInt8(ascii: "@"))
-                    ? Self.userinfo : "has a port that is none; ports are 1 to 65535"
+                place.contains(UInt8(ascii: "@")) ? Self.userinfo : "has a port that is none; ports are 1 to 65535"
             )
         }
-        self.authority = String(number) == standardPort ? name : "\(name):\(number)"
+        self.authority = number == standardPort ? name : "\(name):\(number)"
+    }
+
+    /// In lower case, as far as it is ASCII, which a valid address is.
+    private static func lowercased(_ octets: ArraySlice<UInt8>) -> String {
+        String(decoding: octets.map { (65...90).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
     }
 
     private static let userinfo = "has a name or a password; they belong into the header Authorization"
@@ -74,8 +80,9 @@ struct Endpoint: Hashable, Sendable {
     }
 
     /// Checks every octet of an address, and the host.
-    static func validate(_ text: String) throws(Fault) {
-        for octet in text.utf8 {
+    init(checking text: String) throws(Fault) {
+        let octets = Array(text.utf8)
+        for octet in octets {
             switch octet {
             case 0x21, 0x23...0x3B, 0x3D, 0x3F...0x5B, 0x5D...0x7E: ()
             case 0x20: throw Fault("has a space; write %20")
@@ -85,15 +92,16 @@ struct Endpoint: Hashable, Sendable {
             default: throw Fault("has other characters than ASCII; write them percent-encoded")
             }
         }
-        let endpoint = try Endpoint(text)
+        try self.init(octets: octets)
         // RFC 9110, 4.2.4.
-        guard !endpoint.host.utf8.contains(UInt8(ascii: "@")) else { throw Fault(Self.userinfo) }
+        guard !self.host.contains(UInt8(ascii: "@")) else { throw Fault(Self.userinfo) }
+        let host = Substring(decoding: self.host, as: UTF8.self)
         do {
             // RFC 6874 writes the zone of a link-local address with an encoded percent sign.
             _ =
-                endpoint.isBracketed
-                ? try NetworkHost(bracketed: endpoint.host.replacing("%25", with: "%", maxReplacements: 1))
-                : try NetworkHost(bare: endpoint.host)
+                self.isBracketed
+                ? try NetworkHost(bracketed: host.replacing("%25", with: "%", maxReplacements: 1))
+                : try NetworkHost(bare: host)
         } catch {
             throw Fault(error.description)
         }

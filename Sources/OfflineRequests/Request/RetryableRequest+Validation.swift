@@ -14,8 +14,14 @@ extension RetryableRequest {
     /// - Throws: ``QueueError/invalidRequest(field:reason:)``, which never quotes a secret, or
     ///   ``QueueError/bodyTooLarge(bytes:limit:)``.
     public func validate(maxBodyBytes: Int = .max) throws(QueueError) {
+        _ = try self.validEndpoint(maxBodyBytes: maxBodyBytes)
+    }
+
+    /// The same; returns where it goes.
+    func validEndpoint(maxBodyBytes: Int) throws(QueueError) -> Endpoint {
+        let endpoint: Endpoint
         do {
-            try Endpoint.validate(self.endpoint)
+            endpoint = try Endpoint(checking: self.endpoint)
         } catch {
             throw .invalidRequest(field: "endpoint", reason: error.reason)
         }
@@ -29,6 +35,7 @@ extension RetryableRequest {
         if let count = self.body?.count, count > maxBodyBytes {
             throw .bodyTooLarge(bytes: count, limit: maxBodyBytes)
         }
+        return endpoint
     }
 
     /// The methods of the IANA registry, QUERY and PURGE, but not CONNECT, PRI and TRACE, which no client may use so.
@@ -92,17 +99,10 @@ extension RetryableRequest {
                 throw .invalidRequest(field: "idempotency key", reason: "is given twice, also as a header; give one")
             }
         }
-        let texts = [
-            ("type", self.requestType), ("ordering key", self.orderingKey), ("unique key", self.uniqueKey),
-            ("body file", self.bodyFile),
-        ]
-        for (name, text) in texts {
-            guard let text, text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { continue }
-            throw .invalidRequest(field: name, reason: "has a line break or a control character")
-        }
-        for (name, text) in texts.dropFirst() where text?.isEmpty == true {
-            throw .invalidRequest(field: name, reason: "is empty; leave it out")
-        }
+        try Self.validate("type", self.requestType)
+        try Self.validate("ordering key", self.orderingKey, mayBeEmpty: false)
+        try Self.validate("unique key", self.uniqueKey, mayBeEmpty: false)
+        try Self.validate("body file", self.bodyFile, mayBeEmpty: false)
         if let host = self.requires.hostReachable {
             do {
                 _ = try HostTarget(host)
@@ -115,21 +115,32 @@ extension RetryableRequest {
         }
     }
 
+    private static func validate(_ name: String, _ text: String?, mayBeEmpty: Bool = true) throws(QueueError) {
+        guard let text else { return }
+        if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+            throw .invalidRequest(field: name, reason: "has a line break or a control character")
+        }
+        if text.isEmpty, !mayBeEmpty { throw .invalidRequest(field: name, reason: "is empty; leave it out") }
+    }
+
     private func validateNumbers() throws(QueueError) {
         guard self.maxRetries >= 0 else {
             throw .invalidRequest(field: "limit of retries", reason: "is negative; 0 is one attempt")
         }
-        for (name, date) in [("timestamp", self.timestamp), ("expiry", self.expiresAt)] {
-            guard date?.timeIntervalSince1970.isFinite ?? true else {
-                throw .invalidRequest(field: name, reason: "is no point in time")
-            }
-        }
-        let limits = [
-            ("connect timeout", self.timeouts.connect), ("total timeout", self.timeouts.total),
-            ("stall timeout", self.timeouts.stall),
-        ]
-        for (name, limit) in limits where limit.map({ $0 <= .zero }) == true {
-            throw .invalidRequest(field: name, reason: "is not longer than nothing")
-        }
+        try Self.validate("timestamp", self.timestamp)
+        try Self.validate("expiry", self.expiresAt)
+        try Self.validate("connect timeout", self.timeouts.connect)
+        try Self.validate("total timeout", self.timeouts.total)
+        try Self.validate("stall timeout", self.timeouts.stall)
+    }
+
+    private static func validate(_ name: String, _ date: Date?) throws(QueueError) {
+        guard let date, !date.timeIntervalSince1970.isFinite else { return }
+        throw .invalidRequest(field: name, reason: "is no point in time")
+    }
+
+    private static func validate(_ name: String, _ limit: Duration?) throws(QueueError) {
+        guard let limit, limit <= .zero else { return }
+        throw .invalidRequest(field: name, reason: "is not longer than nothing")
     }
 }

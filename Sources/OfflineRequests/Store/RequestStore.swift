@@ -62,8 +62,8 @@ final class RequestStore: Sendable {
     ///
     /// Best on the thread of whoever enqueues; the queue's own is for transactions.
     func prepare(_ request: RetryableRequest) throws(QueueError) -> PreparedRequest {
-        try request.validate(maxBodyBytes: self.limits.maxBodyBytes)
-        return try PreparedRequest(request, limits: self.limits, bodies: self.bodies)
+        let endpoint = try request.validEndpoint(maxBodyBytes: self.limits.maxBodyBytes)
+        return try PreparedRequest(request, to: endpoint.authority, limits: self.limits, bodies: self.bodies)
     }
 
     /// Changes the queue: everything that is done with the transaction, or nothing.
@@ -122,6 +122,9 @@ final class RequestStore: Sendable {
             throw self.repair(error)
         }
     }
+
+    /// Tells the other processes to look into the queue: those that watch ``StorePaths/lock`` for being read.
+    func ring() { self.writer.ring() }
 
     /// Gives back the room on the disk that a file takes which is mostly empty; costs microseconds when it is not.
     ///

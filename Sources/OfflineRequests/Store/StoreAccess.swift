@@ -32,6 +32,9 @@ final class StoreAccess: Sendable {
         self.lock = lock
     }
 
+    /// Tells the other processes to look into the queue.
+    func ring() { self.lock.ring() }
+
     func close() {
         self.turn.withLock { _ in
             self.state.withLock { state in

@@ -25,6 +25,8 @@ final class StoreConnection: Sendable {
     private struct Memory: Sendable {
         var isDurable = true
         var gateNumbers: [Gate: Int64] = [:]
+        /// What the last transaction left, and the version of the file it left that in.
+        var tally: (of: UInt32, value: StoreTally)?
     }
 
     /// Opens a database that exists.
@@ -87,7 +89,7 @@ final class StoreConnection: Sendable {
             try self.setDurable(durable, db)
             try self.begin(db, waits: waits)
             do {
-                let before = try StoreTally.read(db)
+                let before = try self.tally(db)
                 let transaction = StoreTransaction(
                     db,
                     at: stamp,
@@ -98,10 +100,13 @@ final class StoreConnection: Sendable {
                 )
                 let value = try body(transaction)
                 if let failure = transaction.failure { throw failure }
-                try transaction.tally.write(db, before: before)
+                let tally = try transaction.tally.write(db, before: before)
                 try SQLStatement(db, "COMMIT").run()
-                let gateNumbers = transaction.gateNumbers
-                self.memory.withLock { $0.gateNumbers = gateNumbers }
+                let (gateNumbers, version) = (transaction.gateNumbers, db.version)
+                self.memory.withLock {
+                    $0.gateNumbers = gateNumbers
+                    $0.tally = (of: version, value: tally)
+                }
                 for lease in transaction.leases { lease.keep() }
                 for name in transaction.removedBodies { StoreFiles.remove(bodies.path(name)) }
                 return value
@@ -113,6 +118,13 @@ final class StoreConnection: Sendable {
                 throw error
             }
         }
+    }
+
+    /// What is known of the queue as it is now, which is read only when somebody else has changed the file.
+    private func tally(_ db: Database) throws -> StoreTally {
+        let version = db.version
+        if let (of: last, value: tally) = self.memory.withLock({ $0.tally }), last == version { return tally }
+        return try StoreTally.read(db)
     }
 
     private func begin(_ db: Database, waits: Bool) throws {

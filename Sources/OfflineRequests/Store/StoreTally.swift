@@ -129,8 +129,12 @@ struct StoreTally: Hashable, Sendable {
     }
 
     /// Writes what is not the same as before.
-    func write(_ db: Database, before: StoreTally) throws {
+    ///
+    /// - Returns: What ``read(_:)`` would read then.
+    func write(_ db: Database, before: StoreTally) throws -> StoreTally {
         let counts = self.counts
+        var written = self
+        written.appended = QueueCounts()
         if self != before, self.mustBeWritten(after: before) {
             let update = """
                 UPDATE queue SET sequence = ?, ready = ?, blocked = ?, backoff = ?, running = ?, held = ?, dead = ?,
@@ -153,6 +157,7 @@ struct StoreTally: Hashable, Sendable {
                 .number(self.forces),
                 .text(self.forced)
             )
+            written.counted = self.sequence
         }
         if self.clock != before.clock {
             try SQLStatement(db, "UPDATE queue SET boot = ?, offset = ?, anchorWall = ?, anchor = ? WHERE one = 1").run(
@@ -162,5 +167,6 @@ struct StoreTally: Hashable, Sendable {
                 .number(self.clock.anchor)
             )
         }
+        return written
     }
 }

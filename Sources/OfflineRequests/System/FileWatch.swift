@@ -10,6 +10,8 @@ final class FileWatch: Sendable {
     enum Event: Sendable {
         /// A descriptor that could write was closed, by whatever end its process came to.
         case closedAfterWriting
+        /// Something was read.
+        case read
         /// Something was written.
         case written
     }
@@ -28,6 +30,7 @@ final class FileWatch: Sendable {
         let mask: Int32 =
             switch event {
             case .closedAfterWriting: Int32(IN_CLOSE_WRITE)
+            case .read: Int32(IN_ACCESS)
             case .written: Int32(IN_MODIFY)
             }
         let number = unsafe inotify_add_watch(self.descriptor.number, path, UInt32(mask))

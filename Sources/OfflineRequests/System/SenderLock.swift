@@ -7,8 +7,8 @@ import NetPathSystem
 /// Which of the processes that have a queue open sends: the one that holds the lock on a file beside it.
 ///
 /// The kernel gives the lock back however its holder ends, and with the end of this object, so there is no lease to
-/// renew and none to expire. The file is also the bell between processes: closing a descriptor that could write to it
-/// is heard by all who watch it, and the end of a process closes its descriptors.
+/// renew and none to expire. That end is heard: a descriptor that could write to the file is closed then, for which the
+/// others watch it.
 final class SenderLock {
     private let descriptor: FileDescriptor
     private(set) var isHeld = false
@@ -49,10 +49,5 @@ final class SenderLock {
             if fields[5].split(separator: ":").last == "\(status.st_ino)" { return true }
         }
         return false
-    }
-
-    /// Tells the other processes to look into the queue.
-    static func ring(at path: String) {
-        _ = FileDescriptor(unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW))
     }
 }

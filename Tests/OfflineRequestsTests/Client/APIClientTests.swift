@@ -10,7 +10,7 @@ import Testing
 @testable import OfflineRequests
 
 /// What a caller of the client gets, now or later.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct APIClientTests {
     private struct Order: Codable, Hashable {
         var number: Int

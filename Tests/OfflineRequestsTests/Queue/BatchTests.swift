@@ -9,7 +9,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Many requests in a row, most of which are read ahead and go in the place of others.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct QueueBatchTests {
     /// A queue with so many requests that nobody sends yet, and a server that answers when it is told to.
     private static func filled(

@@ -10,7 +10,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Functions of the application in the way of a request, and requests that are taken out of it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HookTests {
     @Test func theHandlerIsCalledBeforeSuccessIsRecorded() async throws {
         let lab = try QueueLab(.response(HTTPResponse(status: 201, body: Array("answer".utf8))))

@@ -12,7 +12,7 @@ import Testing
 @testable import OfflineRequests
 
 /// What changes of the network mean for what is being sent, and that nothing happens while nothing can.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct QueueNetworkTests {
     /// The macro of tests takes no calls that change a value.
     private final class View {

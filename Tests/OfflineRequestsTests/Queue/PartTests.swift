@@ -9,7 +9,7 @@ import Testing
 @testable import OfflineRequests
 
 /// The parts that the thread of a queue is made of.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct QueuePartTests {
     private struct Sleeper {
         let sleep: Sleep
@@ -62,18 +62,32 @@ struct QueuePartTests {
         #expect(!second.take())
         #expect(SenderLock.isHeld(at: path))
         #expect(sleeper.heard().isEmpty)
-        SenderLock.ring(at: path)
-        #expect(sleeper.heard() == .file)
-        #expect(!second.take())
         first = nil
         #expect(sleeper.heard() == .file)
         #expect(second.take())
         #expect(throws: QueueError.self) { try SenderLock(path: folder["missing/queue-sender"]) }
     }
 
+    @Test func theBellIsHeardAndNothingElseIs() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder["queue-lock"]
+        let sleeper = try Sleeper()
+        let bell = try StoreLock(path)
+        #expect(sleeper.sleep.files.add(path, .read) != nil)
+        let other = try StoreLock(path)
+        other.share()
+        other.release()
+        #expect(sleeper.heard().isEmpty)
+        for bell in [bell, other] {
+            bell.ring()
+            #expect(sleeper.heard() == .file)
+        }
+        #expect(sleeper.heard().isEmpty)
+    }
+
     @Test func onlyTheLastRequestsAreRemembered() {
-        let recent = RecentRequests(capacity: 2)
-        let records = (0..<3).map { number in
+        let recent = RecentRequests(capacity: 3)
+        let records = (0..<4).map { number in
             RequestRecord(
                 request: RetryableRequest(endpoint: "http://192.0.2.80/", body: Data([1])),
                 state: .ready,
@@ -83,11 +97,14 @@ struct QueuePartTests {
         for record in records { recent.add(record) }
         #expect(recent[records[0].id] == nil)
         #expect(recent[records[1].id] != nil)
-        #expect(recent[records[2].id]?.record.request.body == nil)
+        #expect(recent[records[3].id]?.record.request.body == nil)
         var changed = records[2]
-        changed.state = .succeeded
-        recent.add(changed)
-        #expect(recent[changed.id]?.record.state == .succeeded)
-        #expect(recent[records[1].id] != nil)
+        for state in [RequestState.running, .succeeded] {
+            changed.state = state
+            recent.add(changed)
+            #expect(recent[changed.id]?.record.state == state, "the latest counts")
+        }
+        #expect(recent[records[3].id] != nil)
+        #expect(recent[records[1].id] == nil)
     }
 }

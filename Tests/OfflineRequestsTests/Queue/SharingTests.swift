@@ -12,7 +12,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Several queues on one file, which in one process are to each other what they are in several; and the end of one.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SharingTests {
     @Test func oneSendsAndTheNextTakesOver() async throws {
         let lab = try QueueLab(.held(.mayHaveBeenReceived))
@@ -35,12 +35,10 @@ struct SharingTests {
     /// A program may end as soon as it has its answer.
     @Test func theSenderIsRungBeforeTheCallerHasItsAnswer() async throws {
         let lab = try QueueLab()
-        let path = QueueFile.senderLock(of: lab.file)
-        _ = FileManager.default.createFile(atPath: path, contents: nil)
-        let files = try #require(FileWatch())
-        _ = try #require(files.add(path, .closedAfterWriting))
-        let sleep = Sleep(doorbell: try #require(Doorbell()), files: files)
         let queue = try lab.open(QueueSettings(sends: false))
+        let files = try #require(FileWatch())
+        _ = try #require(files.add(queue.core.store.paths.lock, .read))
+        let sleep = Sleep(doorbell: try #require(Doorbell()), files: files)
         let isRung = await withCheckedContinuation { continuation in
             queue.enqueue(lab.request()) { _ in
                 continuation.resume(returning: sleep.wait(until: Moment.ofQueue().monotonic).contains(.file))

@@ -10,7 +10,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Requests that their callers write into the file themselves: the same comes of it, in the same order.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ShortcutTests {
     @Test func openForAQuickDiskAndACallerAlone() {
         let shortcut = Shortcut()

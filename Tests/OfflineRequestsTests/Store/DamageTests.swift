@@ -62,7 +62,7 @@ import Testing
 
     /// Where pages of a kind begin.
     private static func pages(_ kind: Int, of file: [UInt8]) -> [Int] {
-        let pages = stride(from: 0, to: file.count, by: 4096)
+        let pages = stride(from: 0, to: file.count, by: DatabasePages.size)
         return switch kind {
         case 0: [0]
         case 1: pages.filter { file[$0] == 0x0D }
@@ -105,8 +105,8 @@ import Testing
             #expect((record.state == .dead) == original.finished.contains(record.id), "\(hint)")
         }
         guard let damaged else { return }
-        let pages = (damaged.lowerBound / 4096)...((damaged.upperBound - 1) / 4096)
-        let expected = original.places.filter { !pages.contains($0.value.lowerBound / 4096) }.map(\.key)
+        let pages = (damaged.lowerBound / DatabasePages.size)...((damaged.upperBound - 1) / DatabasePages.size)
+        let expected = original.places.filter { !pages.contains($0.value.lowerBound / DatabasePages.size) }.map(\.key)
         let missing = Set(expected).subtracting(found.map(\.id))
         #expect(missing.isEmpty, "\(hint): \(missing.count) of \(expected.count) that were not touched are missing")
     }
@@ -118,8 +118,8 @@ import Testing
         let pages = Self.pages(seed % 6, of: original.file)
         let page = try #require(pages.randomElement(using: &random))
         // The heads of pages do the most harm.
-        let offset = Int.random(in: 0..<(seed % 2 == 0 ? 4096 : 120), using: &random)
-        let length = [1, 1, 4, 64, 1000, 4096, 20_000].randomElement(using: &random) ?? 1
+        let offset = Int.random(in: 0..<(seed % 2 == 0 ? DatabasePages.size : 120), using: &random)
+        let length = [1, 1, 4, 64, 1000, DatabasePages.size, 20_000].randomElement(using: &random) ?? 1
         let range = (page + offset)..<min(original.file.count, page + offset + length)
         var file = original.file
         let kind = Int.random(in: 0..<4, using: &random)
@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [2, 100, 511, 512, 4095, 4096, 4097, 20_000, 40_960, 100_001])
+    @Test(arguments: [2, 100, 511, 512, 2047, 2048, 2049, 20_000, 40_960, 100_001])
     func anEndThatIsMissing(length: Int) throws {
         let original = try Self.original.get()
         let bench = try StoreBench()
@@ -150,7 +150,7 @@ import Testing
             #expect(bench.salvages.count == 1)
         } catch QueueError.notAQueue {
             // So short that nothing says any more what it was.
-            #expect(length < 4096)
+            #expect(length < DatabasePages.size)
             #expect(try Data(contentsOf: URL(filePath: bench.path)).count == length)
         }
     }
@@ -179,8 +179,8 @@ import Testing
     private static func damage(_ path: String) throws {
         let file = try FileHandle(forUpdating: URL(filePath: path))
         let length = try file.seekToEnd()
-        try file.seek(toOffset: 4096)
-        try file.write(contentsOf: Data(repeating: 0xEE, count: Int(length) - 4096))
+        try file.seek(toOffset: UInt64(DatabasePages.size))
+        try file.write(contentsOf: Data(repeating: 0xEE, count: Int(length) - DatabasePages.size))
         try file.close()
     }
 
@@ -254,7 +254,10 @@ import Testing
             // The store notices that its file is another one, and opens that.
             let file = try Data(contentsOf: URL(filePath: bench.path))
             var damaged = file
-            damaged.replaceSubrange(4096..., with: Data(repeating: 0xEE, count: file.count - 4096))
+            damaged.replaceSubrange(
+                DatabasePages.size...,
+                with: Data(repeating: 0xEE, count: file.count - DatabasePages.size)
+            )
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: bench.path + suffix) }
             try FileManager.default.removeItem(atPath: bench.path)
             try damaged.write(to: URL(filePath: bench.path))

@@ -7,7 +7,8 @@ import NetPathSystem
 /// The lock on a file beside the queue that keeps the queue from being replaced while somebody uses it.
 ///
 /// Whoever reads or writes shares it for that long; whoever makes the file, or replaces a damaged one, has it alone.
-/// Unlike SQLite's own locks it stays valid when the file under the name becomes another.
+/// Unlike SQLite's own locks it stays valid when the file under the name becomes another. It is also the bell between
+/// processes, since all of them have it open: whoever watches it hears that it is read.
 final class StoreLock: Sendable {
     private let descriptor: FileDescriptor
 
@@ -16,6 +17,8 @@ final class StoreLock: Sendable {
             throw StoreFiles.error(errno, path)
         }
         self.descriptor = descriptor
+        // To read nothing is not heard.
+        if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(descriptor.number, "\n", 1, 0) }
     }
 
     /// Shares it, and waits for that while somebody has it alone.
@@ -33,5 +36,11 @@ final class StoreLock: Sendable {
 
     private func lock(_ operation: Int32) {
         while flock(self.descriptor.number, operation) != 0, errno == EINTR {}
+    }
+
+    /// Tells the other processes to look into the queue.
+    func ring() {
+        var octet: UInt8 = 0
+        _ = unsafe pread(self.descriptor.number, &octet, 1, 0)
     }
 }

@@ -24,8 +24,13 @@ struct PreparedRequest: Sendable {
     /// The file of the body; nil without one.
     let lease: BodyLease?
 
-    /// Prepares a request that is valid.
-    init(_ request: RetryableRequest, limits: QueueLimits, bodies: BodyFiles) throws(QueueError) {
+    /// Prepares a request that is valid, and goes to that host.
+    init(
+        _ request: RetryableRequest,
+        to host: String,
+        limits: QueueLimits,
+        bodies: BodyFiles
+    ) throws(QueueError) {
         var kept = request
         var spooled: (name: String, lease: BodyLease, size: Int)?
         if let file = request.bodyFile {
@@ -43,16 +48,16 @@ struct PreparedRequest: Sendable {
             kept.body = nil
             kept.bodyFile = spooled.lease.path
         }
-        self.init(kept, bodyFile: spooled?.name, lease: spooled?.lease, bodySize: spooled?.size ?? 0)
+        self.init(kept, to: host, bodyFile: spooled?.name, lease: spooled?.lease, bodySize: spooled?.size ?? 0)
     }
 
     /// Prepares a request whose long body is in its file already.
-    init(_ request: RetryableRequest, bodyFile: String?, lease: BodyLease? = nil, bodySize: Int) {
+    init(_ request: RetryableRequest, to host: String, bodyFile: String?, lease: BodyLease? = nil, bodySize: Int) {
         self.request = request
         self.payload = RequestWriter.encode(request, bodyFile: bodyFile)
         self.seal = Checksum.of(self.payload)
         self.size = self.payload.count + bodySize
-        self.host = request.host
+        self.host = host
         self.lane = Self.lane(of: request)
         self.bodyFile = bodyFile
         self.lease = lease

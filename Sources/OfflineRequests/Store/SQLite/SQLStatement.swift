@@ -10,6 +10,14 @@ extension Database {
     func waitForOthers(_ patience: Duration) {
         unsafe sqlite3_busy_timeout(self.sqliteConnection, Int32(patience / .milliseconds(1)))
     }
+
+    /// A number that another change of the file, by whoever it may be, makes another one; to be read in a transaction,
+    /// which is what looks for changes by others (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
+    var version: UInt32 {
+        var version: UInt32 = 0
+        _ = unsafe sqlite3_file_control(self.sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+        return version
+    }
 }
 
 /// A statement of every insert or delivery, run without GRDB's values.

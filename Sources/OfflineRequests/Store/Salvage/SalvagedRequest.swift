@@ -64,7 +64,12 @@ extension StoreTransaction {
         let request = salvaged.request
         let isFinished = salvaged.state.isFinal
         guard try self.row(request.id) == nil, try self.row(request.id, in: "finished") == nil else { return false }
-        let prepared = PreparedRequest(request, bodyFile: salvaged.bodyFile, bodySize: salvaged.bodySize)
+        let prepared = PreparedRequest(
+            request,
+            to: request.host,
+            bodyFile: salvaged.bodyFile,
+            bodySize: salvaged.bodySize
+        )
         let table = isFinished ? "finished" : "request"
         var sequence = salvaged.sequence
         let taken = try self.number("SELECT 1 FROM \(table) WHERE sequence = ?", [sequence]) != nil
