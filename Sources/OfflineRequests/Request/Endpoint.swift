@@ -10,6 +10,8 @@ import NetPath
 struct Endpoint: Hashable, Sendable {
     /// The host in lower case, and the port where it is not that of the scheme, for example `example.net:8080`.
     let authority: String
+    /// What comes before the path.
+    private let start: ArraySlice<UInt8>
     /// The host as it was written, without brackets.
     private let host: ArraySlice<UInt8>
     private let isBracketed: Bool
@@ -35,6 +37,7 @@ struct Endpoint: Hashable, Sendable {
         }
         let standardPort: UInt16 = scheme == "http" ? 80 : 443
         let place = octets[(colon + 3)...].prefix { !Self.endsHost($0) }
+        self.start = octets[..<place.endIndex]
         var port: ArraySlice<UInt8>
         self.isBracketed = place.first == UInt8(ascii: "[")
         if self.isBracketed {
@@ -80,7 +83,12 @@ struct Endpoint: Hashable, Sendable {
     }
 
     /// Checks every octet of an address, and the host.
-    init(checking text: String) throws(Fault) {
+    ///
+    /// - Parameters:
+    ///   - text: The address.
+    ///   - last: One that was checked before; most requests go where the one before went.
+    /// - Throws: ``Fault``.
+    init(checking text: String, after last: Endpoint? = nil) throws(Fault) {
         let octets = Array(text.utf8)
         for octet in octets {
             switch octet {
@@ -91,6 +99,12 @@ struct Endpoint: Hashable, Sendable {
             case ..<0x20, 0x7F: throw Fault("has a line break or a control character")
             default: throw Fault("has other characters than ASCII; write them percent-encoded")
             }
+        }
+        if let last, octets.starts(with: last.start),
+            octets.dropFirst(last.start.count).first.map(Self.endsHost) ?? true
+        {
+            self = last
+            return
         }
         try self.init(octets: octets)
         // RFC 9110, 4.2.4.

@@ -17,11 +17,11 @@ extension RetryableRequest {
         _ = try self.validEndpoint(maxBodyBytes: maxBodyBytes)
     }
 
-    /// The same; returns where it goes.
-    func validEndpoint(maxBodyBytes: Int) throws(QueueError) -> Endpoint {
+    /// The same; returns where it goes, which may be where the last one went.
+    func validEndpoint(maxBodyBytes: Int, after last: Endpoint? = nil) throws(QueueError) -> Endpoint {
         let endpoint: Endpoint
         do {
-            endpoint = try Endpoint(checking: self.endpoint)
+            endpoint = try Endpoint(checking: self.endpoint, after: last)
         } catch {
             throw .invalidRequest(field: "endpoint", reason: error.reason)
         }

@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import Synchronization
 
 /// The requests of a queue on disk.
 ///
@@ -21,6 +22,7 @@ final class RequestStore: Sendable {
 
     private let clock: @Sendable () -> ClockStamp
     private let salvaged: @Sendable (StoreSalvage) -> Void
+    private let lastEndpoint = Mutex<Endpoint?>(nil)
     private let writer: StoreAccess
     private let reader: StoreAccess
 
@@ -62,7 +64,9 @@ final class RequestStore: Sendable {
     ///
     /// Best on the thread of whoever enqueues; the queue's own is for transactions.
     func prepare(_ request: RetryableRequest) throws(QueueError) -> PreparedRequest {
-        let endpoint = try request.validEndpoint(maxBodyBytes: self.limits.maxBodyBytes)
+        let last = self.lastEndpoint.withLock { $0 }
+        let endpoint = try request.validEndpoint(maxBodyBytes: self.limits.maxBodyBytes, after: last)
+        if endpoint != last { self.lastEndpoint.withLock { $0 = endpoint } }
         return try PreparedRequest(request, to: endpoint.authority, limits: self.limits, bodies: self.bodies)
     }
 

@@ -14,8 +14,8 @@ final class StoreConnection: Sendable {
     /// The file that was opened, which may not be the one under its name any more.
     let identity: FileIdentity
     private let memory = Mutex(Memory())
-    /// Other processes keep the file for one transaction at a time.
-    private static let patience: Duration = .seconds(5)
+    /// For how many milliseconds others are waited for, who keep the file for one transaction at a time.
+    private static let patience: Int32 = 5_000
 
     /// Above how many pages without use a file is worth the work: 4 MiB.
     private static let wasted = (4 << 20) / DatabasePages.size
@@ -35,7 +35,7 @@ final class StoreConnection: Sendable {
         configuration.label = "netpath.queue"
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = false
-        configuration.busyMode = .timeout(Self.patience / .seconds(1))
+        configuration.busyMode = .timeout(Double(Self.patience) / 1_000)
         configuration.prepareDatabase { db in
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
@@ -128,8 +128,8 @@ final class StoreConnection: Sendable {
     }
 
     private func begin(_ db: Database, waits: Bool) throws {
-        if !waits { db.waitForOthers(.zero) }
-        defer { if !waits { db.waitForOthers(Self.patience) } }
+        if !waits { db.waitForOthers(milliseconds: 0) }
+        defer { if !waits { db.waitForOthers(milliseconds: Self.patience) } }
         try SQLStatement(db, "BEGIN IMMEDIATE").run()
     }
 

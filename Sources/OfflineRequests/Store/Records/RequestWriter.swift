@@ -106,8 +106,9 @@ struct RequestWriter {
     private mutating func write(_ date: Date) { self.write(date.timeIntervalSinceReferenceDate.bitPattern) }
 
     private mutating func write(_ duration: Duration) {
-        self.write(UInt64(bitPattern: duration.components.seconds))
-        self.write(UInt64(bitPattern: duration.components.attoseconds))
+        let parts = duration.components
+        self.write(UInt64(bitPattern: parts.seconds))
+        self.write(UInt64(bitPattern: parts.attoseconds))
     }
 
     private mutating func write(_ requirements: PathRequirements) {

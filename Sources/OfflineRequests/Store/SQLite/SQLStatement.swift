@@ -7,8 +7,8 @@ import GRDBSQLite
 
 extension Database {
     /// Says how long statements wait for other processes.
-    func waitForOthers(_ patience: Duration) {
-        unsafe sqlite3_busy_timeout(self.sqliteConnection, Int32(patience / .milliseconds(1)))
+    func waitForOthers(milliseconds: Int32) {
+        unsafe sqlite3_busy_timeout(self.sqliteConnection, milliseconds)
     }
 
     /// A number that another change of the file, by whoever it may be, makes another one; to be read in a transaction,
