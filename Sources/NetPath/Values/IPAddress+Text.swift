@@ -88,43 +88,81 @@ extension IPAddress {
 extension IPAddress: CustomStringConvertible {
     /// The canonical text: dotted decimal for IPv4, RFC 5952 for IPv6.
     public var description: String {
-        switch self.family {
-        case .ipv4: Self.dotted(UInt32(truncatingIfNeeded: self.bits))
-        case .ipv6: self.canonicalIPv6
-        }
-    }
-
-    private static func dotted(_ bits: UInt32) -> String {
-        // Octet by octet: every event has some, and numbers made into texts that are joined cost three times as much.
         var text: [UInt8] = []
-        text.reserveCapacity(15)
-        for shift in stride(from: 24, through: 0, by: -8) {
-            let number = UInt8(truncatingIfNeeded: bits >> UInt32(shift))
-            if number >= 100 { text.append(UInt8(ascii: "0") + number / 100) }
-            if number >= 10 { text.append(UInt8(ascii: "0") + number / 10 % 10) }
-            text.append(UInt8(ascii: "0") + number % 10)
-            if shift > 0 { text.append(UInt8(ascii: ".")) }
-        }
+        text.reserveCapacity(39)
+        self.write(to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    private var canonicalIPv6: String {
-        let groups = (0..<8).map { UInt16(truncatingIfNeeded: self.bits >> (16 * (7 - $0))) }
+    /// Writes the canonical text octet by octet: every event has some addresses, and numbers that are made into texts
+    /// which are joined cost ten times as much.
+    func write(to text: inout [UInt8]) {
+        switch self.family {
+        case .ipv4: self.writeDotted(to: &text)
         // RFC 5952 section 5: addresses whose low 32 bits hold an IPv4 address keep the dotted form.
-        if self.bits >> 32 == 0xFFFF {
-            return "::ffff:\(IPAddress(ipv4: UInt32(truncatingIfNeeded: self.bits)))"
+        case .ipv6 where self.high == 0 && self.low >> 32 == 0xFFFF:
+            text.append(contentsOf: "::ffff:".utf8)
+            self.writeDotted(to: &text)
+        case .ipv6: self.writeGroups(to: &text)
         }
+    }
+
+    private func writeDotted(to text: inout [UInt8]) {
+        for shift in stride(from: UInt64(24), through: 0, by: -8) {
+            text.append(decimal: UInt8(truncatingIfNeeded: self.low >> shift))
+            if shift > 0 { text.append(UInt8(ascii: ".")) }
+        }
+    }
+
+    private func writeGroups(to text: inout [UInt8]) {
+        let gap = self.longestGap
+        var position = 0
+        while position < 8 {
+            if position == gap.lowerBound, !gap.isEmpty {
+                text.append(UInt8(ascii: ":"))
+                text.append(UInt8(ascii: ":"))
+                position = gap.upperBound
+                continue
+            }
+            if position > 0, position != gap.upperBound { text.append(UInt8(ascii: ":")) }
+            text.append(hexadecimal: self.group(position))
+            position += 1
+        }
+    }
+
+    /// The groups that are left out: the longest run of zeros that are more than one, the first of equals (RFC 5952, 4.2).
+    private var longestGap: Range<Int> {
         var longest = 0..<0
         var start = 0
-        while start < 8 {
-            let end = groups[start...].firstIndex { $0 != 0 } ?? 8
-            if end - start > longest.count, end - start > 1 { longest = start..<end }
-            start = max(end, start + 1)
+        for position in 0..<8 {
+            if self.group(position) != 0 {
+                start = position + 1
+            } else if position + 1 - start > max(1, longest.count) {
+                longest = start..<position + 1
+            }
         }
-        func text(_ part: some Sequence<UInt16>) -> String {
-            part.map { String($0, radix: 16) }.joined(separator: ":")
+        return longest
+    }
+
+    private func group(_ position: Int) -> UInt16 {
+        UInt16(truncatingIfNeeded: (position < 4 ? self.high : self.low) &>> UInt64(16 * (3 - position & 3)))
+    }
+}
+
+extension [UInt8] {
+    mutating func append(decimal number: UInt8) {
+        if number >= 100 { self.append(UInt8(ascii: "0") + number / 100) }
+        if number >= 10 { self.append(UInt8(ascii: "0") + number / 10 % 10) }
+        self.append(UInt8(ascii: "0") + number % 10)
+    }
+
+    fileprivate mutating func append(hexadecimal number: UInt16) {
+        var shift: UInt16 = number > 0xFFF ? 12 : number > 0xFF ? 8 : number > 0xF ? 4 : 0
+        while true {
+            let digit = UInt8(truncatingIfNeeded: number &>> shift & 0xF)
+            self.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            if shift == 0 { return }
+            shift -= 4
         }
-        guard !longest.isEmpty else { return text(groups) }
-        return "\(text(groups[..<longest.lowerBound]))::\(text(groups[longest.upperBound...]))"
     }
 }

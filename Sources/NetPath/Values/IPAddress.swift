@@ -16,8 +16,8 @@ public struct IPAddress: Hashable, Sendable {
     /// The address as a number; an IPv4 address occupies the low 32 bits.
     public var bits: UInt128 { UInt128(self.high) << 64 | UInt128(self.low) }
     /// In two halves: a number of 128 bits would align every value that holds an address to 16 octets.
-    private let high: UInt64
-    private let low: UInt64
+    let high: UInt64
+    let low: UInt64
 
     /// Creates an IPv4 address from its 32 bits, the first octet being the most significant.
     public init(ipv4 bits: UInt32) {
@@ -93,5 +93,12 @@ public struct AddressPrefix: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The notation `192.0.2.7/24`.
-    public var description: String { self.address.description + "/" + String(self.length) }
+    public var description: String {
+        var text: [UInt8] = []
+        text.reserveCapacity(43)
+        self.address.write(to: &text)
+        text.append(UInt8(ascii: "/"))
+        text.append(decimal: UInt8(truncatingIfNeeded: self.length))
+        return String(decoding: text, as: UTF8.self)
+    }
 }
