@@ -67,30 +67,23 @@ struct KernelTests {
         let shipped = ProcessInfo.processInfo.environment["NETPATH_CONNECTIVITY_SCENARIOS"]
         let program = try shipped ?? MonitorProcess.builtProduct("ConnectivityScenarios")
         try self.lab.addInterfaces(48, prefix: "other")
-        // Built for debugging, and with other tests beside it, it takes longer; that is to notice a wait for a timer.
-        let budget = shipped == nil ? 50_000 : 5_000
-        // What else the machine does only adds to it, so what took longer is measured again a little later.
-        var median = try self.medianOfFirstReads(of: program)
-        for _ in 0..<9 where median > budget {
-            try self.lab.run("sleep 2")
-            median = try self.medianOfFirstReads(of: program)
+        var (times, processorTimes): ([Int], [Int]) = ([], [])
+        for _ in 0..<15 {
+            let words = try self.lab.start(program, ["snapshot"]).nextText().split(separator: " ")
+            #expect(words.first == "connected")
+            try #require(words.count == 3)
+            try times.append(#require(Int(words[1])))
+            try processorTimes.append(#require(Int(words[2])))
         }
-        #expect(median <= budget)
+        let (median, processor) = (times.sorted()[7], processorTimes.sorted()[7])
+        print("first read of NetworkMonitor.shared, 50 interfaces: \(median) µs, \(processor) µs of the processor")
+        // The least, since what else the machine does only adds to it; what is built for debugging takes longer.
+        #expect(try #require(processorTimes.min()) <= (shipped == nil ? 50_000 : 5_000))
+        // On a busy machine every thread that is woken waits for a processor; that is to notice a wait for a timer.
+        #expect(median < 100_000)
         try self.goOffline()
         // The other interfaces are up, so there is something to connect with.
         #expect(try self.start("ConnectivityScenarios", "snapshot").nextText().hasPrefix("unsatisfied "))
-    }
-
-    /// The time in microseconds that half of fifteen processes need at most.
-    private func medianOfFirstReads(of program: String) throws -> Int {
-        let times = try (0..<15).map { _ in
-            let words = try self.lab.start(program, ["snapshot"]).nextText().split(separator: " ")
-            #expect(words.first == "connected")
-            return try #require(words.last.flatMap { Int($0) })
-        }
-        let median = times.sorted()[times.count / 2]
-        print("first read of NetworkMonitor.shared, 50 interfaces: median \(median) µs, most \(times.max() ?? 0) µs")
-        return median
     }
 
     @Test func tenThousandStartsLeaveNothingBehind() throws {
