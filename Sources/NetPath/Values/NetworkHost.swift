@@ -53,7 +53,8 @@ public enum NetworkHost: Hashable, Sendable {
             }
         }
         // No top-level domain is a number (RFC 3696), and the resolver would take 192.0.2 for an address.
-        guard let last = labels.last, last.utf8.contains(where: { $0 >= UInt8(ascii: "A") }) else {
+        guard let last = labels.last, last.utf8.contains(where: { $0 >= UInt8(ascii: "A") && $0 != UInt8(ascii: "_") })
+        else {
             throw Fault("has an IPv4 address that is none")
         }
         self = .name(String(text))

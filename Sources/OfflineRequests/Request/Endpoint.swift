@@ -10,7 +10,7 @@ import NetPath
 struct Endpoint: Hashable, Sendable {
     /// The host in lower case, and the port where it is not that of the scheme, for example `example.net:8080`.
     let authority: String
-    /// What comes before the path.
+    /// What comes before the path, as it was written.
     private let start: ArraySlice<UInt8>
     /// The host as it was written, without brackets.
     private let host: ArraySlice<UInt8>

@@ -7,8 +7,9 @@ import Synchronization
 
 /// The requests of a queue on disk.
 ///
-/// Everything is in the database, nothing is kept in memory but the numbers of gates. All functions block; any thread
-/// may call them, but none from within a transaction.
+/// Everything is in the database; what is kept in memory besides, the numbers of gates and what the last transaction
+/// left, is true for as long as the file is as that left it. All functions block; any thread may call them, but none
+/// from within a transaction.
 ///
 /// The file may be used by several processes. Each looks before every transaction whether the name still leads to the
 /// file it has open: a process that finds it damaged puts another in its place.

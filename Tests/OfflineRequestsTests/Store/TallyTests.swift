@@ -26,6 +26,8 @@ private struct Walk {
 
     let bench: StoreBench
     var store: RequestStore
+    /// What another process would have; the two take turns, and each must see what the other did.
+    var other: RequestStore
     var model = StoreModel()
     var random: SeededGenerator
     var time = 0
@@ -34,6 +36,7 @@ private struct Walk {
         self.random = SeededGenerator(seed: seed)
         self.bench = try StoreBench()
         self.store = try self.bench.open()
+        self.other = try self.bench.open()
     }
 
     private func change<Value: Sendable>(_ body: (StoreTransaction) throws -> Value) throws -> Value {
@@ -60,6 +63,7 @@ private struct Walk {
     ///
     /// - Returns: What.
     mutating func step() throws -> String {
+        if Int.random(in: 0..<3, using: &self.random) == 0 { swap(&self.store, &self.other) }
         switch Int.random(in: 0..<24, using: &self.random) {
         case 0..<8:
             let request = self.request()
