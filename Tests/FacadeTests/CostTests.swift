@@ -43,13 +43,19 @@ struct CostTests {
         let (lab, _) = try NetworkNamespace.online()
         let scenario = try Scenario("latency", in: lab)
         var times: [String: [Double]] = [:]
-        for host in 1...202 {
-            try scenario.next("ready")
-            try lab.ip("route replace default via 192.0.2.\(host)")
-            let line = try scenario.process.next(timeout: .seconds(30))
-            try times[#require(line["event"]?.string), default: []].append(#require(line["microseconds"]?.number))
+        var change = 0
+        while true {
+            let line = try scenario.process.next()
+            let event = try #require(line["event"]?.string)
+            if event == "done" { break }
+            guard event == "ready" else {
+                try times[event, default: []].append(#require(line["microseconds"]?.number))
+                continue
+            }
+            change += 1
+            try lab.ip("route replace default via 192.0.2.\(100 + change % 100)")
         }
-        try scenario.finish()
+        try scenario.process.waitForEnd()
         let (hops, handlers) = try (#require(times["hop"]).sorted(), #require(times["handler"]).sorted())
         let (hop, handler) = (hops[hops.count / 2], handlers[handlers.count / 2])
         print("a block after the coordinator's callback: median \(hop) µs; pathUpdateHandler: \(handler) µs")

@@ -54,35 +54,46 @@ func cycle(_ count: Int) {
 /// Somebody else has to change the network whenever this is ready.
 func measureLatency() {
     let callback = Callback()
-    let measured = DispatchSemaphore(value: 0)
-    callback.follow { measured.signal() }
     // Sharers are called in no particular order: one of many is called before the monitor.
     for _ in 0..<20 { SharedPath.process.update(Stamp(callback)) }
-    // The first path is no change.
-    measured.wait()
     let queue = DispatchQueue(label: "latency")
     let hop = DispatchQueue(label: "hop")
     @Sendable func record(_ event: String) {
         let microseconds = callback.microseconds
         say(event, ["microseconds": microseconds])
-        measured.signal()
     }
     for _ in 0..<101 {
-        callback.follow { hop.async { record("hop") } }
+        let hopped = Occurrence()
+        callback.follow { hop.async { hopped.happen { record("hop") } } }
         say("ready")
-        measured.wait()
+        hopped.wait()
         callback.follow {}
         let monitor = NWPathMonitor()
-        monitor.pathUpdateHandler = { _ in measured.signal() }
+        let (started, handled) = (Occurrence(), Occurrence())
+        monitor.pathUpdateHandler = { _ in started.happen() }
         monitor.start(queue: queue)
-        measured.wait()
+        started.wait()
         // What is replaced after the first call is not called with the same path again.
-        monitor.pathUpdateHandler = { _ in record("handler") }
+        monitor.pathUpdateHandler = { _ in handled.happen { record("handler") } }
         say("ready")
-        measured.wait()
+        handled.wait()
         monitor.cancel()
     }
     say("done")
+}
+
+/// Something that is waited for, and counts once: the network may also change by itself.
+private final class Occurrence: Sendable {
+    private let hasHappened = Atomic(false)
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func happen(_ body: () -> Void = {}) {
+        if self.hasHappened.exchange(true, ordering: .sequentiallyConsistent) { return }
+        body()
+        self.semaphore.signal()
+    }
+
+    func wait() { self.semaphore.wait() }
 }
 
 /// What the first of many sharers does and when it was called.
