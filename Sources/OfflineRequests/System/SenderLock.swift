@@ -32,22 +32,15 @@ final class SenderLock {
         return true
     }
 
-    /// Whether somebody has the lock of a queue, found out without touching it.
+    /// Whether somebody has the lock of a queue.
     ///
-    /// To try would be heard by nobody, but whoever tries at the same instant would go without for ever.
+    /// Not from `/proc/locks`: the kernel hands that out in pieces, and passes over locks when others go meanwhile.
     static func isHeld(at path: String) -> Bool {
-        var status = stat()
-        guard unsafe stat(path, &status) == 0, let file = unsafe fopen("/proc/locks", "re") else { return false }
-        defer { _ = unsafe fclose(file) }
-        var line = [CChar](repeating: 0, count: 256)
-        while unsafe fgets(&line, Int32(line.count), file) != nil {
-            // 1: FLOCK  ADVISORY  WRITE 708 00:1f:13364 0 EOF
-            let octets = line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-            let fields = String(decoding: octets, as: UTF8.self).split(separator: " ")
-            guard fields.count > 5, fields[1] == "FLOCK", fields[3] == "WRITE" else { continue }
-            // Devices have other numbers here than in stat(2) on some file systems.
-            if fields[5].split(separator: ":").last == "\(status.st_ino)" { return true }
-        }
+        guard let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return false }
+        guard flock(file.number, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+        _ = flock(file.number, LOCK_UN)
+        // Who tried at this instant was refused, hears this, and tries again.
+        _ = FileDescriptor(unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW))
         return false
     }
 }

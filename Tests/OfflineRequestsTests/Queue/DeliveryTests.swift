@@ -61,6 +61,8 @@ struct QueueDeliveryTests {
         try await lab.transport.waitForHeld()
         try await Self.eventually { try queue.record(id: id)?.state == .running }
         #expect(try queue.record(id: id)?.waiting == nil)
+        // Else the sender may have taken it up already.
+        try await queue.pause()
         let other = try lab.open(QueueSettings(sends: false))
         let second = try await other.enqueue(lab.request("second"))
         #expect(try other.record(id: second)?.waiting == .otherSender)

@@ -4,6 +4,7 @@
 import Foundation
 import NetPath
 import NetPathTestKit
+import Synchronization
 import Testing
 
 @testable import OfflineRequests
@@ -58,6 +59,7 @@ struct QueuePartTests {
         let second = try SenderLock(path: path)
         #expect(sleeper.sleep.files.add(path, .closedAfterWriting) != nil)
         #expect(!SenderLock.isHeld(at: path))
+        #expect(sleeper.heard() == .file, "who tried meanwhile tries again")
         #expect(first?.take() == true)
         #expect(!second.take())
         #expect(SenderLock.isHeld(at: path))
@@ -66,6 +68,54 @@ struct QueuePartTests {
         #expect(sleeper.heard() == .file)
         #expect(second.take())
         #expect(throws: QueueError.self) { try SenderLock(path: folder["missing/queue-sender"]) }
+    }
+
+    @Test func theLockIsSeenAmongOthersThatComeAndGo() throws {
+        let folder = try TemporaryDirectory()
+        let sender = try SenderLock(path: folder["queue-sender"])
+        let others = try (0..<300).map { try StoreLock(folder["other-\($0)"]) }
+        for other in others { other.share() }
+        #expect(sender.take())
+        let isDone = Atomic(false)
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isDone.load(ordering: .relaxed) {
+                for other in others { other.release() }
+                for other in others { other.takeAlone() }
+            }
+            hasEnded.signal()
+        }
+        let missed = (0..<2_000).count { _ in !SenderLock.isHeld(at: folder["queue-sender"]) }
+        isDone.store(true, ordering: .relaxed)
+        hasEnded.wait()
+        #expect(missed == 0)
+    }
+
+    @Test func whoAsksForTheLockKeepsItFromNobody() throws {
+        let folder = try TemporaryDirectory()
+        let path = folder["queue-sender"]
+        let sleeper = try Sleeper()
+        _ = try SenderLock(path: path)
+        #expect(sleeper.sleep.files.add(path, .closedAfterWriting) != nil)
+        let isDone = Atomic(false)
+        let hasEnded = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isDone.load(ordering: .relaxed) { _ = SenderLock.isHeld(at: path) }
+            hasEnded.signal()
+        }
+        var refusals = 0
+        for _ in 0..<50_000 where refusals < 100 {
+            let lock = try SenderLock(path: path)
+            // The end of the one before.
+            _ = sleeper.heard()
+            while !lock.take() {
+                refusals += 1
+                try #require(sleeper.sleep.wait(until: Sleep.now() + .seconds(30)).contains(.file))
+            }
+        }
+        isDone.store(true, ordering: .relaxed)
+        hasEnded.wait()
+        print("\(refusals) times somebody asked at the same instant")
     }
 
     @Test func theBellIsHeardAndNothingElseIs() throws {
