@@ -102,7 +102,7 @@ final class StoreConnection: Sendable {
                 if let failure = transaction.failure { throw failure }
                 let tally = try transaction.tally.write(db, before: before)
                 try SQLStatement(db, "COMMIT").run()
-                let (gateNumbers, version) = (transaction.gateNumbers, db.version)
+                let (gateNumbers, version) = (transaction.gateNumbers, db.dataVersion)
                 self.memory.withLock {
                     $0.gateNumbers = gateNumbers
                     $0.tally = (of: version, value: tally)
@@ -122,7 +122,7 @@ final class StoreConnection: Sendable {
 
     /// What is known of the queue as it is now, which is read only when somebody else has changed the file.
     private func tally(_ db: Database) throws -> StoreTally {
-        let version = db.version
+        let version = db.dataVersion
         if let (of: last, value: tally) = self.memory.withLock({ $0.tally }), last == version { return tally }
         return try StoreTally.read(db)
     }

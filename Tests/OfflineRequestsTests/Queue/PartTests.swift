@@ -103,6 +103,10 @@ struct QueuePartTests {
             while !isDone.load(ordering: .relaxed) { _ = SenderLock.isHeld(at: path) }
             hasEnded.signal()
         }
+        defer {
+            isDone.store(true, ordering: .relaxed)
+            hasEnded.wait()
+        }
         var refusals = 0
         for _ in 0..<50_000 where refusals < 100 {
             let lock = try SenderLock(path: path)
@@ -113,8 +117,6 @@ struct QueuePartTests {
                 try #require(sleeper.sleep.wait(until: Sleep.now() + .seconds(30)).contains(.file))
             }
         }
-        isDone.store(true, ordering: .relaxed)
-        hasEnded.wait()
         print("\(refusals) times somebody asked at the same instant")
     }
 

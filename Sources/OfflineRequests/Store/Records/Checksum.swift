@@ -13,10 +13,8 @@ enum Checksum {
         let span = octets.span
         var index = 0
         while index + 8 <= span.count {
-            // Looked up once whether it is there, so that the eight become one load.
-            let part = span.extracting(index..<index + 8)
             var word: UInt64 = 0
-            for place in 0..<8 { word |= UInt64(part[place]) << UInt64(place * 8) }
+            for place in 0..<8 { word |= UInt64(span[index + place]) << UInt64(place * 8) }
             self.mix(word, into: &hash)
             index += 8
         }

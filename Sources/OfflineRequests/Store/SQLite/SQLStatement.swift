@@ -11,9 +11,9 @@ extension Database {
         unsafe sqlite3_busy_timeout(self.sqliteConnection, milliseconds)
     }
 
-    /// A number that another change of the file, by whoever it may be, makes another one; to be read in a transaction,
-    /// which is what looks for changes by others (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html).
-    var version: UInt32 {
+    /// A number that every change of the file, by whoever it may be, makes another one: those of others as soon as a
+    /// transaction begins (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion).
+    var dataVersion: UInt32 {
         var version: UInt32 = 0
         _ = unsafe sqlite3_file_control(self.sqliteConnection, "main", SQLITE_FCNTL_DATA_VERSION, &version)
         return version

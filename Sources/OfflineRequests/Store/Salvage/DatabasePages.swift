@@ -5,7 +5,8 @@
 ///
 /// Pages whose latest form is in the journal come from there (https://www.sqlite.org/fileformat2.html#walformat).
 struct DatabasePages {
-    /// How long a page of a queue is: a durable commit costs what its pages cost, and most have a little on three.
+    /// How long a page of a queue is: a durable commit costs what its pages cost, and most change three of them by a few
+    /// hundred octets at most.
     static let size = 2048
 
     private let file: FileReader
