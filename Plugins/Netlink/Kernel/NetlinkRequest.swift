@@ -41,10 +41,13 @@ struct NetlinkRequest {
         self.noteLength()
     }
 
-    private mutating func append(_ type: Int, _ value: UInt32) {
-        self.beginAttribute(type, length: 4)
-        self.message.append(contentsOf: repeatElement(0, count: 4))
-        self.message.setNative(value, at: self.message.count - 4)
+    private mutating func append(_ type: Int, _ value: some FixedWidthInteger) {
+        let length = value.bitWidth / 8
+        self.beginAttribute(type, length: length)
+        let start = self.message.count
+        // Attributes begin at multiples of four octets; the padding does not count to their length.
+        self.message.append(contentsOf: repeatElement(0, count: (length + 3) & ~3))
+        self.message.setNative(value, at: start)
         self.noteLength()
     }
 
@@ -90,24 +93,35 @@ struct NetlinkRequest {
     /// Asks what the kernel would do with a packet.
     ///
     /// - Parameters:
-    ///   - destination: Where it goes.
-    ///   - interface: The interface it has to leave through; nil leaves the choice to the kernel.
+    ///   - flow: The packet.
     ///   - matchesTable: Whether the answer shall be the route as it stands in the table; else it is the route as
     ///     applied to this packet, which alone carries the source address.
-    /// - Returns: The request.
-    static func route(to destination: IPAddress, through interface: UInt32?, matchesTable: Bool) -> NetlinkRequest {
+    /// - Returns: The request; its last attribute names the interface, where there is one.
+    static func route(_ flow: Flow, matchesTable: Bool) -> NetlinkRequest {
         // With FIB_MATCH alone IPv4 reports table 254 for routes of other tables; IPv6 answers both flags together
         // with EINVAL under strict checking, which looks like a blackhole.
         var flags: Int32 = 0
         if matchesTable { flags |= RTM_F_FIB_MATCH }
-        if matchesTable, destination.family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
+        if matchesTable, flow.destination.family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
         // struct rtmsg: family, lengths of destination and source, and others; flags.
         var request = NetlinkRequest(RTM_GETROUTE, flags: 0, headerLength: 12)
-        request.message[16] = UInt8(destination.family == .ipv4 ? AF_INET : AF_INET6)
-        request.message[17] = UInt8(destination.bitWidth)
+        request.message[16] = UInt8(flow.destination.family == .ipv4 ? AF_INET : AF_INET6)
+        request.message[17] = UInt8(flow.destination.bitWidth)
         request.message.setNative(UInt32(flags), at: 24)
-        request.append(Int(RTA_DST.rawValue), destination)
-        if let interface { request.append(Int(RTA_OIF.rawValue), interface) }
+        request.append(Int(RTA_DST.rawValue), flow.destination)
+        if let source = flow.source {
+            request.message[18] = UInt8(source.bitWidth)
+            request.append(Int(RTA_SRC.rawValue), source)
+        }
+        if let mark = flow.mark { request.append(Int(RTA_MARK.rawValue), mark) }
+        if let userID = flow.userID { request.append(Int(RTA_UID.rawValue), userID) }
+        if let transport = flow.transport {
+            request.append(Int(RTA_IP_PROTO.rawValue), transport.protocolNumber)
+            // Ports are in network order.
+            if let port = transport.sourcePort { request.append(Int(RTA_SPORT.rawValue), port.bigEndian) }
+            if let port = transport.destinationPort { request.append(Int(RTA_DPORT.rawValue), port.bigEndian) }
+        }
+        if let interface = flow.interface { request.append(Int(RTA_OIF.rawValue), interface) }
         return request
     }
 }

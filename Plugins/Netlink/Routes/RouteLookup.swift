@@ -26,9 +26,10 @@ final class RouteLookup {
 
         init(_ destination: IPAddress) {
             self.destination = destination
-            self.verdict = .route(to: destination, through: nil, matchesTable: true)
-            self.source = .route(to: destination, through: nil, matchesTable: false)
-            self.throughInterface = .route(to: destination, through: 0, matchesTable: true)
+            let flow = Flow(to: destination)
+            self.verdict = .route(flow, matchesTable: true)
+            self.source = .route(flow, matchesTable: false)
+            self.throughInterface = .route(flow.with(\.interface, 0), matchesTable: true)
         }
     }
 
@@ -40,7 +41,7 @@ final class RouteLookup {
         let loopback = [IPAddress(ipv4: 0x7F00_0001), IPAddress(ipv6: 1)]
         self.unsupported = Set(
             loopback.filter { address in
-                let request = NetlinkRequest.route(to: address, through: nil, matchesTable: true)
+                let request = NetlinkRequest.route(Flow(to: address), matchesTable: true)
                 guard case .failure(let error) = queries.ask(request, RouteReply.init) else { return false }
                 return [.invalid, .notSupported, .notPermitted, .timedOut, .broken, .badAnswer].contains(error)
             }.map(\.family)
@@ -68,8 +69,8 @@ final class RouteLookup {
     /// Only the route as it stands in the table counts, and errors say nothing about why, as with default routes.
     func route(to destination: IPAddress, through interface: UInt32) -> RouteAnswer {
         func ask(matchesTable: Bool) -> Result<RouteReply, SystemError> {
-            let request = NetlinkRequest.route(to: destination, through: interface, matchesTable: matchesTable)
-            return self.replies([request], about: [destination])[0]
+            let flow = Flow(to: destination).with(\.interface, interface)
+            return self.replies([.route(flow, matchesTable: matchesTable)], about: [destination])[0]
         }
         let answer = self.answer(ask(matchesTable: true), family: destination.family)
         guard case .route(var route) = answer else { return answer == .unknown ? .unknown : .noRoute }

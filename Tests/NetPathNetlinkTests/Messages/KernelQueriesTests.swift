@@ -8,19 +8,43 @@ import Testing
 
 /// Requests as they are sent, and questions that share a datagram.
 struct KernelQueriesTests {
-    @Test func requestIsWrittenAsTheKernelReadsIt() {
+    @Test func requestIsWrittenAsTheKernelReadsIt() throws {
+        var flow = Flow(to: IPAddress(ipv4: 0x0900_0001))
+        flow.interface = 7
+        flow.source = IPAddress(ipv4: 0xC000_0202)
+        flow.mark = 51_820
+        flow.userID = 1000
+        flow.transport = Flow.Transport(protocolNumber: Flow.Transport.tcp, destinationPort: 443)
         var datagram: [UInt8] = []
-        NetlinkRequest.route(to: IPAddress(ipv4: 0x0900_0001), through: 7, matchesTable: false)
-            .append(to: &datagram, sequence: 0x0102_0304)
-        var message: (sequence: UInt32, destination: IPAddress?, interface: UInt32?)?
-        NetlinkMessage.forEach(in: datagram) {
-            let destination = $0.attribute(1, headerLength: 12)?.address
-            message = ($0.sequence, destination, $0.attribute(4, headerLength: 12)?.uint32)
+        let request = NetlinkRequest.route(flow, matchesTable: false)
+        request.append(to: &datagram, sequence: 0x0102_0304)
+        request.asking(about: 8).append(to: &datagram, sequence: 0x0102_0305)
+        var interfaces: [UInt32?] = []
+        var sequences: [UInt32] = []
+        NetlinkMessage.forEach(in: datagram) { message in
+            func attribute(_ type: Int) -> NetlinkAttribute? { message.attribute(type, headerLength: 12) }
+            sequences.append(message.sequence)
+            interfaces.append(attribute(4)?.uint32)
+            // The lengths of both addresses, in bits.
+            #expect(message.field(at: 1, as: UInt8.self) == 32)
+            #expect(message.field(at: 2, as: UInt8.self) == 32)
+            #expect(attribute(1)?.address == flow.destination)
+            #expect(attribute(2)?.address == flow.source)
+            #expect(attribute(16)?.uint32 == 51_820)
+            #expect(attribute(25)?.uint32 == 1000)
+            #expect(attribute(27).map { Array($0.octets) } == [6])
+            #expect(attribute(28) == nil)
+            #expect(attribute(29).map { Array($0.octets) } == [0x01, 0xBB])
         }
-        #expect(datagram.count == 44)
-        #expect(message?.sequence == 0x0102_0304)
-        #expect(message?.destination == IPAddress(ipv4: 0x0900_0001))
-        #expect(message?.interface == 7)
+        #expect(sequences == [0x0102_0304, 0x0102_0305])
+        #expect(interfaces == [7, 8])
+    }
+
+    @Test func aPacketOfWhichNothingIsDecidedAsksForItsDestinationOnly() {
+        var datagram: [UInt8] = []
+        NetlinkRequest.route(Flow(to: IPAddress(ipv4: 0x0900_0001)), matchesTable: true)
+            .append(to: &datagram, sequence: 1)
+        #expect(datagram.count == 36)
     }
 
     @Test func everyQuestionGetsItsOwnAnswer() throws {
