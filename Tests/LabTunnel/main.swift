@@ -1,2 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
+
+// What networks in namespaces need at their ends. The first word says what this process is:
+//
+//   carry NAME ENDPOINT        a tunnel: carries the packets of the tun device NAME in UDP datagrams to ENDPOINT
+//   answer                     the internet: answers for every address on every Ethernet interface of the namespace
+//   probe MILLISECONDS A,B C…  a program that wants answers: prints which addresses answered, and ends as soon as all
+//                              addresses of one group (those between commas) have
+//
+// Options of the first and the last: --mark N (SO_MARK), --device NAME (SO_BINDTODEVICE), --source ADDRESS (bind); of
+// the last: --port N, 7 without it.
+
+import Glibc
+
+func fail(_ message: String) -> Never {
+    _ = unsafe Array("LabTunnel: \(message)\n".utf8).withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
+    exit(2)
+}
+
+var words: [String] = []
+var options: [String: String] = [:]
+var arguments = CommandLine.arguments.dropFirst().makeIterator()
+while let word = arguments.next() {
+    guard word.hasPrefix("--") else {
+        words.append(word)
+        continue
+    }
+    guard let value = arguments.next() else { fail("\(word) needs a value") }
+    options[word] = value
+}
+let socketOptions = DatagramSocket.Options(
+    mark: options["--mark"].flatMap { UInt32($0) },
+    device: options["--device"],
+    source: options["--source"]
+)
+
+switch words.first {
+case "carry" where words.count == 3:
+    guard let endpoint = SocketAddress(words[2], port: Answer.tunnelPort) else { fail("no address: \(words[2])") }
+    TunnelCarrier(device: words[1], endpoint: endpoint, options: socketOptions).run()
+case "answer" where words.count == 1:
+    AnsweringRouter().run()
+case "probe" where words.count > 2:
+    guard let bound = Int(words[1]) else { fail("no time: \(words[1])") }
+    let groups = words[2...].map { $0.split(separator: ",").map(String.init) }
+    let port = options["--port"].flatMap { UInt16($0) } ?? 7
+    Probe(groups: groups, port: port, options: socketOptions).run(within: .milliseconds(bound))
+default:
+    fail("see the beginning of main.swift for the arguments")
+}

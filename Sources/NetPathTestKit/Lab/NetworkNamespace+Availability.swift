@@ -25,11 +25,13 @@ extension NetworkNamespace {
     /// ```swift
     /// @Suite(.enabled(if: NetworkNamespace.isAvailableOrRequired, "\(NetworkNamespace.unavailableReason ?? "")"))
     /// ```
-    public static var isAvailableOrRequired: Bool {
+    public static var isAvailableOrRequired: Bool { isRequired || isAvailable }
+
+    /// Whether what cannot run here must fail rather than skip: this is a CI machine.
+    public static var isRequired: Bool {
         let environment = ProcessInfo.processInfo.environment
-        let isRequired = ["CI", "NETPATH_CI"].contains { name in
+        return ["CI", "NETPATH_CI"].contains { name in
             environment[name].map { !["", "0", "false"].contains($0) } ?? false
         }
-        return isRequired || isAvailable
     }
 }

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// Asks addresses for an answer, as programs do that know nothing of routes: connects a UDP socket and sends.
+struct Probe {
+    /// Groups of addresses; the answer of one whole group is enough.
+    let groups: [[String]]
+    let port: UInt16
+    let options: DatagramSocket.Options
+
+    /// Asks until a group has answered or the time is over, and prints which addresses answered.
+    func run(within bound: Duration) -> Never {
+        let deadline = ContinuousClock.now + bound
+        let addresses = self.groups.joined().map { text in
+            guard let address = SocketAddress(text, port: self.port) else { fail("no address: \(text)") }
+            return (text: text, address: address)
+        }
+        var sockets: [(text: String, socket: DatagramSocket)] = []
+        var answered: Set<String> = []
+        var nextTry = ContinuousClock.now
+        while !self.groups.contains(where: { answered.isSuperset(of: $0) }), .now < deadline {
+            if .now >= nextTry {
+                // Each time a socket of its own: which source it has is decided when it connects. The others stay, since
+                // an answer may take its time.
+                for (text, address) in addresses where !answered.contains(text) {
+                    guard let socket = DatagramSocket(address.family, self.options) else { continue }
+                    guard socket.connect(to: address) else {
+                        close(socket.descriptor)
+                        continue
+                    }
+                    socket.send([0x6e, 0x65, 0x74])
+                    sockets.append((text, socket))
+                }
+                nextTry = .now + .milliseconds(60)
+            }
+            let remaining = Int32((min(nextTry, deadline) - .now) / .milliseconds(1)) + 1
+            let readable = waitForInput(sockets.map(\.socket.descriptor), milliseconds: max(0, remaining))
+            var buffer = [UInt8](repeating: 0, count: 64)
+            for (entry, isReadable) in zip(sockets, readable) where isReadable {
+                if receive(from: entry.socket.descriptor, into: &buffer) != nil { answered.insert(entry.text) }
+            }
+        }
+        say("{\"answered\":[\(answered.sorted().map { "\"\($0)\"" }.joined(separator: ","))]}")
+        exit(0)
+    }
+}
