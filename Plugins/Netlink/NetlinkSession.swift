@@ -260,9 +260,10 @@ final class NetlinkSession {
     /// - Throws: ``NetlinkError`` when the kernel does not answer. What was known before is kept: a table that could
     ///   not be read is not an empty one.
     private func readEverything() throws(NetlinkError) {
-        var fresh = LinkTable()
+        let rules = self.context.interfaceRules
+        var fresh = LinkTable(rules: rules)
         for _ in 0..<Self.dumpAttempts {
-            fresh = LinkTable()
+            fresh = LinkTable(rules: rules)
             let links = self.queries.dump(.dumpLinks()) { message in
                 if let update = LinkUpdate(message) { fresh.apply(update, now: nil) }
             }
@@ -361,6 +362,7 @@ final class NetlinkSession {
             for leg in route.legs { egress.append(leg.interfaceIndex) }
         }
         observation.interfaces = self.table.reportable(including: egress)
+        observation.isAbridged = self.table.isAbridged
         observation.representatives = self.representatives
         observation.dnsServers = self.dnsServers
         observation.limitations = self.limitations

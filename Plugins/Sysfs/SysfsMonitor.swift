@@ -64,7 +64,7 @@ public struct SysfsMonitor: PathMonitor {
         var noted: [String] = []
         while !Task.isCancelled {
             let isAsked = refresh.take()
-            let (observation, isNews) = try session.look()
+            let (observation, isNews) = try session.look(rules: context.interfaceRules)
             for limitation in observation.limitations where !noted.contains(limitation) {
                 context.log(.warning, limitation)
             }

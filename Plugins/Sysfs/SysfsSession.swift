@@ -34,8 +34,10 @@ package final class SysfsSession {
     /// A picture is read in pieces, and a change in the middle of it shows what never was, such as a route without its
     /// address. So news is believed when the next look shows the same.
     ///
+    /// - Parameter rules: What the configuration says of interfaces.
+    /// - Returns: The evidence, and whether it is another than before.
     /// - Throws: ``SysfsError`` when nothing of this network namespace can be read.
-    package func look() throws(SysfsError) -> (Observation, isNews: Bool) {
+    package func look(rules: [InterfaceRule] = []) throws(SysfsError) -> (Observation, isNews: Bool) {
         let start = self.clock.now()
         var reading = try self.reader.read()
         // Readings carry no time and no memory: equal ones are the same picture.
@@ -47,7 +49,7 @@ package final class SysfsSession {
             }
         }
         let now = self.clock.now()
-        let observation = self.history.observe(reading, at: now)
+        let observation = self.history.observe(reading, rules: rules, at: now)
         let isNews = observation != self.last
         self.last = observation
         self.lastReading = reading

@@ -21,6 +21,7 @@ struct ChaosMonitor: PathMonitor {
             watchedAddresses: context.watchedAddresses,
             report: { gate.take($0, deliver: context.report) },
             offer: context.offer,
+            interfaceRules: { context.interfaceRules },
             log: context.log
         )
         let inner = self.inner

@@ -79,6 +79,28 @@ import Testing
         #expect(observation.interface(1) == nil)
     }
 
+    @Test func whatARuleCanStartIsNotCutAndWhatIsIgnoredCostsNoPlace() throws {
+        var history = NetworkHistory(representatives: internet)
+        var crowd = (10..<100).map { index in
+            InterfaceReading.card(UInt32(index), "c\(index)") { $0.nature.hasDevice = false }
+        }
+        for index in 200..<217 as Range<UInt32> {
+            crowd.append(.card(index, "ppp\(index)") { $0.nature.hasDevice = false })
+        }
+        var dialling = InterfaceRule(.init(name: GlobPattern("ppp*")))
+        dialling.dialsOnDemand = true
+        let reading = NetworkReading.cards(crowd)
+        let dialled = history.observe(reading, rules: [dialling], at: self.time(1))
+        #expect(dialled.interfaces?.filter { $0.index >= 200 }.count == 17)
+        #expect(dialled.isAbridged)
+        var ignoring = InterfaceRule(.init(name: GlobPattern("c*")))
+        ignoring.isIgnored = true
+        let ignored = history.observe(reading, rules: [ignoring], at: self.time(2))
+        #expect(ignored.interfaces?.filter { $0.index >= 200 }.count == NetworkHistory.spareLimit)
+        #expect(ignored.isAbridged)
+        #expect(!history.observe(reading, rules: [dialling, ignoring], at: self.time(3)).isAbridged)
+    }
+
     @Test func defaultRoutesOfEachInterface() {
         var history = NetworkHistory(representatives: internet)
         var reading = NetworkReading.cards(

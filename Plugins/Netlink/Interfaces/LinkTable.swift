@@ -19,21 +19,36 @@ struct LinkTable {
         var sawRouterAdvertisement = false
         /// When each link-local address was added; the kernel adds one as soon as the carrier is there.
         var linkLocalSince: MonotonicTime?
+        /// Nil until it is stored.
+        fileprivate(set) var rank: Rank?
     }
 
     /// How much an interface matters.
     enum Rank: Int, CaseIterable {
-        /// Hardware, or with an address that reaches beyond the link.
+        /// It could carry a path, or be one step away from it.
         case principal
         case withCarrier
         case withoutCarrier
         case down
+        /// A rule says to ignore it.
+        case ignored
         /// Loopback, and members of a bridge, bond or VRF, which stands for them.
         case hidden
+
+        /// The ranks of spare interfaces, which can only say why there is no path; those closest to one first.
+        static let spare = [Rank.withCarrier, .withoutCarrier, .down]
     }
 
-    /// Virtual interfaces without an address all say the same; that many of them are enough to say it.
+    /// Spare interfaces all say the same; that many of them are enough to say it.
     static let spareLimit = 16
+
+    /// What the configuration says of interfaces.
+    private let rules: [InterfaceRule]
+
+    /// Makes an empty table.
+    init(rules: [InterfaceRule] = []) {
+        self.rules = rules
+    }
 
     private(set) var entries: [UInt32: Entry] = [:]
     private var ranks = [IndexSet](repeating: IndexSet(), count: Rank.allCases.count)
@@ -95,7 +110,7 @@ struct LinkTable {
     /// Applies RTM_DELLINK; the index may come back as another interface.
     mutating func removeLink(_ index: UInt32) {
         guard let entry = self.entries.removeValue(forKey: index) else { return }
-        self.ranks[Self.rank(entry).rawValue].remove(index)
+        if let rank = entry.rank { self.ranks[rank.rawValue].remove(index) }
         if let controller = entry.interface.controllerIndex { self.members[controller]?.remove(index) }
         self.members[index] = nil
         self.unclassified.remove(index)
@@ -172,7 +187,7 @@ struct LinkTable {
                 entry.interface.carrierSince = old.interface.carrierSince
             }
             entry.hasDynamicAddressHistory = entry.hasDynamicAddressHistory || old.hasDynamicAddressHistory
-            self.entries[index] = entry
+            self.store(entry)
         }
     }
 
@@ -204,17 +219,23 @@ struct LinkTable {
     /// The indices of all interfaces that may be asked for a default route of their own.
     var principals: [UInt32] { self.ranks[Rank.principal.rawValue].indices }
 
+    /// Whether ``reportable(including:)`` leaves out spare interfaces.
+    var isAbridged: Bool {
+        Rank.spare.reduce(0) { $0 + self.ranks[$1.rawValue].indices.count } > Self.spareLimit
+    }
+
     /// The interfaces worth reporting, sorted by index: the principal ones, some others to tell by, those asked for,
     /// and what they are built on.
     func reportable(including indices: some Sequence<UInt32>) -> [NetworkInterface] {
         var chosen = self.ranks[Rank.principal.rawValue]
-        var spare = 0
-        for rank in Rank.withCarrier.rawValue...Rank.down.rawValue {
-            for index in self.ranks[rank].indices.prefix(Self.spareLimit - spare) {
-                spare += 1
-                chosen.insert(index)
-            }
+        var places = Self.spareLimit
+        for rank in Rank.spare {
+            let some = self.ranks[rank.rawValue].indices.prefix(places)
+            places -= some.count
+            for index in some { chosen.insert(index) }
         }
+        // Only to name them where somebody asks for an explanation.
+        for index in self.ranks[Rank.ignored.rawValue].indices.prefix(Self.spareLimit) { chosen.insert(index) }
         for index in indices { chosen.insert(index) }
         for index in chosen.indices {
             if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
@@ -222,7 +243,6 @@ struct LinkTable {
         return chosen.indices.compactMap { index in
             guard var entry = self.entries[index] else { return nil }
             entry.interface.type = self.type(of: index)
-            entry.interface.expectsConfiguration = entry.sawRouterAdvertisement || entry.hasDynamicAddressHistory
             entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
             return entry.interface
         }
@@ -240,22 +260,29 @@ struct LinkTable {
 
     private mutating func store(_ entry: Entry) {
         let index = entry.interface.index
-        let rank = Self.rank(entry)
         var entry = entry
+        if case .type(let type) = entry.classification { entry.interface.type = type }
+        entry.interface.expectsConfiguration = entry.sawRouterAdvertisement || entry.hasDynamicAddressHistory
+        let former = entry.rank
+        let rank = self.rank(of: entry.interface)
+        entry.rank = rank
         // Only principal interfaces are asked; what others answered before they lost the rank is stale.
         if rank != .principal { entry.interface.defaultRoutes = nil }
-        let former = self.entries.updateValue(entry, forKey: index).map(Self.rank)
+        self.entries[index] = entry
         guard former != rank else { return }
         if let former { self.ranks[former.rawValue].remove(index) }
         self.ranks[rank.rawValue].insert(index)
     }
 
-    private static func rank(_ entry: Entry) -> Rank {
-        let interface = entry.interface
+    private func rank(of interface: NetworkInterface) -> Rank {
         if interface.flags.contains(.loopback) || interface.controllerIndex != nil { return .hidden }
-        if interface.isHardware == true || interface.addresses.contains(where: \.isGlobal) { return .principal }
+        switch InterfaceRelevance(of: interface, rules: self.rules) {
+        case .relevant: return .principal
+        case .ignored: return .ignored
+        case .spare: break
+        }
         if !interface.flags.contains(.up) { return .down }
-        return self.hasCarrier(entry) ? .withCarrier : .withoutCarrier
+        return interface.hasCarrier != false ? .withCarrier : .withoutCarrier
     }
 
     /// An interface that is down often claims a carrier; the word counts only together with IFF_UP.

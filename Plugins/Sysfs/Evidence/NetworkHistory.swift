@@ -17,7 +17,7 @@ struct NetworkHistory {
     private let representatives: [IPAddress]
     private var memories: [UInt32: Memory]?
 
-    /// Virtual interfaces without an address all say the same; that many of them are enough to say it.
+    /// Spare interfaces all say the same; that many of them are enough to say it.
     static let spareLimit = 16
 
     init(representatives: [IPAddress]) {
@@ -25,7 +25,17 @@ struct NetworkHistory {
     }
 
     /// Takes a reading of a moment.
-    mutating func observe(_ reading: NetworkReading, at now: MonotonicTime) -> Observation {
+    ///
+    /// - Parameters:
+    ///   - reading: What was read.
+    ///   - rules: What the configuration says of interfaces.
+    ///   - now: The moment.
+    /// - Returns: The evidence.
+    mutating func observe(
+        _ reading: NetworkReading,
+        rules: [InterfaceRule] = [],
+        at now: MonotonicTime
+    ) -> Observation {
         self.remember(reading, at: now)
         let choice = RouteChoice(reading)
         var observation = Observation(at: now)
@@ -33,7 +43,9 @@ struct NetworkHistory {
         observation.representatives = self.representatives.map { RepresentativeRoute(to: $0, choice.answer(to: $0)) }
         observation.dnsServers = reading.dnsServers
         observation.limitations = reading.limitations
-        observation.interfaces = self.interfaces(reading, choice, egress: observation.representatives)
+        let selection = self.interfaces(reading, choice, rules: rules, egress: observation.representatives)
+        observation.interfaces = selection.interfaces
+        observation.isAbridged = selection.isAbridged
         return observation
     }
 
@@ -74,32 +86,43 @@ struct NetworkHistory {
     private func interfaces(
         _ reading: NetworkReading,
         _ choice: RouteChoice,
+        rules: [InterfaceRule],
         egress: [RepresentativeRoute]
-    ) -> [NetworkInterface] {
+    ) -> (interfaces: [NetworkInterface], isAbridged: Bool) {
         let stack = InterfaceStack(reading.interfaces)
         var chosen: Set<UInt32> = []
         for case .route(let route) in egress.map(\.answer) { chosen.formUnion(route.legs.map(\.interfaceIndex)) }
         var spare: [Int: [UInt32]] = [:]
-        for interface in reading.interfaces where !interface.isLoopback && interface.controllerIndex == nil {
-            let isHardware = interface.nature.hasDevice == true || interface.nature.isWireless
-            if isHardware || self.addresses(of: interface.index, reading).contains(where: \.isGlobal) {
-                chosen.insert(interface.index)
-            } else {
+        var ignored: [UInt32] = []
+        let interfaces = reading.interfaces.map { self.interface($0, reading, stack) }
+        for (interface, read) in zip(interfaces, reading.interfaces)
+        where !read.isLoopback && interface.controllerIndex == nil {
+            switch InterfaceRelevance(of: interface, rules: rules) {
+            case .relevant: chosen.insert(interface.index)
+            case .ignored: ignored.append(interface.index)
+            case .spare:
                 let hasCarrier = self.memories?[interface.index]?.hadCarrier == true
-                spare[!interface.isUp ? 2 : hasCarrier ? 0 : 1, default: []].append(interface.index)
+                spare[!read.isUp ? 2 : hasCarrier ? 0 : 1, default: []].append(interface.index)
             }
         }
-        chosen.formUnion((0...2).flatMap { spare[$0] ?? [] }.prefix(Self.spareLimit))
+        let spares = (0...2).flatMap { spare[$0] ?? [] }
+        chosen.formUnion(spares.prefix(Self.spareLimit))
+        // Only to name them where somebody asks for an explanation.
+        chosen.formUnion(ignored.prefix(Self.spareLimit))
         for index in chosen { if let parent = stack.parent(of: index) { chosen.insert(parent) } }
-        return reading.interfaces.filter { chosen.contains($0.index) }.map { interface in
-            self.interface(interface, reading, choice, stack)
+        let reported = zip(interfaces, reading.interfaces).filter { chosen.contains($0.0.index) }.map {
+            interface,
+            read in
+            var interface = interface
+            interface.defaultRoutes = self.defaultRoutes(interface, read, reading, choice)
+            return interface
         }
+        return (reported, spares.count > Self.spareLimit)
     }
 
     private func interface(
         _ reading: InterfaceReading,
         _ network: NetworkReading,
-        _ choice: RouteChoice,
         _ stack: InterfaceStack
     ) -> NetworkInterface {
         var interface = NetworkInterface(
@@ -118,7 +141,6 @@ struct NetworkHistory {
         interface.isHardware = reading.nature.hasDevice.map { $0 || reading.nature.isWireless }
         interface.isRadioBlocked = reading.isRadioBlocked
         interface.addresses = self.addresses(of: reading.index, network)
-        interface.defaultRoutes = self.defaultRoutes(interface, reading, network, choice)
         let memory = self.memories?[reading.index]
         // Whether DHCP runs does not show, so that there is no "no".
         interface.expectsConfiguration = memory?.sawRouterAdvertisement == true ? true : nil

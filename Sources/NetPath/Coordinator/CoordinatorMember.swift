@@ -22,7 +22,6 @@ struct CoordinatorMember: Sendable {
         self.record.spokenAt = input
         opinion.report.health = .healthy
         opinion.report.error = nil
-        opinion.report.limitations = observation.limitations
         opinion.report.reportedAt = now
         opinion.report.resynchronizations = observation.resynchronizations
         opinion.observation = observation
@@ -44,6 +43,7 @@ struct CoordinatorMember: Sendable {
         now: MonotonicTime
     ) {
         let verdict = NetPath.evaluate(observation, policy: policy, now: now)
+        opinion.report.limitations = observation.limitations(concerning: verdict?.status)
         opinion.report.status = verdict?.status
         opinion.report.reason = verdict?.reason
         if let verdict { self.record.lastWord = verdict }

@@ -40,6 +40,7 @@ extension CoordinatorStateMachine {
     ) -> [Action] {
         self.inputs += 1
         self.opinionsVersion += 1
+        let hasNewRules = settings.evaluation.interfaceRules != self.settings.evaluation.interfaceRules
         self.settings = settings
         var former = Dictionary(
             zip(self.opinions, self.members).map { ($0.report.name, (opinion: $0, member: $1)) },
@@ -74,7 +75,9 @@ extension CoordinatorStateMachine {
         for index in self.members.indices {
             self.members[index].evaluate(&self.opinions[index], policy: settings.evaluation, now: now)
         }
-        return cancelled + self.supervise(now: now) + self.settle(now: now)
+        // Those that keep running may have left out what the new rules speak of; those that start know them already.
+        let refreshed = hasNewRules ? self.refreshOthers(than: nil, now: now) : []
+        return cancelled + refreshed + self.supervise(now: now) + self.settle(now: now)
     }
 
     private mutating func need(_ index: Int, now: MonotonicTime) -> [Action] {

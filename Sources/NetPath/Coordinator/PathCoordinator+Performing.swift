@@ -112,6 +112,9 @@ extension PathCoordinator {
             },
             offer: { [weak self] resolver in self?.offered(resolver, by: id, generation: generation) },
             routesChanged: { [weak self] in self?.routesChanged() },
+            interfaceRules: { [weak self] in
+                self?.state.withLock { $0.machine.settings.evaluation.interfaceRules } ?? []
+            },
             log: { [log = self.log] level, message in log(level, "\(backend.name): \(message)") }
         )
         let task = Task(executorPreference: self.executor) { [weak self] in

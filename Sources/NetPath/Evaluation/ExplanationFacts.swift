@@ -23,7 +23,7 @@ extension AssessedEvidence {
         if self.observation.isPartial {
             facts.append("The backend sees only part of the routing policy: a route it did not find may exist")
         }
-        return facts + self.observation.limitations.map { "Done without: \($0)" }
+        return facts + self.observation.limitations(concerning: nil).map { "Done without: \($0)" }
     }
 
     // MARK: Routes

@@ -17,9 +17,16 @@ public struct MonitorContext: Sendable {
     /// The current set first; sets that are not taken in time are replaced by the newest. For one consumer.
     public let watchedAddresses: AsyncStream<Set<IPAddress>>
 
+    /// What the configuration says of interfaces at this moment, the first rule that matches first.
+    ///
+    /// What the rules mean is for the evaluation to say; a backend needs them to know which interfaces it must not leave
+    /// out (``InterfaceRelevance``). New ones come with a refresh request. Callable from any thread.
+    public var interfaceRules: [InterfaceRule] { self.rules() }
+
     private let reporter: @Sendable (Observation) -> Void
     private let acceptor: @Sendable (any RouteResolver) -> Void
     private let routeNotice: @Sendable () -> Void
+    private let rules: @Sendable () -> [InterfaceRule]
     private let logger: @Sendable (LogLevel, String) -> Void
 
     /// Creates a context from its parts; coordinators and test kits do, backends do not.
@@ -30,6 +37,7 @@ public struct MonitorContext: Sendable {
         report: @escaping @Sendable (Observation) -> Void,
         offer: @escaping @Sendable (any RouteResolver) -> Void,
         routesChanged: @escaping @Sendable () -> Void = {},
+        interfaceRules: @escaping @Sendable () -> [InterfaceRule] = { [] },
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.clock = clock
@@ -38,6 +46,7 @@ public struct MonitorContext: Sendable {
         self.reporter = report
         self.acceptor = offer
         self.routeNotice = routesChanged
+        self.rules = interfaceRules
         self.logger = log
     }
 

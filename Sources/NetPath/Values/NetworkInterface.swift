@@ -142,6 +142,9 @@ public struct InterfaceRoute: Hashable, Sendable {
     public var metric: UInt32?
     /// The routing table; nil when unknown.
     public var table: UInt32?
+    /// When the route ends, as those of router advertisements do; nil when it has no lifetime or the backend cannot know
+    /// it.
+    @EqualityIgnored public var expiresAt: MonotonicTime?
 
     /// Creates a route.
     public init(family: AddressFamily, gateway: IPAddress? = nil, metric: UInt32? = nil, table: UInt32? = nil) {

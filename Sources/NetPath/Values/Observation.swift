@@ -8,11 +8,13 @@
 public struct Observation: Hashable, Sendable {
     /// The interfaces that could matter, sorted by index; nil when the backend does not see interfaces.
     ///
-    /// A backend may leave out interfaces that cannot carry a path (members of a bridge, one of thousands of virtual
-    /// interfaces without addresses).
+    /// A backend may leave out members of a bridge, bond or VRF, and most of those that are ``InterfaceRelevance/spare``
+    /// or ``InterfaceRelevance/ignored``, but none that the kernel's answers lead through.
     public var interfaces: [NetworkInterface]?
     /// What the kernel would do with packets to the representative addresses; empty when the backend cannot ask.
     public var representatives: [RepresentativeRoute]
+    /// Whether spare interfaces were left out: when there is no path, the list of interfaces is not complete.
+    public var isAbridged: Bool
     /// The name servers of the system's resolver, in order; nil when unknown.
     public var dnsServers: [DNSServer]?
     /// The state of an active probe; nil for backends that send nothing.
@@ -35,11 +37,19 @@ public struct Observation: Hashable, Sendable {
     public init(at time: MonotonicTime) {
         self.interfaces = nil
         self.representatives = []
+        self.isAbridged = false
         self.isPartial = false
         self.limitations = []
         self.observedAt = time
         self.resynchronizations = 0
         self.suspensions = 0
+    }
+
+    /// What the backend had to do without, as far as it concerns a verdict of a status: a list of what carries a path is
+    /// complete without the interfaces that cannot.
+    func limitations(concerning status: PathStatus?) -> [String] {
+        guard self.isAbridged, status != .satisfied else { return self.limitations }
+        return self.limitations + ["there are more virtual interfaces without an address than are listed"]
     }
 
     /// Finds an interface by index.

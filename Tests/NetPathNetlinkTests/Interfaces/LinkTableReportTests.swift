@@ -68,6 +68,60 @@ import Testing
         #expect(!indices(table).contains(16))
     }
 
+    // MARK: What may not be left out
+
+    private func rule(_ pattern: String, _ change: (inout InterfaceRule) -> Void) -> InterfaceRule {
+        var rule = InterfaceRule(.init(name: GlobPattern(pattern)))
+        change(&rule)
+        return rule
+    }
+
+    /// So many spare interfaces that any other of them is left out.
+    private func crowd(_ rules: [InterfaceRule] = []) -> LinkTable {
+        var table = LinkTable(rules: rules)
+        for index in 100..<200 as Range<UInt32> { table.event(.full(index, "c\(index)", kind: "veth")) }
+        return table
+    }
+
+    @Test func whatARuleCanStartIsReported() {
+        var table = self.crowd([self.rule("ppp*") { $0.dialsOnDemand = true }])
+        table.event(.full(300, "ppp9", kind: "tun", hasCarrier: false))
+        #expect(self.indices(table).contains(300))
+        #expect(table.isAbridged)
+        table.event(.full(300, "other", kind: "tun", hasCarrier: false))
+        #expect(!self.indices(table).contains(300), "the rule is about another name")
+    }
+
+    @Test func whatIsIgnoredCostsNoPlace() {
+        var table = self.crowd([self.rule("c*") { $0.isIgnored = true }])
+        for index in 300..<316 as Range<UInt32> { table.event(.full(index, "v\(index)", kind: "veth")) }
+        #expect(self.indices(table).filter { $0 >= 300 } == Array(300..<316))
+        #expect(!table.isAbridged)
+        table.apply(.on(199, "192.0.2.7/24"))
+        #expect(table.principals.isEmpty, "nobody asks for its routes")
+        #expect(self.indices(table, including: [199]).contains(199), "the kernel chose it")
+    }
+
+    @Test func whatHasAStepOfItsOwnIsReported() {
+        var table = self.crowd()
+        table.event(.full(300, "rmnet0", kind: "rmnet", hasCarrier: false))
+        table.classify(300, .type(.cellular), hints: nil)
+        table.event(.full(301, "macsec0", kind: "macsec") { $0.operationalState = .dormant })
+        table.event(.full(302, "macvlan0", kind: "macvlan") { $0.sawRouterAdvertisement = true })
+        #expect(self.indices(table).filter { $0 >= 300 } == [300, 301, 302])
+    }
+
+    @Test func tableThatLeavesNothingOutSaysSo() {
+        var table = LinkTable()
+        for index in 1...16 as ClosedRange<UInt32> { table.event(.full(index, "v\(index)", kind: "veth")) }
+        #expect(!table.isAbridged)
+        table.event(.full(17, "eth0"))
+        table.classify(17, .type(.wired), hints: .hardware)
+        #expect(!table.isAbridged)
+        table.event(.full(18, "v18", kind: "veth", hasCarrier: false))
+        #expect(table.isAbridged)
+    }
+
     @Test func askedForAndParentsAreIncluded() {
         var table = LinkTable()
         for index in 1...40 as ClosedRange<UInt32> { table.event(.full(index, "v\(index)", kind: "veth")) }

@@ -80,6 +80,19 @@ import Testing
         #expect(harness.path?.reason.code == .ignoredInterface)
     }
 
+    @Test func newRulesAskTheRunningBackendsToLookAgain() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.apply([("b0", .active)], keeping: ["b0"])
+        #expect(harness.refreshed.isEmpty, "the rules are the same")
+        var dialling = InterfaceRule(InterfaceRule.Match(name: GlobPattern("ppp*")))
+        dialling.dialsOnDemand = true
+        let settings = CoordinatorSettings(evaluation: EvaluationPolicy(interfaceRules: [dialling]))
+        harness.apply([("b0", .active)], settings: settings, keeping: ["b0"])
+        #expect(harness.refreshed == [0])
+    }
+
     @Test func beforeTheStartItOnlyReplaces() {
         var harness = CoordinatorHarness(.active)
         harness.apply([("x", .active), ("y", .standby)])

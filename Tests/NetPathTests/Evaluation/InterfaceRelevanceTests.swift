@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import NetPath
+
+@Suite struct InterfaceRelevanceTests {
+    private func relevance(
+        _ change: (inout NetworkInterface) -> Void = { _ in },
+        rule: ((inout InterfaceRule) -> Void)? = nil
+    ) -> InterfaceRelevance {
+        var interface = NetworkInterface(index: 3, name: "x0", type: .other, flags: .up)
+        change(&interface)
+        var rules: [InterfaceRule] = []
+        if let rule {
+            rules = [InterfaceRule(.init(name: GlobPattern("x*")))]
+            rule(&rules[0])
+        }
+        return InterfaceRelevance(of: interface, rules: rules)
+    }
+
+    @Test func virtualInterfaceWithoutAnAddressIsSpare() {
+        #expect(self.relevance() == .spare)
+        #expect(self.relevance { $0.type = .wired } == .spare)
+    }
+
+    @Test func whatCanCarryOrStartAPathIsRelevant() {
+        #expect(self.relevance { $0.isHardware = true } == .relevant)
+        #expect(self.relevance { $0.type = .wifi } == .relevant)
+        #expect(self.relevance { $0.type = .cellular } == .relevant)
+        #expect(self.relevance { $0.operationalState = .dormant } == .relevant)
+        #expect(self.relevance { $0.expectsConfiguration = true } == .relevant)
+        let address = InterfaceAddress(.fixture("192.0.2.7/24"), scope: .global, state: [])
+        #expect(self.relevance { $0.addresses = [address] } == .relevant)
+    }
+
+    @Test func ruleDecides() {
+        #expect(self.relevance(rule: { $0.dialsOnDemand = true }) == .relevant)
+        #expect(self.relevance(rule: { $0.type = .cellular }) == .relevant)
+        #expect(self.relevance(rule: { $0.isExpensive = true }) == .spare, "it counts only where packets leave")
+        #expect(self.relevance({ $0.isHardware = true }, rule: { $0.isIgnored = true }) == .ignored)
+    }
+
+    @Test func limitationIsShownWhereThereIsNoPath() throws {
+        var observation = Observation.noLink
+        observation.isAbridged = true
+        let machine = CoordinatorHarness.reporting(observation)
+        #expect(machine.limitations.count == 1)
+        observation = .through("eth0")
+        observation.isAbridged = true
+        #expect(CoordinatorHarness.reporting(observation).limitations.isEmpty)
+    }
+}
+
+extension CoordinatorHarness {
+    /// What the only backend's report is after an observation.
+    fileprivate static func reporting(_ observation: Observation) -> BackendReport {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, observation)
+        return harness.machine.opinions[0].report
+    }
+}
