@@ -89,7 +89,9 @@ final class NetworkReader {
         case .missing: reading.ipv6Addresses = [:]
         case .read(let lines?):
             reading.ipv6Addresses = Dictionary(grouping: lines, by: \.interfaceIndex).mapValues { $0.map(\.address) }
-            reading.advertised = Set(lines.filter { $0.isDynamic && $0.address.isGlobal }.map(\.interfaceIndex))
+            for line in lines where line.isDynamic && line.address.isGlobal {
+                reading.dynamicAddresses[line.interfaceIndex, default: []].insert(line.address.prefix)
+            }
         case .read(nil), .failed:
             reading.limitations.append("\(self.options.procfs)/if_inet6 cannot be read; IPv6 addresses are unknown")
         }

@@ -55,6 +55,7 @@ import Testing
                 + "interfaces: [{match: {name: \"w[lw]an*\", kind: wwan, driver: d, mac: 02:1A}, type: wifi}]",
             Self.backends
                 + "interfaces: [{match: {kind: veth}, ignore: true, dialOnDemand: false, expensive: true, constrained: true}]",
+            Self.backends + "interfaces: [{match: {kind: veth}, expectsAddress: true}]",
         ]
     )
     func bothAccept(text: String) throws {

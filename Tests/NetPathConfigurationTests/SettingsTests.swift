@@ -53,6 +53,8 @@ import Testing
                 ignore: true
               - match: {name: ppp0}
                 dialOnDemand: true
+              - match: {kind: bridge}
+                expectsAddress: true
             """
         ).evaluation.interfaceRules
         var modem = InterfaceRule(
@@ -68,7 +70,9 @@ import Testing
         containers.isIgnored = true
         var dialled = InterfaceRule(.init(name: GlobPattern("ppp0")))
         dialled.dialsOnDemand = true
-        #expect(rules == [modem, containers, dialled])
+        var lan = InterfaceRule(.init(kind: "bridge"))
+        lan.expectsAddress = true
+        #expect(rules == [modem, containers, dialled, lan])
     }
 
     @Test func everyRefusalPointsAtItsValue() {

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathTestKit
 import Testing
 
 @testable import NetPathSysfs
@@ -44,19 +45,33 @@ import Testing
         var history = NetworkHistory(representatives: internet)
         var reading = NetworkReading.cards([.card(2, "wan0")])
         #expect(history.observe(reading, at: self.time(1)).interface(2)?.expectsConfiguration == nil)
-        reading.advertised = [2]
+        reading.dynamicAddresses = [2: [.fixture("2001:db8::7/64")]]
         #expect(history.observe(reading, at: self.time(2)).interface(2)?.expectsConfiguration == true)
-        reading.advertised = []
+        reading.dynamicAddresses = [:]
         #expect(history.observe(reading, at: self.time(3)).interface(2)?.expectsConfiguration == true)
         reading.interfaces[0].flags = 0
         #expect(history.observe(reading, at: self.time(4)).interface(2)?.expectsConfiguration == nil)
+    }
+
+    @Test func addressWithALifetimeIsDatedUnlessTheFirstPassSawIt() {
+        var history = NetworkHistory(representatives: internet)
+        func since(_ time: MonotonicTime, _ addresses: [String]) -> [MonotonicTime?]? {
+            var reading = NetworkReading.cards([.card(2, "wan0")], ipv6: [2: addresses])
+            reading.dynamicAddresses = [2: Set(addresses.map { .fixture("\($0)/64") })]
+            return history.observe(reading, at: time).interface(2)?.addresses.map(\.dynamicSince)
+        }
+        #expect(since(self.time(1), ["2001:db8::7"]) == [nil])
+        #expect(since(self.time(2), ["2001:db8::7", "2001:db8::8"]) == [nil, self.time(2)])
+        #expect(since(self.time(3), ["2001:db8::7", "2001:db8::8"]) == [nil, self.time(2)])
+        #expect(since(self.time(4), ["2001:db8::8"]) == [self.time(2)])
+        #expect(since(self.time(5), ["2001:db8::7", "2001:db8::8"]) == [self.time(5), self.time(2)], "it came back")
     }
 
     @Test func waitingForAnAddressIsAPendingStep() throws {
         var history = NetworkHistory(representatives: internet)
         _ = history.observe(.cards([.card(2, "wan0") { $0.hasCarrier = false }]), at: self.time(1))
         var reading = NetworkReading.cards([.card(2, "wan0")])
-        reading.advertised = [2]
+        reading.dynamicAddresses = [2: [.fixture("2001:db8::7/64")]]
         let observation = history.observe(reading, at: self.time(2))
         let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: self.time(2)))
         #expect(verdict.status == .requiresConnection)

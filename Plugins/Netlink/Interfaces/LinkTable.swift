@@ -122,8 +122,10 @@ struct LinkTable {
     mutating func apply(_ update: AddressUpdate) {
         guard var entry = self.entries[update.interfaceIndex] else { return }
         entry.interface.addresses.removeAll { $0.prefix == update.address.prefix }
-        let position = entry.interface.addresses.firstIndex { update.address < $0 } ?? entry.interface.addresses.count
-        entry.interface.addresses.insert(update.address, at: position)
+        var address = update.address
+        if update.isDynamic { address.dynamicSince = update.createdAt }
+        let position = entry.interface.addresses.firstIndex { address < $0 } ?? entry.interface.addresses.count
+        entry.interface.addresses.insert(address, at: position)
         if update.isDynamic, update.address.prefix.address.family == .ipv4 { entry.hasDynamicAddressHistory = true }
         if update.address.prefix.address.family == .ipv6, update.address.scope == .link {
             entry.linkLocalSince = update.createdAt

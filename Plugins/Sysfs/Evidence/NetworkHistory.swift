@@ -12,6 +12,8 @@ struct NetworkHistory {
         var carrierGains: UInt32?
         var carrierSince: MonotonicTime?
         var sawRouterAdvertisement: Bool
+        /// When the addresses with a lifetime came; nil for those of the first pass, which may be of any age.
+        var dynamicSince: [AddressPrefix: MonotonicTime?] = [:]
     }
 
     private let representatives: [IPAddress]
@@ -64,13 +66,17 @@ struct NetworkHistory {
                 hadCarrier: hasCarrier,
                 carrierGains: interface.carrierGains,
                 sawRouterAdvertisement: interface.isUp
-                    && (old?.sawRouterAdvertisement == true || reading.advertised.contains(interface.index)
+                    && (old?.sawRouterAdvertisement == true || reading.dynamicAddresses[interface.index] != nil
                         || routers.contains(interface.name))
             )
             if hasCarrier {
                 // The first pass cannot tell when the carrier came.
                 let cameBetween = old.map { !$0.hadCarrier || $0.carrierGains != interface.carrierGains }
                 memory.carrierSince = cameBetween ?? (former != nil) ? now : old?.carrierSince
+            }
+            for prefix in reading.dynamicAddresses[interface.index] ?? [] {
+                let known = old?.dynamicSince[prefix] ?? (former == nil ? nil : now)
+                memory.dynamicSince.updateValue(known, forKey: prefix)
             }
             memories[interface.index] = memory
         }
@@ -145,6 +151,10 @@ struct NetworkHistory {
         // Whether DHCP runs does not show, so that there is no "no".
         interface.expectsConfiguration = memory?.sawRouterAdvertisement == true ? true : nil
         interface.carrierSince = memory?.carrierSince
+        for position in interface.addresses.indices {
+            let since = memory?.dynamicSince[interface.addresses[position].prefix]
+            interface.addresses[position].dynamicSince = since ?? nil
+        }
         return interface
     }
 

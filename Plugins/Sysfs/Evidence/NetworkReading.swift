@@ -53,8 +53,8 @@ struct NetworkReading: Hashable {
     /// nil when the addresses of the family cannot be read.
     var ipv4Addresses: [UInt32: [InterfaceAddress]]?
     var ipv6Addresses: [UInt32: [InterfaceAddress]]?
-    /// The interfaces with addresses of router advertisements.
-    var advertised: Set<UInt32> = []
+    /// The IPv6 addresses with a lifetime, as router advertisements and DHCPv6 give them, by interface.
+    var dynamicAddresses: [UInt32: Set<AddressPrefix>] = [:]
     /// nil when the table cannot be read, or not in time.
     var ipv4Routes: RouteTable?
     var ipv6Routes: RouteTable?

@@ -54,6 +54,8 @@ public struct InterfaceRule: Hashable, Sendable {
     public var isIgnored: Bool
     /// Whether something connects it as soon as there is traffic.
     public var dialsOnDemand: Bool
+    /// Whether an address is expected to be configured once there is a carrier; nil leaves it to what the interface is.
+    public var expectsAddress: Bool?
 
     /// Creates a rule that changes nothing yet; everything else is set afterwards.
     public init(_ match: Match) {

@@ -9,6 +9,9 @@ public struct InterfaceAddress: Hashable, Sendable, Comparable {
     public var scope: AddressScope
     /// What the kernel says of the address; lifetimes are not part of it.
     public var state: AddressState
+    /// When an address with a lifetime, as those of DHCP and router advertisements have, was added; nil for one without,
+    /// and when the backend cannot know.
+    @EqualityIgnored public var dynamicSince: MonotonicTime?
 
     /// Creates an address.
     public init(_ prefix: AddressPrefix, scope: AddressScope = .global, state: AddressState = []) {

@@ -14,6 +14,7 @@ extension InterfaceRule {
             rule.isConstrained = section.boolean("constrained")
             rule.isIgnored = section.boolean("ignore", default: false)
             rule.dialsOnDemand = section.boolean("dialOnDemand", default: false)
+            rule.expectsAddress = section.boolean("expectsAddress")
             return rule
         }
     }

@@ -93,6 +93,18 @@ import Testing
         #expect(since(table) == nil)
     }
 
+    @Test func addressWithALifetimeTellsWhenItCame() {
+        var table = LinkTable()
+        table.apply(.full(3, "eth0"), now: nil)
+        table.apply(.on(3, "192.0.2.7/24", isDynamic: true, createdAt: 95))
+        table.apply(.on(3, "192.0.2.8/24", createdAt: 96))
+        #expect(table.reported(3)?.addresses.map(\.dynamicSince) == [.second(95), nil])
+        // Whoever renews a lease keeps the stamp, and makes no difference.
+        let before = table.reported(3)
+        table.apply(.on(3, "192.0.2.7/24", isDynamic: true, createdAt: 97))
+        #expect(table.reported(3) == before)
+    }
+
     @Test func whatWasSeenPrecedesTheStamp() {
         var table = LinkTable()
         table.event(.full(3, "eth0"), at: 100)
