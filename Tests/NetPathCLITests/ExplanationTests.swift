@@ -34,9 +34,10 @@ import Testing
         )
         #expect(code == .routeRejects)
         #expect(explanation.rule.hasPrefix("Rule 2"))
-        #expect(explanation.evidence.first == "To 1.1.1.1: a blackhole route refuses packets")
-        #expect(explanation.remedies.count == 1)
-        #expect(explanation.remedies.first?.contains("`ip route show table all type blackhole`") == true)
+        #expect(explanation.evidence.first == "To 1.1.1.1: a blackhole route or rule refuses packets")
+        #expect(explanation.remedies.count == 2)
+        #expect(explanation.remedies.first?.hasPrefix("Connect the VPN, if a blackhole route or rule is what") == true)
+        #expect(explanation.remedies.last?.contains("`ip route show table all type blackhole`") == true)
     }
 
     @Test func deadEgressWithAnAlternative() {

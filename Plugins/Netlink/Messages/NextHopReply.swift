@@ -27,7 +27,8 @@ struct NextHopReply: Hashable {
             RouteLeg(
                 interfaceIndex: index,
                 gateway: attribute(NHA_GATEWAY)?.address,
-                isDown: flags & 0x11 != 0
+                isDown: flags & 0x11 != 0,
+                isPassedOver: flags & 0x1 != 0
             )
         }
         self.members = []

@@ -60,12 +60,19 @@ struct RouteReply: Hashable {
             }
         }
         if let index, !isMultipath {
-            self.legs = [RouteLeg(interfaceIndex: index, gateway: gateway, isDown: flags & Self.downFlags != 0)]
+            self.legs = [Self.leg(index, gateway, flags)]
         }
     }
 
-    /// RTNH_F_DEAD and RTNH_F_LINKDOWN.
-    private static let downFlags: UInt32 = 0x11
+    private static func leg(_ index: UInt32, _ gateway: IPAddress?, _ flags: UInt32) -> RouteLeg {
+        let (dead, linkDown): (UInt32, UInt32) = (0x1, 0x10)
+        return RouteLeg(
+            interfaceIndex: index,
+            gateway: gateway,
+            isDown: flags & (dead | linkDown) != 0,
+            isPassedOver: flags & dead != 0
+        )
+    }
 
     /// Reads the list of struct rtnexthop (length, flags, hops, interface index), each followed by attributes.
     private static func legs(of multipath: NetlinkAttribute) -> [RouteLeg] {
@@ -79,9 +86,7 @@ struct RouteReply: Hashable {
             let gateway =
                 multipath.nested(Int(RTA_GATEWAY.rawValue), from: offset + 8, to: end)?.address
                 ?? multipath.nested(Int(RTA_VIA.rawValue), from: offset + 8, to: end).flatMap(Self.via)
-            legs.append(
-                RouteLeg(interfaceIndex: index, gateway: gateway, isDown: UInt32(flags) & Self.downFlags != 0)
-            )
+            legs.append(Self.leg(index, gateway, UInt32(flags)))
             offset += (Int(length) + 3) & ~3
         }
         return legs

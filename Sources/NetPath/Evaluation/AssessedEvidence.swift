@@ -35,12 +35,40 @@ struct AssessedEvidence {
             indices,
             interfaces.indices.map { position in
                 let interface = interfaces[position]
-                let parent = interface.parentIndex.flatMap { byIndex[$0] }
-                let assessment = InterfaceAssessment.assess(interface, parent: parent, policy: policy, now: now)
-                let dials = position < rules.count && rules[position]?.dialsOnDemand == true
-                return dials ? assessment.dialing(interface) : assessment
+                let rule = position < rules.count ? rules[position] : nil
+                let assessment = InterfaceAssessment.assess(
+                    interface,
+                    fault: Self.fault(below: interface, byIndex),
+                    rule: rule,
+                    policy: policy,
+                    now: now
+                )
+                return rule?.dialsOnDemand == true ? assessment.dialing(interface) : assessment
             }
         )
+    }
+
+    func fault(below interface: NetworkInterface) -> NetworkInterface? { Self.fault(below: interface, self.byIndex) }
+
+    /// What is wrong below an interface that is built on others (IFLA_LINK): the lowest one that is down, else the
+    /// lowest without a link.
+    ///
+    /// A macvlan over an admin-down parent looks fine by itself, so the parent has to be asked; and where a cable is
+    /// missing, it is missing at the bottom.
+    static func fault(
+        below interface: NetworkInterface,
+        _ byIndex: InterfaceMap<NetworkInterface>
+    ) -> NetworkInterface? {
+        var down: NetworkInterface?
+        var unlinked: NetworkInterface?
+        var next = interface.parentIndex
+        // Stacks are finite, but the ends of a veth pair name each other.
+        for _ in 0..<8 {
+            guard let index = next, index != interface.index, let parent = byIndex[index] else { break }
+            if !parent.flags.contains(.up) { down = parent } else if !parent.hasLink { unlinked = parent }
+            next = parent.parentIndex
+        }
+        return down ?? unlinked
     }
 
     /// The rule that applies to an interface, if there is one.

@@ -68,8 +68,8 @@ public func evaluate(
             isRouted: true,
             leg: hops.first?.leg
         )
-    case .rejected(let rejection, _):
-        return verdict(PathReason(.routeRejects, "a route refuses packets to \(destination) (\(rejection.rawValue))"))
+    case .rejected(let rejection):
+        return verdict(PathReason(.routeRejects, "\(rejection.description) refuses packets to \(destination)"))
     case .noRoute: return verdict(PathReason(.noRoute, "there is no route to \(destination)"))
     case .noSource(let index):
         let reason = PathReason(.noAddress, "there is no usable address to send from through \(evidence.name(index))")

@@ -7,10 +7,10 @@
 ///
 /// 1. *satisfied*: for at least one family the kernel would route a packet to every representative address through a
 ///    usable interface, with a usable source address. Of a multipath route one usable leg suffices.
-/// 2. *unsatisfied* when a blackhole, unreachable or prohibit route takes the packets, when a rule says to ignore the
-///    chosen interface, or when it has no carrier: packets are lost even if another interface could carry them.
-/// 3. *requiresConnection* when an interface has a step pending, or one that can be started.
-/// 4. *unsatisfied* otherwise.
+/// 2. Otherwise the family that is closest to a path decides, see ``FamilyOutlook/Closeness``: *requiresConnection* when
+///    an interface has a step pending, or one that can be started, and *unsatisfied* otherwise. Within a family, packets
+///    that the kernel sends to an interface without a carrier are lost even if another interface could carry them, and
+///    those that a blackhole, unreachable or prohibit route refuses are refused.
 ///
 /// An interface is usable when it and its parent are up, it has a carrier, and its operational state is `up` or
 /// `unknown`. Loopback never carries a path. The rules of the policy come before all that: they replace the type of an
@@ -36,7 +36,7 @@ private func evaluateProbes(_ observation: Observation) -> Verdict? {
 
 extension AssessedEvidence {
     func verdict() -> Verdict? {
-        let findings = [self.finding(for: .ipv4), self.finding(for: .ipv6)]
+        let findings = self.findings
         var verdict: Verdict
         if let satisfied = self.satisfied(findings) {
             verdict = satisfied
@@ -50,6 +50,9 @@ extension AssessedEvidence {
         verdict.isPartial = self.observation.isPartial
         return verdict
     }
+
+    /// What the kernel's answers mean for each family.
+    var findings: [FamilyFinding] { AddressFamily.allCases.map(self.finding) }
 
     private func finding(for family: AddressFamily) -> FamilyFinding {
         .weigh(
@@ -70,68 +73,13 @@ extension AssessedEvidence {
         }
         let listed = (worthListing.isEmpty ? candidates : worthListing).map { position in
             let reason = self.assessments.values[position].reason
-            let isAlternative = reason.code == .noRoute && self.interfaces[position].defaultRoutes?.isEmpty == false
+            let isAlternative = reason.code == .noRoute && self.interfaces[position].isAlternative
             return Self.listed(
                 self.interfaces[position],
                 reason: isAlternative ? .alternative(self.interfaces[position]) : reason
             )
         }
-        let (status, reason) = self.decision(findings, candidates: candidates)
-        return Verdict(status, reason, interfaces: listed)
+        let outlook = self.outlook(findings)
+        return Verdict(outlook.status, outlook.reason, interfaces: listed)
     }
-
-    private func decision(
-        _ findings: [FamilyFinding],
-        candidates: [Int]
-    ) -> (PathStatus, PathReason) {
-        for case .rejected(let rejection, let destination) in findings {
-            return (
-                .unsatisfied,
-                PathReason(.routeRejects, "a route of type \(rejection.rawValue) takes packets to \(destination)")
-            )
-        }
-        for case .egressUnusable(let index) in findings {
-            guard self.byIndex[index]?.type != .loopback else { continue }
-            if self.isIgnored(index) {
-                let message = "the kernel's route uses \(self.name(index)), which the configuration says to ignore"
-                return (.unsatisfied, PathReason(.ignoredInterface, message))
-            }
-            if let assessment = self.assessments[index], !assessment.isUsable {
-                return (assessment.isStartable ? .requiresConnection : .unsatisfied, assessment.reason)
-            }
-            let name = self.name(index)
-            return (.unsatisfied, PathReason(.noCarrier, "the route through \(name) has lost its link"))
-        }
-        for code in Self.startableOrder {
-            let step = candidates.first { self.assessments.values[$0].isStartable && self.hasReason(code, $0) }
-            if let step { return (.requiresConnection, self.assessments.values[step].reason) }
-        }
-        for case .noSource(let index) in findings {
-            let name = self.name(index)
-            return (.unsatisfied, PathReason(.noAddress, "\(name) has a route but no usable source address"))
-        }
-        // Hardware first: that a container bridge has an address but no route explains nothing when the cable is out.
-        let hardware = candidates.filter { self.interfaces[$0].isHardware == true }
-        for pool in [hardware, candidates] {
-            for code in Self.unsatisfiedOrder {
-                if let blocked = pool.first(where: { self.hasReason(code, $0) }) {
-                    return (.unsatisfied, self.assessments.values[blocked].reason)
-                }
-            }
-        }
-        return candidates.isEmpty
-            ? (.unsatisfied, PathReason(.noInterface, "there is no network interface besides loopback"))
-            : (.unsatisfied, PathReason(.allDown, "every network interface is administratively down"))
-    }
-
-    private func hasReason(_ code: PathReason.Code, _ position: Int) -> Bool {
-        self.assessments.values[position].reason.code == code
-    }
-
-    /// Strongest first: the step that is closest to a path.
-    private static let startableOrder: [PathReason.Code] = [
-        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand,
-    ]
-    /// Closest to a path first.
-    private static let unsatisfiedOrder: [PathReason.Code] = [.noRoute, .noAddress, .noCarrier, .radioBlocked]
 }

@@ -9,7 +9,7 @@ public struct Explanation: Hashable, Sendable {
     public var rule: String
     /// What was asked and answered, one fact each: routes first, then interface by interface.
     public var evidence: [String]
-    /// What would bring a path, each a suggestion with the command to type; empty when there is one.
+    /// What would bring a path, or close the gaps of one, each a suggestion with the command to type.
     public var remedies: [String]
 
     /// Creates an explanation from its parts.
@@ -71,30 +71,38 @@ extension AssessedEvidence {
         if self.observation.interfaces == nil {
             return "Only probes speak: satisfied when any target answers, unsatisfied when a whole round fails."
         }
-        switch (verdict.status, verdict.reason.code) {
-        case (.satisfied, _):
+        if verdict.status == .satisfied {
             return """
                 Rule 1, satisfied: for at least one family the kernel would route a packet to every representative \
                 address through a usable interface, with a usable source address.
                 """
-        case (_, .routeRejects):
-            return "Rule 2, unsatisfied: a blackhole, unreachable or prohibit route takes the packets."
-        case (_, .ignoredInterface):
-            return """
-                Rule 2, unsatisfied: the kernel sends the packets to an interface that the configuration says to ignore.
-                """
-        case (.unsatisfied, .noCarrier) where !self.deadEgress.isEmpty:
-            return """
-                Rule 2, unsatisfied: the kernel sends the packets to an interface that cannot carry them, so they \
-                are lost even if another interface could.
-                """
-        case (.requiresConnection, _):
-            return "Rule 3, requiresConnection: a step is pending, or can be started, that may bring a path."
-        case (.unsatisfied, _):
-            return """
-                Rule 4, unsatisfied: the kernel routes no packet to the internet, and no step is pending; of the \
-                interfaces' reasons the one closest to a path is named.
-                """
+        }
+        let outlook = self.outlook(self.findings)
+        let isCloser = outlook.reason.message.hasPrefix(outlook.family.name)
+        let other = outlook.family == .ipv4 ? AddressFamily.ipv6 : .ipv4
+        return Self.rule(outlook.closeness)
+            + (isCloser ? " Of the two families \(outlook.family.name) is closer to a path than \(other.name)." : "")
+    }
+
+    private static func rule(_ closeness: FamilyOutlook.Closeness) -> String {
+        switch closeness {
+        case .rejected: "Rule 2, unsatisfied: a blackhole, unreachable or prohibit route or rule takes the packets."
+        case .ignoredEgress:
+            """
+            Rule 2, unsatisfied: the kernel sends the packets to an interface that the configuration says to ignore.
+            """
+        case .deadEgress:
+            """
+            Rule 2, unsatisfied: the kernel sends the packets to an interface that cannot carry them, so they \
+            are lost even if another interface could.
+            """
+        case .stepOfEgress, .stepElsewhere:
+            "Rule 3, requiresConnection: a step is pending, or can be started, that may bring a path."
+        case .noSource, .noRoute, .nothing:
+            """
+            Rule 4, unsatisfied: the kernel routes no packet to the internet, and no step is pending; of the \
+            interfaces' reasons the one closest to a path is named.
+            """
         }
     }
 }

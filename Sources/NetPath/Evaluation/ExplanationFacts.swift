@@ -33,9 +33,9 @@ extension AssessedEvidence {
         switch question.answer {
         case .unknown: return "To \(destination): not known"
         case .noRoute: return "To \(destination): no route"
-        case .rejected(let rejection): return "To \(destination): a \(rejection.rawValue) route refuses packets"
+        case .rejected(let rejection): return "To \(destination): \(rejection.description) refuses packets"
         case .route(let route):
-            let legs = route.legs.map(self.describe).joined(separator: " and ")
+            let legs = route.legs.map { self.describe($0, of: route) }.joined(separator: " and ")
             var details: [String] = []
             switch route.source {
             case .address(let source): details.append("from \(source)")
@@ -48,10 +48,16 @@ extension AssessedEvidence {
         }
     }
 
-    private func describe(_ leg: RouteLeg) -> String {
+    private func describe(_ leg: RouteLeg, of route: Route) -> String {
         var text = "through \(self.name(leg.interfaceIndex))"
         if let gateway = leg.gateway { text += " via \(gateway)" }
-        if leg.isDown { text += " (link down)" }
+        if leg.isPassedOver {
+            text += " (passed over)"
+        } else if route.legs.count > 1, self.canCarry(leg) == false {
+            text += " (loses packets: ignore_routes_with_linkdown is not set)"
+        } else if leg.isDown {
+            text += " (link down)"
+        }
         return text
     }
 
@@ -89,8 +95,7 @@ extension AssessedEvidence {
         properties.append(addresses.isEmpty ? "no global address" : addresses.joined(separator: ", "))
         if let routes = interface.defaultRoutes {
             let described = routes.map { route in
-                let version = route.family == .ipv4 ? "IPv4" : "IPv6"
-                return "\(version) default route" + (route.gateway.map { " via \($0)" } ?? "")
+                "\(route.family.name) default route" + (route.gateway.map { " via \($0)" } ?? "")
             }
             properties.append(described.isEmpty ? "no default route" : described.joined(separator: ", "))
         }

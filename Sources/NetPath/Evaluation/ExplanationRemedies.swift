@@ -12,49 +12,52 @@ extension AssessedEvidence {
     }
 
     func remedies(for verdict: Verdict) -> [String] {
-        guard verdict.status != .satisfied else { return [] }
-        let code = verdict.reason.code
-        let dead = self.deadEgress
-        if code == .ignoredInterface {
-            let names = dead.map(\.index).filter(self.isIgnored).map(self.name)
-            return names.prefix(1).map { name in
-                "Route through another interface, or take `ignore` from the rule about \(name) in the configuration"
-            }
-        }
-        if !dead.isEmpty, code != .routeRejects { return self.remediesForDeadEgress(dead) }
-        switch code {
-        case .routeRejects: return self.remediesForRejections
-        case .noRoute: return self.each(code) { [self.addRoute($0)] }
-        case .noAddress where self.remediesForNoSource.isEmpty == false: return self.remediesForNoSource
-        case .allDown, .interfaceDown:
-            let down = self.candidates { self.assessments[$0.index]?.reason.code == .interfaceDown }
-            return (down.contains { $0.isHardware == true } ? down.filter { $0.isHardware == true } : down)
-                .prefix(Self.limit).map(Self.bringUp)
-        case .noInterface:
-            return ["Add a network interface or load its driver; `ip link` lists what the kernel has"]
-        case .probeFailed:
+        if verdict.status == .satisfied { return self.lostHops.flatMap(self.remedies) }
+        if verdict.reason.code == .probeFailed {
             return ["Check that the targets are right and not blocked by a firewall, then look at the route to them"]
-        default: return self.each(code, self.remedies)
         }
+        let outlook = self.outlook(self.findings)
+        switch outlook.closeness {
+        case .ignoredEgress:
+            let name = outlook.interfaces.first.map(self.name) ?? ""
+            return [
+                "Route through another interface, or take `ignore` from the rule about \(name) in the configuration"
+            ]
+        case .deadEgress: return self.remediesForDeadEgress
+        case .rejected: return self.remediesForRejections
+        case .noSource: return outlook.interfaces.map { self.addSource($0, outlook.family) }
+        case .noRoute: return self.interfaces(outlook).map { self.addRoute($0, outlook.family) }
+        case .stepOfEgress, .stepElsewhere: return self.interfaces(outlook).flatMap(self.remedies)
+        case .nothing where outlook.reason.code == .noInterface:
+            return ["Add a network interface or load its driver; `ip link` lists what the kernel has"]
+        case .nothing: return self.interfaces(outlook).flatMap(self.remedies)
+        }
+    }
+
+    private func interfaces(_ outlook: FamilyOutlook) -> [NetworkInterface] {
+        outlook.interfaces.prefix(Self.limit).compactMap { self.byIndex[$0] }
     }
 
     /// What helps one interface out of the state it is in.
     private func remedies(for interface: NetworkInterface) -> [String] {
         guard let assessment = self.assessments[interface.index] else { return [] }
-        let (name, word) = (interface.name, shellWord(interface.name))
+        // What is missing below is missing to everything that is built on it.
+        let subject = self.fault(below: interface) ?? interface
+        let (name, word) = (subject.name, shellWord(subject.name))
         switch assessment.reason.code {
         case .interfaceDown: return [Self.bringUp(interface)]
         case .radioBlocked:
-            let radio = interface.type == .wifi ? "wifi" : interface.type == .cellular ? "wwan" : "all"
+            let radio = subject.type == .wifi ? "wifi" : subject.type == .cellular ? "wwan" : "all"
             return ["Unblock the radio of \(name): `rfkill unblock \(radio)`, then `ip link set \(word) up`"]
         case .noCarrier: return [self.restoreLink(interface)]
-        case .noRoute: return [self.addRoute(interface)]
+        case .noRoute: return [self.addRoute(interface, interface.canSend(.ipv4) ? .ipv4 : .ipv6)]
         case .noAddress:
             return interface.addresses.contains { $0.state.contains(.duplicate) }
                 ? ["Give \(name) an address nobody else uses: `ip address add ADDRESS/PREFIX dev \(word)`"]
                 : ["Give \(name) an address: start a DHCP client, or `ip address add ADDRESS/PREFIX dev \(word)`"]
         case .configuringAddress:
-            return ["Wait for the address of \(name); if none comes, look at the DHCP client's log"]
+            let awaited = interface.canSend(.ipv4) || interface.canSend(.ipv6) ? "route" : "address"
+            return ["Wait for the \(awaited) of \(name); if none comes, look at the DHCP client's log"]
         case .authenticating:
             return ["Let the authentication of \(name) end; its supplicant knows more: `wpa_cli -i \(word) status`"]
         case .wifiNotAssociated:
@@ -73,62 +76,76 @@ extension AssessedEvidence {
 
     // MARK: Single reasons
 
-    private func remediesForDeadEgress(_ dead: [(index: UInt32, family: AddressFamily)]) -> [String] {
+    private var remediesForDeadEgress: [String] {
+        let dead = self.deadEgress
         var advice: [String] = []
         for index in dead.map(\.index) {
             guard let interface = self.byIndex[index], interface.type != .loopback else { continue }
-            // By itself the interface looks well when only the next hop's link is down.
-            let isUsable = self.assessments[index]?.isUsable == true
-            for remedy in isUsable ? [self.restoreLink(interface)] : self.remedies(for: interface)
-            where !advice.contains(remedy) {
-                advice.append(remedy)
-            }
+            for remedy in self.restore(interface) where !advice.contains(remedy) { advice.append(remedy) }
         }
         for family in AddressFamily.allCases where dead.contains(where: { $0.family == family }) {
-            let alternative = self.candidates { interface in
+            let alternative = self.candidates.first { interface in
                 !dead.contains { $0.index == interface.index } && self.assessments[interface.index]?.isUsable == true
-                    && interface.defaultRoutes?.contains { $0.family == family } == true
-            }.first
+                    && interface.hasDefaultRoute(family)
+            }
             guard let alternative else { continue }
             advice.append(
                 """
                 Let the kernel pass over routes without a link, so that \(alternative.name) takes over: \
-                `sysctl -w net.\(family.rawValue).conf.all.ignore_routes_with_linkdown=1`
+                \(Self.ignoreRoutesWithoutLink(family))
                 """
             )
         }
         return advice
     }
 
+    private func remedies(for lost: LostHops) -> [String] {
+        let interfaces = Set(lost.legs.map(\.interfaceIndex)).sorted().compactMap { self.byIndex[$0] }
+        return interfaces.flatMap(self.restore) + [
+            """
+            Let the kernel pass over next hops without a link, so that the others take all \(lost.family.name) packets: \
+            \(Self.ignoreRoutesWithoutLink(lost.family))
+            """
+        ]
+    }
+
+    private static func ignoreRoutesWithoutLink(_ family: AddressFamily) -> String {
+        "`sysctl -w net.\(family.rawValue).conf.all.ignore_routes_with_linkdown=1`"
+    }
+
+    /// What brings an interface back that the kernel sends packets to; by itself it looks well when only the next hop's
+    /// link is down.
+    private func restore(_ interface: NetworkInterface) -> [String] {
+        self.assessments[interface.index]?.isUsable == true
+            ? [self.restoreLink(interface)] : self.remedies(for: interface)
+    }
+
+    /// Routes that refuse are mostly there on purpose: the advice to delete them comes last.
     private var remediesForRejections: [String] {
         var advice: [String] = []
         for question in self.observation.representatives {
             guard case .rejected(let rejection) = question.answer else { continue }
+            let idle = self.candidates.first { $0.isTunnel && self.assessments[$0.index]?.isUsable == false }
+            let vpn = idle.map { "the VPN of \($0.name)" } ?? "the VPN"
             let ip = question.destination.family == .ipv4 ? "ip" : "ip -6"
-            let remedy = """
-                Delete the \(rejection.rawValue) route: `\(ip) route show table all type \(rejection.rawValue)` lists \
-                it, `\(ip) route del` removes it; `\(ip) rule` if a policy rule refuses
+            let remedies = [
+                "Connect \(vpn), if \(rejection.description) is what keeps packets from leaving without it",
                 """
-            if !advice.contains(remedy) { advice.append(remedy) }
+                Otherwise find out who needs it, and remove it if nobody does: \
+                `\(ip) route show table all type \(rejection.rawValue)` and `\(ip) rule` show it
+                """,
+            ]
+            for remedy in remedies where !advice.contains(remedy) { advice.append(remedy) }
         }
         return advice
     }
 
-    private var remediesForNoSource: [String] {
-        var advice: [String] = []
-        for question in self.observation.representatives {
-            guard case .route(let route) = question.answer,
-                let leg = route.legs.first(where: { self.canCarry($0) == true })
-            else { continue }
-            let name = self.name(leg.interfaceIndex)
-            let version = question.destination.family == .ipv4 ? "IPv4" : "IPv6"
-            let remedy = """
-                Give \(name) a usable \(version) address, to send from: \
-                `ip address add ADDRESS/PREFIX dev \(shellWord(name))`
-                """
-            if !advice.contains(remedy) { advice.append(remedy) }
-        }
-        return advice
+    private func addSource(_ index: UInt32, _ family: AddressFamily) -> String {
+        let name = self.name(index)
+        return """
+            Give \(name) a usable \(family.name) address, to send from: \
+            `ip address add ADDRESS/PREFIX dev \(shellWord(name))`
+            """
     }
 
     private static func bringUp(_ interface: NetworkInterface) -> String {
@@ -136,29 +153,35 @@ extension AssessedEvidence {
     }
 
     private func restoreLink(_ interface: NetworkInterface) -> String {
-        if let parent = interface.parentIndex.flatMap({ self.byIndex[$0] }), !parent.flags.contains(.up) {
-            return "Bring \(parent.name), below \(interface.name), up: `ip link set \(shellWord(parent.name)) up`"
+        let fault = self.fault(below: interface)
+        if let fault, !fault.flags.contains(.up) {
+            let place = interface.kind == "veth" ? "the other end of \(interface.name)" : "below \(interface.name)"
+            return "Bring \(fault.name), \(place), up: `ip link set \(shellWord(fault.name)) up`"
         }
-        if interface.kind == "veth" { return "Bring the other end of \(interface.name) up" }
-        return interface.type == .wired
-            ? "Plug the cable into \(interface.name), or switch on what is at its other end"
-            : "Restore the link of \(interface.name)"
+        let subject = fault ?? interface
+        let (name, word) = (subject.name, shellWord(subject.name))
+        return switch subject.kind {
+        case "veth": "Bring the other end of \(name) up"
+        case "bridge", "bond", "team":
+            "Bring up the link of an interface that \(name) is made of: `ip link show master \(word)` lists them"
+        case "tun": "Start the program that \(name) leads to"
+        case nil where subject.type == .wired:
+            "Plug the cable into \(name), or switch on what is at its other end"
+        default: "Restore the link of \(name)"
+        }
     }
 
-    private func addRoute(_ interface: NetworkInterface) -> String {
-        let hasIPv4 = interface.addresses.contains { $0.isGlobal && $0.isUsable && $0.prefix.address.family == .ipv4 }
-        let ip = hasIPv4 ? "ip" : "ip -6"
-        return "Add a default route: `\(ip) route add default via GATEWAY dev \(shellWord(interface.name))`"
-    }
-
-    // MARK: Helpers
-
-    private func candidates(where isWanted: (NetworkInterface) -> Bool) -> [NetworkInterface] {
-        self.candidates.filter(isWanted)
-    }
-
-    private func each(_ code: PathReason.Code, _ remedies: (NetworkInterface) -> [String]) -> [String] {
-        self.candidates { self.assessments[$0.index]?.reason.code == code }.prefix(Self.limit).flatMap(remedies)
+    private func addRoute(_ interface: NetworkInterface, _ family: AddressFamily) -> String {
+        let add = "`\(family == .ipv4 ? "ip" : "ip -6") route add default"
+        let (name, word) = (interface.name, shellWord(interface.name))
+        // Neither is an uplink by itself, and a route into it would only look like a path.
+        if interface.isTunnel {
+            return "If \(name) is meant to carry everything, add a default route: \(add) dev \(word)`"
+        }
+        if interface.kind == "bridge" {
+            return "Add an uplink; or, if \(name) leads to one, a default route: \(add) via GATEWAY dev \(word)`"
+        }
+        return "Add a default route: \(add) via GATEWAY dev \(word)`"
     }
 }
 

@@ -14,7 +14,7 @@ enum FamilyFinding: Hashable {
     /// Packets leave through these hops: the usable ones towards the first representative, then those that others add.
     case routed([RoutedHop])
     /// A route refuses them.
-    case rejected(RouteRejection, IPAddress)
+    case rejected(RouteRejection)
     /// They would leave through an interface that cannot carry them.
     case egressUnusable(UInt32)
     /// A route exists, but the kernel has no usable address to send from.
@@ -72,7 +72,7 @@ enum FamilyFinding: Hashable {
         switch answer {
         case .unknown: return .unknown
         case .noRoute: return .noRoute
-        case .rejected(let rejection): return .rejected(rejection, destination)
+        case .rejected(let rejection): return .rejected(rejection)
         case .route(let route):
             var possible: RouteLeg?
             var usable: [RoutedHop] = []

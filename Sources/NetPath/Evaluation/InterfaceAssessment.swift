@@ -20,31 +20,34 @@ struct InterfaceAssessment: Hashable {
 
     /// Applies the rules for one interface.
     ///
-    /// `parent` is the interface it is built on, when that lies in the same namespace: a macvlan over an admin-down
-    /// parent looks fine by itself, so the parent has to be asked.
+    /// - Parameters:
+    ///   - interface: The interface.
+    ///   - fault: What is wrong below, see ``AssessedEvidence/fault(below:_:)``.
+    ///   - rule: The rule that applies to the interface.
+    ///   - policy: What the verdict depends on besides the evidence.
+    ///   - now: The present moment.
+    /// - Returns: What the interface can do.
     static func assess(
         _ interface: NetworkInterface,
-        parent: NetworkInterface?,
+        fault: NetworkInterface?,
+        rule: InterfaceRule?,
         policy: EvaluationPolicy,
         now: MonotonicTime
     ) -> InterfaceAssessment {
-        let name = interface.name
         guard interface.flags.contains(.up) else {
             return interface.isRadioBlocked == true
-                ? .radioBlocked(interface) : .init(.interfaceDown, "\(name) is administratively down")
+                ? .radioBlocked(interface, interface.name)
+                : .init(.interfaceDown, "\(interface.name) is administratively down")
         }
-        if let parent, !parent.flags.contains(.up) {
-            return .init(.noCarrier, "\(parent.name) below \(name) is administratively down")
+        if let fault, !fault.flags.contains(.up) {
+            return .init(.noCarrier, "\(fault.name(below: interface)) is administratively down")
         }
-        switch interface.operationalState {
-        case .dormant:
-            return .init(.authenticating, "\(name) is waiting for authentication", startable: true)
-        case .down, .lowerLayerDown, .notPresent, .testing:
-            return .withoutCarrier(interface)
-        case .up, .unknown, nil:
-            if interface.hasCarrier == false { return .withoutCarrier(interface) }
+        guard interface.hasLink else { return .withoutCarrier(fault ?? interface, below: interface) }
+        if interface.operationalState == .dormant {
+            return .init(.authenticating, "\(interface.name) is waiting for authentication", startable: true)
         }
-        return .withCarrier(interface, policy: policy, now: now)
+        let expectsAddress = rule?.expectsAddress ?? interface.expectsAddress
+        return .withCarrier(interface, grace: expectsAddress ? policy.configurationGrace : .zero, now: now)
     }
 
     /// The assessment of an interface that something connects as soon as there is traffic.
@@ -58,58 +61,104 @@ struct InterfaceAssessment: Hashable {
         return assessment
     }
 
-    private static func radioBlocked(_ interface: NetworkInterface) -> InterfaceAssessment {
-        .init(.radioBlocked, "\(interface.name) is blocked by a radio switch")
+    private static func radioBlocked(_ interface: NetworkInterface, _ name: String) -> InterfaceAssessment {
+        .init(.radioBlocked, "\(name) is blocked by a radio switch")
     }
 
-    private static func withoutCarrier(_ interface: NetworkInterface) -> InterfaceAssessment {
-        switch interface.type {
-        case _ where interface.isRadioBlocked == true: .radioBlocked(interface)
-        case .wifi:
-            .init(.wifiNotAssociated, "\(interface.name) is not associated with a Wi-Fi network", startable: true)
-        case .cellular:
-            .init(.modemNotConnected, "\(interface.name) is not connected", startable: true)
-        case .wired, .loopback, .other:
-            .init(.noCarrier, "\(interface.name) has no carrier")
+    private static func withoutCarrier(
+        _ interface: NetworkInterface,
+        below upper: NetworkInterface
+    ) -> InterfaceAssessment {
+        let name = interface.name(below: upper)
+        return switch interface.type {
+        case _ where interface.isRadioBlocked == true: .radioBlocked(interface, name)
+        case .wifi: .init(.wifiNotAssociated, "\(name) is not associated with a Wi-Fi network", startable: true)
+        case .cellular: .init(.modemNotConnected, "\(name) is not connected", startable: true)
+        case .wired, .loopback, .other: .init(.noCarrier, "\(name) has no carrier")
         }
     }
 
     private static func withCarrier(
         _ interface: NetworkInterface,
-        policy: EvaluationPolicy,
+        grace: Duration,
         now: MonotonicTime
     ) -> InterfaceAssessment {
         let name = interface.name
-        if interface.addresses.contains(where: { $0.isGlobal && $0.isUsable }) {
-            return .init(.noRoute, name + " has an address but no route to the internet", usable: true)
-        }
-        let global = interface.addresses.filter(\.isGlobal)
-        // Duplicate address detection is a pending step by itself: the kernel ends it, one way or the other.
-        if global.contains(where: { $0.state.contains(.tentative) && !$0.state.contains(.duplicate) }) {
-            return .init(
-                .configuringAddress,
-                "the address of \(name) is being checked for duplicates",
-                usable: true,
-                startable: true
-            )
-        }
-        if interface.expectsConfiguration == true, let since = interface.carrierSince,
-            now < since + policy.configurationGrace
-        {
-            var assessment = InterfaceAssessment(
-                .configuringAddress,
-                "\(name) is waiting for an address",
-                usable: true,
-                startable: true
-            )
-            assessment.reviseAt = since + policy.configurationGrace
+        func waiting(since: MonotonicTime?, _ message: String) -> InterfaceAssessment? {
+            // A stamp of the kernel may be ahead by a tick; in a time namespace it is by any amount, and tells nothing.
+            guard let since, since <= now + .seconds(1), now < since + grace else { return nil }
+            var assessment = InterfaceAssessment(.configuringAddress, message, usable: true, startable: true)
+            assessment.reviseAt = since + grace
             return assessment
         }
+        let global = interface.addresses.filter(\.isGlobal)
+        let usable = global.filter(\.isUsable)
+        let isServed = { (address: InterfaceAddress) in interface.hasDefaultRoute(address.prefix.address.family) }
+        let noRoute = InterfaceAssessment(.noRoute, "\(name) has an address but no route to the internet", usable: true)
+        if usable.contains(where: isServed) { return noRoute }
+        // Duplicate address detection is a pending step by itself: the kernel ends it, one way or the other.
+        let checked = global.filter { $0.state.contains(.tentative) && !$0.isUsable && !$0.state.contains(.duplicate) }
+        if usable.isEmpty ? !checked.isEmpty : checked.contains(where: isServed) {
+            let message = "the address of \(name) is being checked for duplicates"
+            return .init(.configuringAddress, message, usable: true, startable: true)
+        }
+        if !usable.isEmpty {
+            // Whoever gives an address gives the route in a moment.
+            let youngest = usable.compactMap(\.dynamicSince).max()
+            return waiting(since: youngest, "\(name) has an address and is waiting for a route") ?? noRoute
+        }
+        if let pending = waiting(since: interface.carrierSince, "\(name) is waiting for an address") { return pending }
         if interface.type == .cellular {
             return .init(.modemNotConnected, "\(name) has no address", usable: true, startable: true)
         }
-        let duplicate = global.contains { $0.state.contains(.duplicate) }
-        let message = duplicate ? "every address of \(name) is in use elsewhere" : "\(name) has no address"
+        let isTaken = global.contains { $0.state.contains(.duplicate) }
+        let message = isTaken ? "every address of \(name) is in use elsewhere" : "\(name) has no address"
         return .init(.noAddress, message, usable: true)
+    }
+}
+
+extension NetworkInterface {
+    /// Whether somebody is about to give the interface an address, once there is a carrier.
+    ///
+    /// Of virtual interfaces only those are expected to get one that got one before.
+    fileprivate var expectsAddress: Bool {
+        self.isHardware == true || self.type == .wifi || self.type == .cellular || self.expectsConfiguration == true
+    }
+
+    /// Whether there is a link; what is not known counts as one.
+    ///
+    /// An access point that is lost leaves the state dormant for a moment; without a carrier nobody authenticates.
+    var hasLink: Bool {
+        switch self.operationalState {
+        case .down, .lowerLayerDown, .notPresent, .testing: false
+        case .dormant, .up, .unknown, nil: self.hasCarrier != false
+        }
+    }
+
+    /// The name, together with that of the interface built on this one that people ask about.
+    fileprivate func name(below upper: NetworkInterface) -> String {
+        if upper.index == self.index { return self.name }
+        // The kernel counts the other end of a veth pair as the interface below.
+        return upper.kind == "veth"
+            ? "\(self.name), the other end of \(upper.name)," : "\(self.name) below \(upper.name)"
+    }
+
+    /// Whether the interface has a default route of a family.
+    func hasDefaultRoute(_ family: AddressFamily) -> Bool {
+        self.defaultRoutes?.contains { $0.family == family } == true
+    }
+
+    /// Whether packets of a family could be sent with an address of the interface itself.
+    func canSend(_ family: AddressFamily) -> Bool {
+        self.addresses.contains { address in
+            address.isUsable && address.prefix.address.family == family
+                // Some clouds route 169.254.0.0/16; IPv6 never does its link-local addresses (RFC 4291).
+                && (address.isGlobal || (family == .ipv4 && address.scope == .link))
+        }
+    }
+
+    /// Whether the interface could carry a path by itself: an address and a default route of the same family.
+    var isAlternative: Bool {
+        AddressFamily.allCases.contains { self.hasDefaultRoute($0) && self.canSend($0) }
     }
 }

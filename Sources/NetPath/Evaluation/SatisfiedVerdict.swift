@@ -23,7 +23,8 @@ extension AssessedEvidence {
             if !legs.contains(hop.leg) { legs.append(hop.leg) }
             if !egress.contains(hop.leg.interfaceIndex) { egress.append(hop.leg.interfaceIndex) }
         }
-        let alternatives = self.alternatives(besides: egress)
+        let lost = self.lostHops.filter { families.contains($0.family) }
+        let alternatives = self.alternatives(besides: egress + lost.flatMap(\.legs).map(\.interfaceIndex))
         let listed =
             egress.compactMap { index in
                 self.listed(
@@ -31,9 +32,10 @@ extension AssessedEvidence {
                     route: hops.first { $0.leg.interfaceIndex == index },
                     gateways: legs.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
                 )
-            } + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
+            } + self.listed(lost, besides: egress)
+            + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
 
-        var verdict = Verdict(.satisfied, self.routedReason(families, egress), interfaces: listed)
+        var verdict = Verdict(.satisfied, self.routedReason(families, egress, lost), interfaces: listed)
         verdict.families = families
         if egress.count == 1, verdict.interfaces.first?.index == egress[0] {
             verdict.interfaces[0].supportsIPv4 = families.contains(.ipv4)
@@ -53,9 +55,10 @@ extension AssessedEvidence {
         return verdict
     }
 
-    private func routedReason(_ families: Set<AddressFamily>, _ egress: [UInt32]) -> PathReason {
+    private func routedReason(_ families: Set<AddressFamily>, _ egress: [UInt32], _ lost: [LostHops]) -> PathReason {
         var message = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
         for index in egress { message += (index == egress[0] ? " through " : " and ") + self.name(index) }
+        for hops in lost { message += "; " + self.description(hops, amongSeveralFamilies: families.count == 2) }
         return PathReason(.routed, message)
     }
 
@@ -75,7 +78,7 @@ extension AssessedEvidence {
     private func alternatives(besides egress: [UInt32]) -> [UInt32] {
         let positions = self.candidatePositions.filter { position in
             !egress.contains(self.interfaces[position].index)
-                && self.interfaces[position].defaultRoutes?.isEmpty == false
+                && self.interfaces[position].isAlternative
                 && self.assessments.values[position].isUsable
         }
         if positions.isEmpty { return [] }
@@ -107,6 +110,18 @@ extension AssessedEvidence {
         return Self.listed(self.interfaces[position], reason: reason, route: route, gateways: gateways)
     }
 
+    /// The interfaces of lost next hops, as what they are.
+    private func listed(_ lost: [LostHops], besides egress: [UInt32]) -> [PathInterface] {
+        var listed: [PathInterface] = []
+        for leg in lost.flatMap(\.legs) where !egress.contains(leg.interfaceIndex) {
+            guard let interface = self.byIndex[leg.interfaceIndex],
+                !listed.contains(where: { $0.index == leg.interfaceIndex })
+            else { continue }
+            listed.append(Self.listed(interface, reason: self.reason(leg)))
+        }
+        return listed
+    }
+
     static func listed(
         _ interface: NetworkInterface,
         reason: PathReason,
@@ -133,9 +148,6 @@ extension AssessedEvidence {
 
     /// Whether an interface has a default route of a family, and an address to send from.
     private static func routes(_ family: AddressFamily, through interface: NetworkInterface) -> Bool {
-        guard interface.defaultRoutes?.contains(where: { $0.family == family }) == true else { return false }
-        return interface.addresses.contains { address in
-            address.isUsable && address.prefix.address.family == family && !address.prefix.address.isLinkLocal
-        }
+        interface.hasDefaultRoute(family) && interface.canSend(family)
     }
 }

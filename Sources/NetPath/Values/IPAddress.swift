@@ -7,6 +7,9 @@ public enum AddressFamily: String, Sendable, Hashable, CaseIterable {
     case ipv4
     /// Internet protocol version 6 (RFC 8200).
     case ipv6
+
+    /// The name for people: IPv4 or IPv6.
+    package var name: String { self == .ipv4 ? "IPv4" : "IPv6" }
 }
 
 /// An IPv4 or IPv6 address, without a zone.

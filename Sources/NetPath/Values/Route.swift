@@ -21,6 +21,18 @@ public enum RouteRejection: String, Hashable, Sendable {
     case unreachable
     /// Answered with "administratively prohibited".
     case prohibit
+
+    /// What refuses, for people.
+    ///
+    /// The kernel gives the same answer for a blackhole or prohibit rule as for such a route (EINVAL, EACCES), and for
+    /// an unreachable rule the one for a missing route (`fib_rules.c`, `ip6_fib.c`).
+    package var description: String {
+        switch self {
+        case .blackhole: "a blackhole route or rule"
+        case .unreachable: "an unreachable route"
+        case .prohibit: "a prohibit route or rule"
+        }
+    }
 }
 
 /// A unicast route the kernel chose.
@@ -51,12 +63,17 @@ public struct RouteLeg: Hashable, Sendable {
     public var gateway: IPAddress?
     /// Whether the kernel marks the hop dead or without link (RTNH_F_DEAD, RTNH_F_LINKDOWN).
     public var isDown: Bool
+    /// Whether the kernel passes over the hop (RTNH_F_DEAD), so that the other hops of the route get its packets.
+    ///
+    /// A hop that is only without link keeps them, unless `ignore_routes_with_linkdown` is set.
+    public var isPassedOver: Bool
 
     /// Creates a next hop.
-    public init(interfaceIndex: UInt32, gateway: IPAddress? = nil, isDown: Bool = false) {
+    public init(interfaceIndex: UInt32, gateway: IPAddress? = nil, isDown: Bool = false, isPassedOver: Bool = false) {
         self.interfaceIndex = interfaceIndex
         self.gateway = gateway
         self.isDown = isDown
+        self.isPassedOver = isPassedOver
     }
 }
 

@@ -72,7 +72,7 @@ extension Comparison.Column {
         case .status: return "\(opinion.status.rawValue), \(opinion.reason.message)"
         case .reason: return opinion.reason.message
         case .interfaces: return Self.list(opinion.interfaces.map(\.name))
-        case .families: return Self.list(AddressFamily.allCases.filter(opinion.families.contains).map(\.text))
+        case .families: return Self.list(AddressFamily.allCases.filter(opinion.families.contains).map(\.name))
         case .gateways: return Self.list(opinion.gateways.map(\.address.description))
         }
     }
@@ -113,11 +113,6 @@ extension Comparison.Column {
             : "\(name) asks hosts and sees what routes cannot: packets that are lost beyond this machine, a firewall, or "
                 + "targets that are down"
     }
-}
-
-extension AddressFamily {
-    /// The family's name.
-    var text: String { self == .ipv4 ? "IPv4" : "IPv6" }
 }
 
 extension Comparison {

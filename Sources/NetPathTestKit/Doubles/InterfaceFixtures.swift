@@ -78,6 +78,15 @@ extension NetworkInterface {
         }
     }
 
+    /// The interface with an address that has a lifetime, added at a moment.
+    public func with(_ text: String, since moment: MonotonicTime) -> NetworkInterface {
+        self.with(text).changed { interface in
+            for position in interface.addresses.indices where interface.addresses[position].prefix == .fixture(text) {
+                interface.addresses[position].dynamicSince = moment
+            }
+        }
+    }
+
     /// The interface with a default route of its own.
     public func withDefaultRoute(
         _ gateway: String? = nil,
@@ -120,6 +129,11 @@ extension NetworkInterface {
     /// The interface as a member of a bridge, bond or VRF.
     public func member(of controller: NetworkInterface) -> NetworkInterface {
         self.changed { $0.controllerIndex = controller.index }
+    }
+
+    /// The interface, whose carrier came at a moment.
+    public func withCarrier(since moment: MonotonicTime?) -> NetworkInterface {
+        self.changed { $0.carrierSince = moment }
     }
 
     /// The interface, waiting for an address since its carrier came.

@@ -65,6 +65,50 @@ import Testing
             .noCarrier,
             "eth0 below mv0 is administratively down"
         ),
+        Row(
+            "the lowest parent down",
+            .seeing(
+                eth0.down(),
+                NetworkInterface.virtual("lan7", 4, kind: "vlan").on(eth0),
+                NetworkInterface.virtual("mv0", 5, kind: "macvlan").on(.virtual("lan7", 4, kind: "vlan"))
+            ),
+            .unsatisfied,
+            .noCarrier,
+            "eth0 below lan7 is administratively down"
+        ),
+        Row(
+            "parent without a cable",
+            .seeing(
+                NetworkInterface.wired("eth0", 4).withoutCarrier(),
+                NetworkInterface.virtual("mv0", 3, kind: "macvlan").on(.wired("eth0", 4)).withoutCarrier(
+                    .lowerLayerDown
+                )
+            ),
+            .unsatisfied,
+            .noCarrier,
+            "eth0 below mv0 has no carrier"
+        ),
+        Row(
+            "parent not associated",
+            .seeing(
+                wireless.withoutCarrier().member(of: .virtual("br0", 9, kind: "bridge")),
+                NetworkInterface.virtual("mv0", 4, kind: "macvlan").on(wireless).withoutCarrier(.lowerLayerDown)
+            ),
+            .requiresConnection,
+            .wifiNotAssociated,
+            "wlan0 below mv0 is not associated with a Wi-Fi network"
+        ),
+        Row(
+            "the other end of a veth pair down",
+            .seeing(
+                NetworkInterface.virtual("veth0", 4, kind: "veth").on(.virtual("veth1", 5, kind: "veth"))
+                    .withoutCarrier(.lowerLayerDown),
+                NetworkInterface.virtual("veth1", 5, kind: "veth").on(.virtual("veth0", 4, kind: "veth")).down()
+            ),
+            .unsatisfied,
+            .noCarrier,
+            "veth1, the other end of veth0, is administratively down"
+        ),
         Row("parent elsewhere", .seeing(eth0.changed { $0.parentIndex = 99 }), .unsatisfied, .noRoute),
         Row("address, no route", .seeing(eth0), .unsatisfied, .noRoute),
         Row("no address", .seeing(bare), .unsatisfied, .noAddress, "eth0 has no address"),
@@ -90,6 +134,19 @@ import Testing
         ),
         Row("deprecated", .seeing(bare.with("2001:db8::7/64", state: .deprecated)), .unsatisfied, .noRoute),
         Row("Wi-Fi not associated", .seeing(wireless.withoutCarrier()), .requiresConnection, .wifiNotAssociated),
+        Row(
+            "dormant without a carrier",
+            .seeing(eth0.withoutCarrier(.dormant)),
+            .unsatisfied,
+            .noCarrier,
+            "eth0 has no carrier"
+        ),
+        Row(
+            "Wi-Fi dormant without a carrier, as for a moment when it is lost",
+            .seeing(wireless.withoutCarrier(.dormant)),
+            .requiresConnection,
+            .wifiNotAssociated
+        ),
         Row("Wi-Fi dormant", .seeing(wireless.inState(.dormant)), .requiresConnection, .authenticating),
         Row(
             "Wi-Fi blocked and down",
@@ -130,7 +187,65 @@ import Testing
             .unsatisfied,
             .noAddress
         ),
-        Row("not expected", .seeing(bare.changed { $0.carrierSince = now }), .unsatisfied, .noAddress),
+        Row("hardware, just up", .seeing(bare.withCarrier(since: now)), .requiresConnection, .configuringAddress),
+        Row("hardware, age unknown", .seeing(bare), .unsatisfied, .noAddress),
+        Row(
+            "hardware, grace over",
+            .seeing(bare.withCarrier(since: MonotonicTime(nanoseconds: now.nanoseconds - 45_000_000_000))),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "hardware by a stamp of another time namespace",
+            .seeing(bare.withCarrier(since: MonotonicTime(nanoseconds: now.nanoseconds + 60_000_000_000))),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "Wi-Fi, just associated",
+            .seeing(wireless.withCarrier(since: now)),
+            .requiresConnection,
+            .configuringAddress,
+            "wlan0 is waiting for an address"
+        ),
+        Row(
+            "modem, just connected",
+            .seeing(NetworkInterface.cellular("wwan0", 5).withCarrier(since: now)),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "virtual, just up",
+            .seeing(NetworkInterface.virtual("veth0", 4, kind: "veth").withCarrier(since: now)),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "a leased address without its route yet",
+            .seeing(wireless.with("192.0.2.9/24", since: now)),
+            .requiresConnection,
+            .configuringAddress,
+            "wlan0 has an address and is waiting for a route"
+        ),
+        Row(
+            "a leased address whose route never came",
+            .seeing(wireless.with("192.0.2.9/24", since: MonotonicTime(nanoseconds: now.nanoseconds - 45_000_000_000))),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row(
+            "a leased address with the route of the other family only",
+            .seeing(wireless.with("192.0.2.9/24", since: now).withDefaultRoute("fe80::1", .ipv6)),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row("a static address", .seeing(wlan0.withCarrier(since: now)), .unsatisfied, .noRoute),
+        Row(
+            "a leased address of a virtual interface",
+            .seeing(NetworkInterface.virtual("veth0", 4, kind: "veth").with("192.0.2.9/24", since: now)),
+            .unsatisfied,
+            .noRoute
+        ),
         Row(
             "expected, no carrier",
             .seeing(bare.expectingAddress(since: now).withoutCarrier()),
@@ -182,42 +297,75 @@ import Testing
     // MARK: What the kernel would do
 
     private static let routed = Observation.seeing(.loopback(), eth0, wlan0)
+    private static let only4 = Observation.seeing(.loopback(), .wired("eth0", 2).with("192.0.2.7/24"), wlan0)
     private static let dead = RouteLeg(interfaceIndex: 2, isDown: true)
 
     static let routes: [Row] = [
-        Row("blackhole", routed.answering(.ipv4, .rejected(.blackhole)), .unsatisfied, .routeRejects),
+        Row("blackhole", only4.answering(.ipv4, .rejected(.blackhole)), .unsatisfied, .routeRejects),
         Row(
             "unreachable, named",
-            routed.answering(.ipv6, .rejected(.unreachable)),
+            Observation.seeing(NetworkInterface.wired("eth0", 2).with("2001:db8::7/64"))
+                .answering(.ipv6, .rejected(.unreachable)),
             .unsatisfied,
             .routeRejects,
-            "a route of type unreachable takes packets to 2400::1"
+            "an unreachable route refuses packets"
         ),
-        Row("prohibit", routed.answering(.ipv4, .rejected(.prohibit)), .unsatisfied, .routeRejects),
+        Row("prohibit", only4.answering(.ipv4, .rejected(.prohibit)), .unsatisfied, .routeRejects),
         Row(
             "a rejecting half",
-            routed.answering(.ipv4, .through(eth0), .rejected(.blackhole)),
+            only4.answering(.ipv4, .through(eth0), .rejected(.blackhole)),
             .unsatisfied,
-            .routeRejects
+            .routeRejects,
+            "a blackhole route or rule refuses packets to 160.0.0.1 and more"
         ),
         Row(
             "rejected in one half, no route in the other",
-            routed.answering(.ipv4, .noRoute, .rejected(.blackhole)),
+            only4.answering(.ipv4, .noRoute, .rejected(.blackhole)),
             .unsatisfied,
             .routeRejects
         ),
         Row(
-            "a rejecting route before a pending step",
-            Observation.seeing(eth0, wireless.inState(.dormant)).answering(.ipv4, .rejected(.blackhole)),
-            .unsatisfied,
-            .routeRejects
-        ),
-        Row(
-            "a rejecting route before a dead egress",
-            Observation.seeing(eth0.withoutCarrier()).routed(.ipv4, through: eth0)
+            "rejected while the cable is out",
+            Observation.seeing(eth0.withoutCarrier()).answering(.ipv4, .rejected(.prohibit))
                 .answering(.ipv6, .rejected(.prohibit)),
             .unsatisfied,
+            .noCarrier,
+            "eth0 has no carrier"
+        ),
+        Row(
+            "rejected before there is an address",
+            Observation.seeing(bare.withCarrier(since: now)).answering(.ipv6, .rejected(.unreachable)),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "rejected, and only a container bridge could send",
+            Observation.seeing(
+                NetworkInterface.wired("eth0", 2).withoutCarrier(),
+                NetworkInterface.virtual("docker0", 9, kind: "bridge").with("172.17.0.1/16")
+            ).answering(.ipv4, .rejected(.blackhole)),
+            .unsatisfied,
+            .noCarrier,
+            "eth0 has no carrier"
+        ),
+        Row(
+            "rejected on a VLAN, whose parent has no address",
+            Observation.seeing(
+                NetworkInterface.wired("eth0", 2),
+                NetworkInterface.virtual("lan7", 4, kind: "vlan").on(.wired("eth0", 2)).with("192.0.2.7/24")
+            ).answering(.ipv4, .rejected(.blackhole)),
+            .unsatisfied,
             .routeRejects
+        ),
+        Row(
+            "the route into a split tunnel explains nothing",
+            .seeing(
+                NetworkInterface.tunnel("tun0", 2).with("10.8.0.2/24"),
+                NetworkInterface.virtual("veth0", 4, kind: "veth")
+            ),
+            .unsatisfied,
+            .noAddress,
+            "veth0 has no address"
         ),
         Row("half routed, lower", routed.answering(.ipv4, .through(eth0), .noRoute), .unsatisfied, .noRoute),
         Row("half routed, upper", routed.answering(.ipv4, .noRoute, .through(eth0)), .unsatisfied, .noRoute),
@@ -226,7 +374,7 @@ import Testing
             routed.routed(.ipv4, through: eth0, source: .none),
             .unsatisfied,
             .noAddress,
-            "eth0 has a route but no usable source address"
+            "IPv4: eth0 has a route but no usable source address"
         ),
         Row(
             "unspecified source",

@@ -103,8 +103,42 @@ import Testing
             .answering(.ipv4, .route(Route(legs: legs, source: .from("198.51.100.7"))))
         let verdict = try self.verdict(observation)
         #expect(verdict.status == .satisfied)
-        #expect(verdict.interfaces.map(\.name) == ["wlan0"])
         #expect(verdict.gateways.map(\.address.description) == ["198.51.100.1"])
+        #expect(verdict.reason.message == "IPv4 through wlan0; half of the next hops, through eth0, lose packets")
+        #expect(verdict.interfaces.map(\.name) == ["wlan0", "eth0"])
+        #expect(verdict.interfaces.map(\.reason.code) == [.routed, .noCarrier])
+        let explanation = explain(observation, verdict: verdict, now: self.now)
+        #expect(explanation.evidence.first?.contains("(loses packets: ignore_routes_with_linkdown is not set)") == true)
+        #expect(
+            explanation.remedies == [
+                "Plug the cable into eth0, or switch on what is at its other end",
+                "Let the kernel pass over next hops without a link, so that the others take all IPv4 packets: "
+                    + "`sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`",
+            ]
+        )
+    }
+
+    @Test func aLegThatTheKernelPassesOverLosesNothing() throws {
+        let legs = [
+            RouteLeg(interfaceIndex: 2, isDown: true, isPassedOver: true), RouteLeg(interfaceIndex: 3),
+        ]
+        let observation = Observation.seeing(self.eth0.withoutCarrier(), self.wlan0)
+            .answering(.ipv4, .route(Route(legs: legs, source: .from("198.51.100.7"))))
+        let verdict = try self.verdict(observation)
+        #expect(verdict.reason.message == "IPv4 through wlan0")
+        #expect(verdict.interfaces.map(\.name) == ["wlan0"])
+        let explanation = explain(observation, verdict: verdict, now: self.now)
+        #expect(explanation.evidence.first?.contains("through eth0 (passed over) and through wlan0") == true)
+        #expect(explanation.remedies.isEmpty)
+    }
+
+    @Test func lostLegsNameTheirFamilyWhereBothHaveAPath() throws {
+        let legs = [2, 3, 5].map { RouteLeg(interfaceIndex: $0) }
+        let observation = Observation.online(self.wlan0).changed {
+            $0.interfaces = [self.eth0, self.wlan0, .wired("eth1", 5).with("2001:db8::9/64").withoutCarrier()]
+        }.answering(.ipv6, .route(Route(legs: legs, source: .from("2001:db8::7"))))
+        let message = try self.verdict(observation).reason.message
+        #expect(message == "IPv4 and IPv6 through wlan0 and eth0; 1 of 3 IPv6 next hops, through eth1, lose packets")
     }
 
     @Test func multipathListsEveryLeg() throws {

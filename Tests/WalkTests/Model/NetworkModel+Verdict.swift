@@ -71,10 +71,25 @@ extension NetworkModel {
         }
     }
 
+    /// The family that is closest to a path decides.
     private func reason(_ findings: [Finding]) -> String {
-        if findings.contains(.rejected) { return "routeRejects" }
-        if findings.contains(.deadEnd) { return "noCarrier" }
-        if findings.contains(.sourceless) { return "noAddress" }
+        zip(Family.allCases, findings).map(self.outlook).min { $0.distance < $1.distance }?.reason ?? "noInterface"
+    }
+
+    /// How far a family is from a path, and why.
+    private func outlook(_ family: Family, _ finding: Finding) -> (distance: Int, reason: String) {
+        let isAddressed = self.interfaces.contains { $0.isUp && $0.hasCarrier && !$0.addresses(of: family).isEmpty }
+        return switch finding {
+        case .path: (0, "routed")
+        case .deadEnd: (1, "noCarrier")
+        case .sourceless: (2, "noAddress")
+        case .nothing where isAddressed: (3, "noRoute")
+        case .rejected where isAddressed: (4, "routeRejects")
+        case .nothing, .rejected: (5, self.reasonOfInterfaces)
+        }
+    }
+
+    private var reasonOfInterfaces: String {
         let up = self.interfaces.filter(\.isUp)
         if up.contains(where: { $0.hasCarrier && !$0.addresses.isEmpty }) { return "noRoute" }
         if up.contains(where: { $0.hasCarrier }) { return "noAddress" }

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What has to happen before a family without a path has one.
+struct FamilyOutlook: Hashable {
+    /// How close a family is to a path, the closest first: what can happen by itself or by one act comes before what
+    /// somebody decided.
+    enum Closeness: Int, CaseIterable {
+        /// The interface that the kernel chose has a step pending, or one that can be started.
+        case stepOfEgress
+        /// The kernel sends the packets to an interface that cannot carry them: they are lost until its link is back.
+        case deadEgress
+        /// Another interface has a step pending, or one that can be started.
+        case stepElsewhere
+        /// There is a route, but no usable address to send from.
+        case noSource
+        /// There is an address of the family, but no route.
+        case noRoute
+        /// The configuration says to ignore the interface that the kernel chose.
+        case ignoredEgress
+        /// A route or a rule refuses the packets, and nothing else is in the way.
+        case rejected
+        /// There is neither a route nor an address of the family.
+        case nothing
+    }
+
+    var family: AddressFamily
+    var closeness: Closeness
+    var status: PathStatus
+    var reason: PathReason
+    /// The interfaces the reason is about, the one that it names first.
+    var interfaces: [UInt32]
+    /// Whether the machine uses the family at all: somebody configured a route or an address.
+    var isInUse: Bool
+}
+
+extension AssessedEvidence {
+    /// The outlook of the family that is closest to a path; between equals that of IPv4.
+    ///
+    /// Its reason begins with the name of the family when the other one has another reason.
+    func outlook(_ findings: [FamilyFinding]) -> FamilyOutlook {
+        let outlooks = zip(AddressFamily.allCases, findings).map(self.outlook)
+        var best = outlooks[0]
+        for outlook in outlooks.dropFirst() where outlook.closeness.rawValue < best.closeness.rawValue {
+            best = outlook
+        }
+        if outlooks.contains(where: { $0.isInUse && $0.reason != best.reason }) {
+            best.reason.message = "\(best.family.name): \(best.reason.message)"
+        }
+        return best
+    }
+
+    private func outlook(of family: AddressFamily, _ finding: FamilyFinding) -> FamilyOutlook {
+        func outlook(
+            _ closeness: FamilyOutlook.Closeness,
+            _ reason: PathReason,
+            _ interfaces: [UInt32],
+            status: PathStatus = .unsatisfied
+        ) -> FamilyOutlook {
+            FamilyOutlook(
+                family: family,
+                closeness: closeness,
+                status: status,
+                reason: reason,
+                interfaces: interfaces,
+                isInUse: finding != .noRoute || closeness == .noRoute
+            )
+        }
+        switch finding {
+        case .egressUnusable(let index) where self.byIndex[index]?.type != .loopback:
+            if self.isIgnored(index) {
+                let message = "the kernel's route uses \(self.name(index)), which the configuration says to ignore"
+                return outlook(.ignoredEgress, PathReason(.ignoredInterface, message), [index])
+            }
+            let reason = self.reason(RouteLeg(interfaceIndex: index))
+            guard let assessment = self.assessments[index], !assessment.isUsable, assessment.isStartable else {
+                return outlook(.deadEgress, reason, [index])
+            }
+            return outlook(.stepOfEgress, reason, [index], status: .requiresConnection)
+        case .noSource(let index):
+            if let assessment = self.assessments[index], assessment.isStartable {
+                return outlook(.stepOfEgress, assessment.reason, [index], status: .requiresConnection)
+            }
+        case .rejected(let rejection) where self.couldSend(family):
+            return outlook(.rejected, self.reason(rejection, family), [])
+        case .routed, .egressUnusable, .rejected, .noRoute, .unknown: break
+        }
+        if let (reason, interfaces) = self.step {
+            return outlook(.stepElsewhere, reason, interfaces, status: .requiresConnection)
+        }
+        if case .noSource(let index) = finding {
+            let message = "\(self.name(index)) has a route but no usable source address"
+            return outlook(.noSource, PathReason(.noAddress, message), [index])
+        }
+        let obstacle = self.obstacle(for: family)
+        return outlook(obstacle.isAddressed ? .noRoute : .nothing, obstacle.reason, obstacle.interfaces)
+    }
+
+    // MARK: Routes that refuse
+
+    /// Whether an interface that leads outside could send packets of a family, so that only a route keeps it from that.
+    private func couldSend(_ family: AddressFamily) -> Bool {
+        let uplinks = self.pools.first { !$0.isEmpty } ?? []
+        return uplinks.contains { self.assessments.values[$0].isUsable && self.interfaces[$0].canSend(family) }
+    }
+
+    private func reason(_ rejection: RouteRejection, _ family: AddressFamily) -> PathReason {
+        let asked = self.observation.representatives.filter { $0.destination.family == family }
+        let refused = asked.filter { $0.answer == .rejected(rejection) }.map(\.destination)
+        let packets = refused.count == asked.count ? "packets" : "packets to \(refused[0]) and more"
+        return PathReason(.routeRejects, "\(rejection.description) refuses \(packets)")
+    }
+
+    // MARK: What interfaces say
+
+    /// The strongest step that is pending or can be started, with the interfaces that have it.
+    private var step: (PathReason, [UInt32])? {
+        let candidates = self.candidatePositions
+        for code in Self.startableOrder {
+            let steps = candidates.filter {
+                self.assessments.values[$0].isStartable && self.assessments.values[$0].reason.code == code
+            }
+            if let first = steps.first {
+                return (self.assessments.values[first].reason, steps.map { self.interfaces[$0].index })
+            }
+        }
+        return nil
+    }
+
+    /// What keeps the interface that is closest to a path from carrying one.
+    private func obstacle(for family: AddressFamily) -> (reason: PathReason, interfaces: [UInt32], isAddressed: Bool) {
+        for pool in self.pools {
+            for code in Self.unsatisfiedOrder {
+                var found = pool.filter { self.assessments.values[$0].reason.code == code }
+                guard !found.isEmpty else { continue }
+                // One that has only a route to find speaks for the family first.
+                let addressed = code == .noRoute ? found.filter { self.interfaces[$0].canSend(family) } : []
+                found = addressed.isEmpty ? found : addressed
+                return (
+                    self.assessments.values[found[0]].reason, found.map { self.interfaces[$0].index },
+                    !addressed.isEmpty
+                )
+            }
+        }
+        guard let closest = self.pools.first(where: { !$0.isEmpty }) else {
+            return (PathReason(.noInterface, "there is no network interface besides loopback"), [], false)
+        }
+        let reason = PathReason(.allDown, "every network interface is administratively down")
+        return (reason, closest.map { self.interfaces[$0].index }, false)
+    }
+
+    /// The candidates by what their state explains: hardware and what is built on it first, since that a container
+    /// bridge has an address but no route explains nothing when the cable is out; tunnels last, because they travel on
+    /// the others.
+    private var pools: [[Int]] {
+        let links = self.candidatePositions.filter { !self.interfaces[$0].isTunnel }
+        return [links.filter(self.standsOnHardware), links, self.candidatePositions]
+    }
+
+    private func standsOnHardware(_ position: Int) -> Bool {
+        var interface = self.interfaces[position]
+        for _ in 0..<8 {
+            if interface.isHardware == true { return true }
+            guard let parent = interface.parentIndex.flatMap({ self.byIndex[$0] }) else { return false }
+            interface = parent
+        }
+        return false
+    }
+
+    /// Strongest first: the step that is closest to a path.
+    private static let startableOrder: [PathReason.Code] = [
+        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand,
+    ]
+    /// Closest to a path first.
+    private static let unsatisfiedOrder: [PathReason.Code] = [.noRoute, .noAddress, .noCarrier, .radioBlocked]
+}
