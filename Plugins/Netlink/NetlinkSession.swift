@@ -17,6 +17,7 @@ final class NetlinkSession {
     private let events: NetlinkSocket
     private let queries: KernelQueries
     private let lookup: RouteLookup
+    private let tunnels: TunnelLookup
     private let resolverFile: ResolverFile
     private let clockWatcher: FileDescriptor?
 
@@ -26,7 +27,8 @@ final class NetlinkSession {
     private var missesGroups = false
     /// When everything has to be read without being told; nil where the kernel grants all events.
     private var readAgainAt: MonotonicTime?
-    private var watchesHosts = false
+    private var watchedHosts: Set<IPAddress> = []
+    private var watchedForTunnels = TunnelLookup.Watched()
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     private var confirmAt: MonotonicTime?
     private var resynchronizations = 0
@@ -52,22 +54,29 @@ final class NetlinkSession {
         self.events = try NetlinkSocket()
         self.queries = try KernelQueries()
         self.lookup = RouteLookup(self.queries, clock: context.clock)
+        self.tunnels = TunnelLookup(
+            self.queries,
+            self.lookup,
+            clock: context.clock,
+            representatives: options.representatives
+        )
         self.questions = options.representatives.map(RouteLookup.Question.init)
         self.representatives = options.representatives.map { RepresentativeRoute(to: $0, .unknown) }
         self.resolverFile = ResolverFile(path: options.resolvConf)
         self.clockWatcher = SystemCalls.clockWatcher()
         self.events.setNonBlocking()
         self.events.setReceiveBuffer(bytes: options.receiveBuffer)
-        self.attachFilter(watching: [])
+        self.attachFilter()
         self.joinGroups()
         self.noteLimitations()
     }
 
     // MARK: Opening
 
-    private func attachFilter(watching addresses: Set<IPAddress>) {
-        let filter = RouteFilter(watching: addresses.union(self.options.representatives))
-        let error = self.events.attach(filter)
+    private func attachFilter() {
+        if self.watchedForTunnels.isEveryRoute { return self.events.detachFilter() }
+        let addresses = self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives)
+        let error = self.events.attach(RouteFilter(watching: addresses))
         if error != 0 {
             // Rather woken for every route than deaf for those that the former filter does not pass.
             self.events.detachFilter()
@@ -131,8 +140,8 @@ final class NetlinkSession {
                 let requests = self.mailbox.take()
                 if requests.stop { return }
                 if let watched = requests.watched {
-                    self.attachFilter(watching: watched)
-                    self.watchesHosts = !watched.isEmpty
+                    self.watchedHosts = watched
+                    self.attachFilter()
                 }
                 isAsked = requests.refresh
             }
@@ -207,6 +216,7 @@ final class NetlinkSession {
         case RTM_DELLINK:
             guard let update = LinkUpdate(message) else { return }
             self.table.removeLink(update.index)
+            self.tunnels.forget(update.index)
             self.stale.insert(interface: update.index)
             self.confirmSoon()
         case RTM_NEWADDR:
@@ -220,8 +230,10 @@ final class NetlinkSession {
             self.stale = .all
             self.confirmSoon()
         case RTM_NEWROUTE, RTM_NEWRULE:
+            if message.type == RTM_NEWRULE { self.tunnels.invalidateRules() }
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
         case RTM_DELROUTE, RTM_DELRULE:
+            if message.type == RTM_DELRULE { self.tunnels.invalidateRules() }
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
         case RTM_NEWNEXTHOP:
@@ -278,6 +290,7 @@ final class NetlinkSession {
         fresh.inherit(from: self.table)
         self.table = fresh
         self.dnsServers = self.resolverFile.servers()
+        self.tunnels.invalidateRules()
         self.stale = .all
         self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
     }
@@ -320,6 +333,7 @@ final class NetlinkSession {
         let stale = self.stale
         self.stale = Staleness()
         if stale.families.isEmpty { return }
+        self.tunnels.invalidate()
         let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].destination.family) }
         var interfaces: [UInt32] = []
         var defaultRoutes: [RouteLookup.DefaultRouteQuestion] = []
@@ -349,19 +363,36 @@ final class NetlinkSession {
         }
     }
 
+    /// Asks about the packets of the tunnels that the answers lead into.
+    private func askAboutTunnels() -> [UInt32: OuterPackets] {
+        let outer = self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
+        guard self.tunnels.watched != self.watchedForTunnels else { return outer }
+        self.watchedForTunnels = self.tunnels.watched
+        self.attachFilter()
+        // What changed before the filter passed it was not heard.
+        self.tunnels.invalidate()
+        return self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
+    }
+
     // MARK: Reporting
 
     private func report(even isUnchanged: Bool) {
         self.readAnnounced()
         self.classifyNewcomers()
         self.askKernel()
+        let outer = self.askAboutTunnels()
         var observation = Observation(at: self.context.clock.now())
         var egress: [UInt32] = []
         for position in self.representatives.indices {
             guard case .route(let route) = self.representatives[position].answer else { continue }
             for leg in route.legs { egress.append(leg.interfaceIndex) }
         }
-        observation.interfaces = self.table.reportable(including: egress)
+        for packets in outer.values { egress += packets.interfaces }
+        var interfaces = self.table.reportable(including: egress)
+        for position in interfaces.indices where !outer.isEmpty {
+            interfaces[position].outerPackets = outer[interfaces[position].index]
+        }
+        observation.interfaces = interfaces
         observation.isAbridged = self.table.isAbridged
         observation.representatives = self.representatives
         observation.dnsServers = self.dnsServers
@@ -370,7 +401,7 @@ final class NetlinkSession {
         observation.suspensions = self.suspensions
         if !isUnchanged, let lastReport = self.lastReport, lastReport == observation {
             // What woke us may still be about a host that somebody asks about.
-            if self.watchesHosts { self.context.routesChanged() }
+            if !self.watchedHosts.isEmpty { self.context.routesChanged() }
             return
         }
         self.context.report(observation)

@@ -12,7 +12,10 @@
 #include <netlink/route/link/inet6.h>
 #include <linux/rtnetlink.h>
 #include <linux/nexthop.h>
+#include <linux/fib_rules.h>
 #include <linux/if_link.h>
+#include <linux/if_tunnel.h>
+#include <linux/neighbour.h>
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/filter.h>

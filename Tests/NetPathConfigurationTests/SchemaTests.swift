@@ -56,6 +56,9 @@ import Testing
             Self.backends
                 + "interfaces: [{match: {kind: veth}, ignore: true, dialOnDemand: false, expensive: true, constrained: true}]",
             Self.backends + "interfaces: [{match: {kind: veth}, expectsAddress: true}]",
+            Self.backends
+                + "interfaces: [{match: {name: tun0}, tunnelEndpoint: [192.0.2.1, \"2001:db8::1\", \"fe80::1%wan0\"], "
+                + "tunnelMark: 4294967295}, {match: {name: tun1}, uplink: true}]",
         ]
     )
     func bothAccept(text: String) throws {
@@ -87,6 +90,11 @@ import Testing
             Self.backends + "interfaces: [{match: {name: x}, type: bus}]",
             Self.backends + "interfaces: [{match: {name: x}, ignore: yes}]",
             Self.backends + "interfaces: [{match: {name: x}, ignored: true}]",
+            Self.backends + "interfaces: [{match: {name: x}, tunnelEndpoint: 192.0.2.1}]",
+            Self.backends + "interfaces: [{match: {name: x}, tunnelEndpoint: [vpn.example.net]}]",
+            Self.backends + "interfaces: [{match: {name: x}, tunnelEndpoint: [\"fe80::1%\"]}]",
+            Self.backends + "interfaces: [{match: {name: x}, tunnelMark: 4294967296}]",
+            Self.backends + "interfaces: [{match: {name: x}, uplink: maybe}]",
             Self.backends + "merge: any", Self.backends + "merge: {policy: best}",
             Self.backends + "merge: {probe: advisory}",
             Self.backends + "damping: {gain: 1}", Self.backends + "damping: {wait: 1s}",
@@ -107,6 +115,9 @@ import Testing
             "backends: [{type: tcpProbe, targets: [\"a:1\"], interval: 1ms}]",
             Self.backends + "grace: 2h", Self.backends + "representatives: [9.0.0.1, 193.0.0.1]",
             Self.backends + "representatives: [127.0.0.1, \"2600::1\"]",
+            Self.backends + "interfaces: [{match: {name: x}, tunnelEndpoint: [\"fe80::1\"]}]",
+            Self.backends + "interfaces: [{match: {name: x}, tunnelEndpoint: [0.0.0.0]}]",
+            Self.backends + "interfaces: [{match: {name: x}, uplink: true, tunnelMark: 1}]",
             Self.backends + "interfaces: [{match: {name: \"[\"}}]", Self.backends + "damping: {gain: 2s}",
         ]
     )

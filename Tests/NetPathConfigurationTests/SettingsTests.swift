@@ -75,6 +75,36 @@ import Testing
         #expect(rules == [modem, containers, dialled, lan])
     }
 
+    @Test func rulesAboutTunnels() throws {
+        let rules = try self.read(
+            """
+            interfaces:
+              - match: {name: tun0}
+                tunnelEndpoint: [203.0.113.7, "2001:db8::7", "fe80::1%wan0"]
+                tunnelMark: 51820
+              - match: {name: tun1}
+                uplink: true
+            """
+        ).evaluation.interfaceRules
+        #expect(
+            rules.first?.tunnelEndpoints == [
+                TunnelEndpoint(IPAddress(ipv4: 0xCB00_7107)),
+                TunnelEndpoint(IPAddress(ipv6: 0x2001_0DB8 << 96 | 7)),
+                TunnelEndpoint(IPAddress(ipv6: 0xFE80 << 112 | 1), zone: "wan0"),
+            ]
+        )
+        #expect(rules.first?.tunnelMark == 51_820)
+        #expect(rules.map(\.isUplink) == [nil, true])
+        #expect(
+            self.complaints("interfaces: [{match: {name: x}, uplink: true, tunnelEndpoint: [\"fe80::1\"]}]") == [
+                "t:2:63: error: 'interfaces[0].tunnelEndpoint' is about a tunnel, and `uplink: true` says that the "
+                    + "interface is none, found a list",
+                "t:2:64: error: 'interfaces[0].tunnelEndpoint[0]' is valid on one link only; name its interface, as in "
+                    + "fe80::1%wan0, found the text \"fe80::1\"",
+            ]
+        )
+    }
+
     @Test func everyRefusalPointsAtItsValue() {
         #expect(
             self.complaints(

@@ -15,6 +15,7 @@ struct LinkTable {
         var classification: Classification?
         var hasParentDevice = false
         var activeMember: UInt32?
+        var tunnel: TunnelAttributes?
         var hasDynamicAddressHistory = false
         var sawRouterAdvertisement = false
         /// When each link-local address was added; the kernel adds one as soon as the carrier is there.
@@ -81,6 +82,8 @@ struct LinkTable {
             entry.interface.operationalState = details.operationalState
             entry.interface.hasCarrier = details.hasCarrier
             entry.interface.parentIndex = details.parentIndex
+            entry.interface.isParentElsewhere = details.isParentElsewhere
+            entry.tunnel = details.tunnel
             entry.interface.controllerIndex = details.controllerIndex
             entry.hasParentDevice = details.hasParentDevice
             entry.activeMember = details.activeMember
@@ -218,6 +221,19 @@ struct LinkTable {
         return members.first { self.entries[$0].map(Self.hasCarrier) == true } ?? members.first
     }
 
+    /// What a bridge, bond or VRF stands on; nil for others, and for those that stand on something else.
+    func foundation(of index: UInt32) -> NetworkInterface.Foundation? {
+        // Of thousands of ports the first ones tell: hardware was there before containers.
+        guard let members = self.members[index]?.indices.prefix(Self.spareLimit), !members.isEmpty else { return nil }
+        var isOnTunnelsOnly = true
+        for member in members {
+            guard let interface = self.entries[member]?.interface else { continue }
+            if interface.isHardware == true { return .hardware }
+            if !interface.hasTunnelKind { isOnTunnelsOnly = false }
+        }
+        return isOnTunnelsOnly ? .tunnels : nil
+    }
+
     /// The indices of all interfaces that may be asked for a default route of their own.
     var principals: [UInt32] { self.ranks[Rank.principal.rawValue].indices }
 
@@ -245,6 +261,7 @@ struct LinkTable {
         return chosen.indices.compactMap { index in
             guard var entry = self.entries[index] else { return nil }
             entry.interface.type = self.type(of: index)
+            entry.interface.foundation = self.foundation(of: index)
             entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
             return entry.interface
         }

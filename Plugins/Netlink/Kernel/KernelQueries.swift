@@ -42,7 +42,17 @@ final class KernelQueries {
     }
 
     /// Asks a question that has many answers.
-    func dump(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Void) -> DumpResult {
+    ///
+    /// - Parameters:
+    ///   - request: The question.
+    ///   - isEnough: Whether the rest does not matter any more, asked now and then.
+    ///   - body: What to do with each answer.
+    /// - Returns: How the dump ended; one that was left is complete.
+    func dump(
+        _ request: NetlinkRequest,
+        until isEnough: () -> Bool = { false },
+        _ body: (NetlinkMessage) -> Void
+    ) -> DumpResult {
         guard let sequence = try? self.socket.send([request]) else { return .failed(.broken) }
         var result: DumpResult?
         var isInterrupted = false
@@ -57,6 +67,7 @@ final class KernelQueries {
                 }
             }
             switch reception {
+            case .messages where result == nil && isEnough(): result = .complete
             case .messages: continue
             case .empty: result = .failed(.timedOut)
             case .overrun: result = .interrupted

@@ -24,7 +24,7 @@ struct NetlinkRequest {
     }
 
     /// Begins a message: type, flags, and an empty header of the family with that many octets.
-    private init(_ type: Int, flags: Int32, headerLength: Int) {
+    init(_ type: Int, flags: Int32, headerLength: Int) {
         self.message.reserveCapacity(64)
         self.message.append(contentsOf: repeatElement(0, count: 16 + headerLength))
         self.message.setNative(UInt16(type), at: 4)
@@ -41,7 +41,7 @@ struct NetlinkRequest {
         self.noteLength()
     }
 
-    private mutating func append(_ type: Int, _ value: some FixedWidthInteger) {
+    mutating func append(_ type: Int, _ value: some FixedWidthInteger) {
         let length = value.bitWidth / 8
         self.beginAttribute(type, length: length)
         let start = self.message.count
@@ -49,6 +49,16 @@ struct NetlinkRequest {
         self.message.append(contentsOf: repeatElement(0, count: (length + 3) & ~3))
         self.message.setNative(value, at: start)
         self.noteLength()
+    }
+
+    /// Sets the family, with which every family header begins.
+    mutating func setFamily(_ family: UInt8) {
+        self.message[16] = family
+    }
+
+    /// Sets the interface in struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
+    mutating func setIndex(_ index: UInt32) {
+        self.message.setNative(index, at: 20)
     }
 
     private mutating func beginAttribute(_ type: Int, length: Int) {
@@ -72,8 +82,7 @@ struct NetlinkRequest {
     /// Asks for one link.
     static func link(_ index: UInt32) -> NetlinkRequest {
         var request = NetlinkRequest(RTM_GETLINK, flags: 0, headerLength: 16)
-        // struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
-        request.message.setNative(index, at: 20)
+        request.setIndex(index)
         request.append(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
         return request
     }

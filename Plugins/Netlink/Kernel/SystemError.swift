@@ -19,6 +19,8 @@ struct SystemError: Error, Hashable {
     static let noSuchFamily = SystemError(number: EAFNOSUPPORT)
     /// The kernel has no such object.
     static let noSuchObject = SystemError(number: ESRCH)
+    /// There is no interface of that index.
+    static let noSuchDevice = SystemError(number: ENODEV)
     /// The kernel does not support the request.
     static let notSupported = SystemError(number: EOPNOTSUPP)
     /// A sandbox forbids the request.

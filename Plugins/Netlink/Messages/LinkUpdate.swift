@@ -22,6 +22,10 @@ struct LinkUpdate: Hashable {
         /// The link-layer address; of a point-to-point tunnel it is its own end's.
         var hardwareAddress: [UInt8]?
         var parentIndex: UInt32?
+        /// Whether the link that it is built on is in another namespace (IFLA_LINK_NETNSID).
+        var isParentElsewhere = false
+        /// What a tunnel says of its own packets.
+        var tunnel: TunnelAttributes?
         var controllerIndex: UInt32?
         /// The member of a bond that carries its traffic.
         var activeMember: UInt32?
@@ -60,6 +64,9 @@ extension LinkUpdate {
         self.details?.hasParentDevice =
             message.attribute(IFLA_PARENT_DEV_NAME, headerLength: Self.headerLength) != nil
         if message.attribute(IFLA_CARRIER, headerLength: Self.headerLength) == nil { self.details?.hasCarrier = nil }
+        if let kind = self.details?.kind, let data = info?.nested(IFLA_INFO_DATA) {
+            self.details?.tunnel = TunnelAttributes(kind: kind, data)
+        }
         self.details?.activeMember = info?.nested(IFLA_INFO_DATA)?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32
     }
 }
@@ -89,6 +96,7 @@ extension LinkUpdate.Details {
         // An index of another namespace means nothing here.
         var namespace: Int32 = 0
         let isElsewhere = unsafe rtnl_link_get_link_netnsid(link, &namespace) == 0
+        self.isParentElsewhere = isElsewhere
         let parent = unsafe rtnl_link_get_link(link)
         self.parentIndex = isElsewhere || parent <= 0 ? nil : UInt32(parent)
         let controller = unsafe rtnl_link_get_master(link)

@@ -136,7 +136,7 @@ final class RouteLookup {
     }
 
     /// Asks, except about families the kernel does not answer for.
-    private func replies(
+    func replies(
         _ requests: [NetlinkRequest],
         about destinations: @autoclosure () -> [IPAddress]
     ) -> [Result<RouteReply, SystemError>] {
@@ -147,7 +147,7 @@ final class RouteLookup {
         }
     }
 
-    private func answer(_ reply: Result<RouteReply, SystemError>, family: AddressFamily) -> RouteAnswer {
+    func answer(_ reply: Result<RouteReply, SystemError>, family: AddressFamily) -> RouteAnswer {
         switch reply {
         case .failure(let error): return Self.answer(for: error)
         case .success(let reply):

@@ -7,7 +7,9 @@ struct AssessedEvidence {
     /// The interfaces as the rules see them, sorted by index.
     let interfaces: [NetworkInterface]
     let byIndex: InterfaceMap<NetworkInterface>
-    let assessments: InterfaceMap<InterfaceAssessment>
+    var assessments: InterfaceMap<InterfaceAssessment>
+    /// What becomes of the outer packets of the tunnels that the kernel's answers lead into.
+    var transports: [UInt32: TunnelTransport] = [:]
     /// The rule that applies to each interface, where one does.
     private let ruleByIndex: InterfaceMap<InterfaceRule?>
 
@@ -46,6 +48,7 @@ struct AssessedEvidence {
                 return rule?.dialsOnDemand == true ? assessment.dialing(interface) : assessment
             }
         )
+        self.judgeTunnels()
     }
 
     func fault(below interface: NetworkInterface) -> NetworkInterface? { Self.fault(below: interface, self.byIndex) }
@@ -61,7 +64,8 @@ struct AssessedEvidence {
     ) -> NetworkInterface? {
         var down: NetworkInterface?
         var unlinked: NetworkInterface?
-        var next = interface.parentIndex
+        // What the policies of IPsec route does not depend on the interface that is named.
+        var next = interface.kind == "xfrm" ? nil : interface.parentIndex
         // Stacks are finite, but the ends of a veth pair name each other.
         for _ in 0..<8 {
             guard let index = next, index != interface.index, let parent = byIndex[index] else { break }

@@ -46,6 +46,7 @@ public func evaluate(
             return evidence.assessments[leg.interfaceIndex]?.isUsable ?? true
         },
         isDead: { evidence.isDead($0) },
+        isIgnored: { evidence.isIgnored($0.interfaceIndex) },
         isUsableSource: { source in
             evidence.isUsableSource(source) || source.isLoopback
                 || (isOnLink && source.isLinkLocal && evidence.isConfigured(source))
@@ -104,6 +105,8 @@ extension Observation {
     fileprivate func about(_ answer: RouteAnswer) -> Observation {
         guard case .route(let route) = answer, let interfaces = self.interfaces else { return self }
         var indices = Set(route.legs.map(\.interfaceIndex))
+        // What carries a tunnel may be any of them.
+        if interfaces.contains(where: { indices.contains($0.index) && $0.outerPackets != nil }) { return self }
         for interface in interfaces where indices.contains(interface.index) {
             if let parent = interface.parentIndex { indices.insert(parent) }
         }

@@ -59,6 +59,7 @@ extension AssessedEvidence {
             self.observation.representatives.lazy.filter { $0.destination.family == family },
             canCarry: { self.canCarry($0) },
             isDead: { self.isDead($0) },
+            isIgnored: { self.isIgnored($0.interfaceIndex) },
             isUsableSource: { self.isUsableSource($0) }
         )
     }

@@ -11,6 +11,7 @@ extension AssessedEvidence {
         if self.observation.interfaces != nil, facts.isEmpty {
             facts.append("The kernel was not asked for routes")
         }
+        facts += self.tunnelFacts
         facts += self.interfaceFacts
         if let servers = self.observation.dnsServers {
             facts.append(
@@ -28,7 +29,7 @@ extension AssessedEvidence {
 
     // MARK: Routes
 
-    private func fact(_ question: RepresentativeRoute) -> String {
+    func fact(_ question: RepresentativeRoute) -> String {
         let destination = question.destination
         switch question.answer {
         case .unknown: return "To \(destination): not known"

@@ -12,7 +12,9 @@ extension AssessedEvidence {
     }
 
     func remedies(for verdict: Verdict) -> [String] {
-        if verdict.status == .satisfied { return self.lostHops.flatMap(self.remedies) }
+        if verdict.status == .satisfied {
+            return self.lostHops.flatMap(self.remedies) + self.remediesForDoubtfulTunnels
+        }
         if verdict.reason.code == .probeFailed {
             return ["Check that the targets are right and not blocked by a firewall, then look at the route to them"]
         }
@@ -79,9 +81,11 @@ extension AssessedEvidence {
     private var remediesForDeadEgress: [String] {
         let dead = self.deadEgress
         var advice: [String] = []
-        for index in dead.map(\.index) {
+        for egress in dead.map(\.index) {
+            let index = self.cause(of: egress)
             guard let interface = self.byIndex[index], interface.type != .loopback else { continue }
-            for remedy in self.restore(interface) where !advice.contains(remedy) { advice.append(remedy) }
+            let remedies = self.remediesForLostWay(of: egress) ?? self.restore(interface)
+            for remedy in remedies where !advice.contains(remedy) { advice.append(remedy) }
         }
         for family in AddressFamily.allCases where dead.contains(where: { $0.family == family }) {
             let alternative = self.candidates.first { interface in

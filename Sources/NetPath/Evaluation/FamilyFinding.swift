@@ -29,6 +29,7 @@ enum FamilyFinding: Hashable {
         _ questions: some Sequence<RepresentativeRoute>,
         canCarry: (RouteLeg) -> Bool?,
         isDead: (RouteLeg) -> Bool,
+        isIgnored: (RouteLeg) -> Bool = { _ in false },
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
         var gravest: FamilyFinding?
@@ -39,6 +40,7 @@ enum FamilyFinding: Hashable {
                 to: question.destination,
                 canCarry: canCarry,
                 isDead: isDead,
+                isIgnored: isIgnored,
                 isUsableSource: isUsableSource
             )
             if case .routed(let more) = finding {
@@ -67,6 +69,7 @@ enum FamilyFinding: Hashable {
         to destination: IPAddress,
         canCarry: (RouteLeg) -> Bool?,
         isDead: (RouteLeg) -> Bool,
+        isIgnored: (RouteLeg) -> Bool = { _ in false },
         isUsableSource: (IPAddress) -> Bool
     ) -> FamilyFinding {
         switch answer {
@@ -74,6 +77,10 @@ enum FamilyFinding: Hashable {
         case .noRoute: return .noRoute
         case .rejected(let rejection): return .rejected(rejection)
         case .route(let route):
+            // The packets that hash to this leg leave there, whatever the others can do.
+            if let ignored = route.legs.first(where: { isIgnored($0) && !isDead($0) }) {
+                return .egressUnusable(ignored.interfaceIndex)
+            }
             var possible: RouteLeg?
             var usable: [RoutedHop] = []
             for leg in route.legs {

@@ -73,10 +73,11 @@ extension AssessedEvidence {
                 return outlook(.ignoredEgress, PathReason(.ignoredInterface, message), [index])
             }
             let reason = self.reason(RouteLeg(interfaceIndex: index))
+            let cause = self.cause(of: index)
             guard let assessment = self.assessments[index], !assessment.isUsable, assessment.isStartable else {
-                return outlook(.deadEgress, reason, [index])
+                return outlook(.deadEgress, reason, [cause])
             }
-            return outlook(.stepOfEgress, reason, [index], status: .requiresConnection)
+            return outlook(.stepOfEgress, reason, [cause], status: .requiresConnection)
         case .noSource(let index):
             if let assessment = self.assessments[index], assessment.isStartable {
                 return outlook(.stepOfEgress, assessment.reason, [index], status: .requiresConnection)

@@ -7,7 +7,7 @@
 /// evaluation.
 struct InterfaceMap<Value> {
     private let indices: [UInt32]
-    let values: [Value]
+    private(set) var values: [Value]
 
     /// Makes a map of indices in ascending order and their values; of equal indices the first one counts.
     init(_ indices: [UInt32], _ values: [Value]) {
@@ -16,6 +16,11 @@ struct InterfaceMap<Value> {
     }
 
     subscript(_ index: UInt32) -> Value? { self.position(of: index).map { self.values[$0] } }
+
+    /// Puts another value in the place of one.
+    mutating func replace(at position: Int, with value: Value) {
+        self.values[position] = value
+    }
 
     /// Where in ``values`` the value of an index is: what needs a part of a large value copies no more than that.
     func position(of index: UInt32) -> Int? {

@@ -56,11 +56,19 @@ public struct InterfaceRule: Hashable, Sendable {
     public var dialsOnDemand: Bool
     /// Whether an address is expected to be configured once there is a carrier; nil leaves it to what the interface is.
     public var expectsAddress: Bool?
+    /// Whether the interface leads out of the machine by itself, however the packets get there, or inside the packets of
+    /// other interfaces; nil leaves it to the kind of the interface.
+    public var isUplink: Bool?
+    /// The far ends of the tunnel that the interface is, of which one suffices; empty when nobody knows them.
+    public var tunnelEndpoints: [TunnelEndpoint]
+    /// The mark of the packets that the tunnel itself sends (SO_MARK of `socket(7)`).
+    public var tunnelMark: UInt32?
 
     /// Creates a rule that changes nothing yet; everything else is set afterwards.
     public init(_ match: Match) {
         self.match = match
         self.isIgnored = false
         self.dialsOnDemand = false
+        self.tunnelEndpoints = []
     }
 }

@@ -7,6 +7,12 @@ extension PathReason {
     }
 }
 
+extension PathReason {
+    fileprivate static func carriesTunnel(_ interface: NetworkInterface) -> PathReason {
+        PathReason(.carriesTunnel, interface.name + " carries the packets of a tunnel")
+    }
+}
+
 extension AssessedEvidence {
     /// The verdict when at least one family has a path; nil when none has.
     func satisfied(_ findings: [FamilyFinding]) -> Verdict? {
@@ -25,6 +31,8 @@ extension AssessedEvidence {
         }
         let lost = self.lostHops.filter { families.contains($0.family) }
         let alternatives = self.alternatives(besides: egress + lost.flatMap(\.legs).map(\.interfaceIndex))
+        let carriers = egress.map(self.carrier)
+        let unlisted = carriers.compactMap { $0 }.filter { !egress.contains($0) && !alternatives.contains($0) }
         let listed =
             egress.compactMap { index in
                 self.listed(
@@ -33,6 +41,7 @@ extension AssessedEvidence {
                     gateways: legs.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
                 )
             } + self.listed(lost, besides: egress)
+            + Set(unlisted).sorted().compactMap { self.byIndex[$0] }.map { Self.listed($0, reason: .carriesTunnel($0)) }
             + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
 
         var verdict = Verdict(.satisfied, self.routedReason(families, egress, lost), interfaces: listed)
@@ -44,14 +53,10 @@ extension AssessedEvidence {
         verdict.gateways = legs.compactMap { leg in
             leg.gateway.map { Gateway(address: $0, interfaceIndex: leg.interfaceIndex) }
         }
-        verdict.carriedBy = egress.first.flatMap { first in
-            self.carrier(under: first, others: egress.dropFirst() + alternatives)
-        }
-        // A rule about the tunnel itself is a word about what it is carried by, too.
-        let payers = [egress.first, verdict.carriedBy].compactMap { $0 }
-        let isCellular = payers.last.flatMap { self.byIndex[$0] }?.type == .cellular
-        verdict.isExpensive = payers.lazy.compactMap { self.rule($0)?.isExpensive }.first ?? isCellular
-        verdict.isConstrained = payers.lazy.compactMap { self.rule($0)?.isConstrained }.first ?? false
+        verdict.carriedBy = carriers.first ?? nil
+        // Packets may take any of these ways.
+        verdict.isExpensive = egress.contains { self.costs($0, \.isExpensive) { $0 == .cellular } }
+        verdict.isConstrained = egress.contains { self.costs($0, \.isConstrained) { _ in false } }
         return verdict
     }
 
@@ -59,19 +64,23 @@ extension AssessedEvidence {
         var message = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
         for index in egress { message += (index == egress[0] ? " through " : " and ") + self.name(index) }
         for hops in lost { message += "; " + self.description(hops, amongSeveralFamilies: families.count == 2) }
+        let doubtful = self.doubtfulTunnels.filter(egress.contains).map(self.name)
+        if !doubtful.isEmpty {
+            message += "; whether anything carries \(doubtful.joined(separator: " and ")) is not known"
+        }
         return PathReason(.routed, message)
     }
 
-    private func isTunnel(_ index: UInt32) -> Bool {
-        self.byIndex.position(of: index).map { self.interfaces[$0].isTunnel } ?? false
-    }
-
-    /// The physical interface the packets of a tunnel leave through: the one it is bound to, or the one the kernel
-    /// prefers once the tunnel's own routes are out of the way.
-    private func carrier(under egress: UInt32, others: some Collection<UInt32>) -> UInt32? {
-        guard self.isTunnel(egress) else { return nil }
-        let candidates = [self.byIndex[egress]?.parentIndex].compactMap { $0 } + others
-        return candidates.first { self.byIndex[$0] != nil && !self.isTunnel($0) && !self.isIgnored($0) }
+    /// Whether traffic through an interface has a property: a rule about a tunnel is a word about what it is carried
+    /// by, too.
+    private func costs(
+        _ index: UInt32,
+        _ property: KeyPath<InterfaceRule, Bool?>,
+        otherwise: (InterfaceType) -> Bool
+    ) -> Bool {
+        let payers = [index, self.carrier(under: index)].compactMap { $0 }
+        return payers.lazy.compactMap { self.rule($0)?[keyPath: property] }.first
+            ?? payers.last.flatMap { self.byIndex[$0] }.map { otherwise($0.type) } ?? false
     }
 
     /// The other usable interfaces that have a default route of their own, the preferred one first.

@@ -104,6 +104,13 @@ public struct NetworkInterface: Hashable, Sendable {
     public var hasCarrier: Bool?
     /// The interface this one is built on (IFLA_LINK), when it lies in the same namespace.
     public var parentIndex: UInt32?
+    /// Whether it is built on something in another namespace (IFLA_LINK_NETNSID), as a container's interfaces are.
+    public var isParentElsewhere = false
+    /// What a stacked interface stands on; nil for others, and when the backend cannot know it.
+    public var foundation: Foundation?
+    /// What became known of the packets the interface itself sends, when it is a tunnel that the path may leave through;
+    /// nil when nobody asked.
+    public var outerPackets: OuterPackets?
     /// The bridge, bond or VRF this interface is a member of (IFLA_MASTER).
     public var controllerIndex: UInt32?
     /// Whether the interface stands for a piece of hardware; nil when the backend cannot know it.

@@ -17,7 +17,8 @@ public struct NetworkPath: Hashable, Sendable {
     /// While the path is satisfied only interfaces that could carry it are listed, so that containers coming and
     /// going never look like a change.
     public var interfaces: [PathInterface]
-    /// The index of the physical interface under the tunnel that carries the path; nil without a tunnel.
+    /// The index of the interface that carries the packets of the tunnel the path leaves through; nil without a tunnel, and
+    /// when nobody knows.
     public var carriedBy: UInt32?
     /// The gateways in use.
     public var gateways: [Gateway]
@@ -29,9 +30,10 @@ public struct NetworkPath: Hashable, Sendable {
     public var supportsIPv6: Bool
     /// Whether a name server is configured.
     public var supportsDNS: Bool { self.dnsServers?.isEmpty == false }
-    /// Whether traffic is likely to cost money: the path, or what carries its tunnel, is cellular, or a rule says so.
+    /// Whether traffic is likely to cost money: one of the ways that packets may take, or what carries it as a tunnel, is
+    /// cellular, or a rule says so.
     public var isExpensive: Bool
-    /// Whether traffic should be kept low, because a rule says so of the path or of what carries its tunnel.
+    /// Whether traffic should be kept low, because a rule says so of one of the ways that packets may take.
     public var isConstrained: Bool
     /// What probes say of the internet.
     public var internet: InternetReachability

@@ -37,6 +37,8 @@ extension PathReason.Code {
     public static let probeAnswered = Self(rawValue: "probeAnswered")
     /// An interface that could carry the path if the chosen one were gone.
     public static let alternative = Self(rawValue: "alternative")
+    /// An interface that carries the packets of a tunnel on the path, and could not carry the path by itself.
+    public static let carriesTunnel = Self(rawValue: "carriesTunnel")
 
     // A step is pending or can be started.
 

@@ -15,7 +15,36 @@ extension InterfaceRule {
             rule.isIgnored = section.boolean("ignore", default: false)
             rule.dialsOnDemand = section.boolean("dialOnDemand", default: false)
             rule.expectsAddress = section.boolean("expectsAddress")
+            rule.isUplink = section.boolean("uplink")
+            rule.tunnelEndpoints = section.readTunnelEndpoints()
+            rule.tunnelMark = section.integer("tunnelMark", in: 0...Int(UInt32.max)).map(UInt32.init)
+            for key in ["tunnelEndpoint", "tunnelMark"] where rule.isUplink == true && section.contains(key) {
+                section.reject(key, "is about a tunnel, and `uplink: true` says that the interface is none")
+            }
             return rule
+        }
+    }
+}
+
+extension ConfigurationSection {
+    /// Reads the far ends of a tunnel: an address, or a list of them.
+    fileprivate func readTunnelEndpoints() -> [TunnelEndpoint] {
+        let key = "tunnelEndpoint"
+        return self.strings(key).enumerated().compactMap { index, text in
+            let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let address = parts.first.flatMap({ IPAddress($0) }), !address.isUnspecified else {
+                self.reject(key, at: index, "must be an address such as 203.0.113.7, 2001:db8::7 or fe80::1%wan0")
+                return nil
+            }
+            let zone = parts.count == 2 ? parts[1] : nil
+            // The kernel's bounds of a name (IFNAMSIZ).
+            if let zone, !(1...15).contains(zone.utf8.count) {
+                self.reject(key, at: index, "has a zone that cannot be the name of an interface")
+            }
+            if zone == nil, address.family == .ipv6, address.isLinkLocal {
+                self.reject(key, at: index, "is valid on one link only; name its interface, as in fe80::1%wan0")
+            }
+            return TunnelEndpoint(address, zone: zone)
         }
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathTestKit
 import Testing
 
 @testable import NetPathNetlink
@@ -67,7 +68,7 @@ import Testing
             index: 11,
             flags: ethernet.union(.up),
             hardwareType: 1,
-            details: details("up3", .down, carrier: false, kind: "veth")
+            details: details("up3", .down, carrier: false, kind: "veth") { $0.isParentElsewhere = true }
         )
         #expect(try self.first("newlink-veth-peer-elsewhere") == expected)
     }
@@ -110,7 +111,9 @@ import Testing
             index: 8,
             flags: ethernet.union(.up),
             hardwareType: 1,
-            details: details("vx0", .unknown, carrier: true, kind: "vxlan")
+            details: details("vx0", .unknown, carrier: true, kind: "vxlan") {
+                $0.tunnel = TunnelAttributes(local: .fixture("198.18.0.2"), linkIndex: 3)
+            }
         )
         #expect(try self.first("newlink-vxlan") == vxlan)
     }

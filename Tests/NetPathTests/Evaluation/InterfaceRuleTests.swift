@@ -136,14 +136,6 @@ import Testing
         #expect(explanation.remedies.first?.contains("the rule about eth0") == true)
     }
 
-    @Test func oneLegBesideAnIgnoredOneSuffices() throws {
-        let route = Route(legs: [RouteLeg(interfaceIndex: 2), RouteLeg(interfaceIndex: 4)])
-        let observation = Observation.seeing(self.eth0, self.wwan0).answering(.ipv4, .route(route))
-        let verdict = try self.verdict(observation, self.rule("eth0") { $0.isIgnored = true })
-        #expect(verdict.status == .satisfied)
-        #expect(verdict.interfaces.map(\.name) == ["wwan0"])
-    }
-
     @Test func dialOnDemandIsTheLastResort() throws {
         let dialing = self.rule("ppp*") { $0.dialsOnDemand = true }
         let ppp0 = NetworkInterface.tunnel("ppp0", 8, kind: "ppp").down()

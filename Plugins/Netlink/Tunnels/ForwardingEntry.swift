@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// Where a VXLAN interface sends frames, as its forwarding database says (`bridge-fdb(8)`, `bridge fdb show dev`).
+struct ForwardingEntry: Hashable {
+    /// The other end of the tunnel for these frames.
+    var remote: IPAddress
+    /// The interface that the packets have to leave through; nil leaves it to the kernel.
+    var linkIndex: UInt32?
+}
+
+extension ForwardingEntry {
+    /// The length of struct ndmsg.
+    private static let headerLength = 12
+
+    /// Reads RTM_NEWNEIGH; nil for entries that lead to no other end.
+    init?(_ message: NetlinkMessage) {
+        guard message.type == RTM_NEWNEIGH, message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE),
+            let remote = message.attribute(Int(NDA_DST), headerLength: Self.headerLength)?.address,
+            !remote.isUnspecified
+        else { return nil }
+        self.remote = remote
+        self.linkIndex = message.attribute(Int(NDA_IFINDEX), headerLength: Self.headerLength)?.uint32
+    }
+
+    /// The interface whose database an entry is of.
+    static func owner(_ message: NetlinkMessage) -> UInt32? { message.field(at: 4, as: UInt32.self) }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+extension RouteLookup {
+    /// The loopback interface, which every namespace has under this index (LOOPBACK_IFINDEX of the kernel's `flow.h`).
+    static let loopback: UInt32 = 1
+
+    /// Asks about the outer packets of tunnels.
+    ///
+    /// - Parameter flows: The packets.
+    /// - Returns: The answers in the same order; packets to this machine itself go through loopback.
+    func answers(toOuter flows: [Flow]) -> [RouteAnswer] {
+        // Multicast needs no route where the interface is given, as with the group of a VXLAN.
+        let requests = flows.map { NetlinkRequest.route($0, matchesTable: !$0.destination.isMulticast) }
+        var answers = zip(flows, self.replies(requests, about: flows.map(\.destination))).map(self.answer)
+        let routed = answers.indices.filter { if case .route = answers[$0] { true } else { false } }
+        let sources = self.replies(
+            routed.map { .route(flows[$0], matchesTable: false) },
+            about: routed.map { flows[$0].destination }
+        )
+        for (position, reply) in zip(routed, sources) {
+            guard case .route(var route) = answers[position], case .success(let reply) = reply else { continue }
+            route.source = (flows[position].source ?? reply.source).map { .address($0) } ?? .none
+            answers[position] = .route(route)
+        }
+        return answers
+    }
+
+    private func answer(_ flow: Flow, _ reply: Result<RouteReply, SystemError>) -> RouteAnswer {
+        if case .success(let reply) = reply, reply.type == RTN_LOCAL {
+            return .route(Route(legs: [RouteLeg(interfaceIndex: Self.loopback)]))
+        }
+        // The interface that the tunnel is bound to, or that a rule names.
+        if case .failure(.noSuchDevice) = reply { return .noRoute }
+        let answer = self.answer(reply, family: flow.destination.family)
+        guard let interface = flow.interface else { return answer }
+        switch answer {
+        // With an output interface errors say nothing about why.
+        case .rejected: return .noRoute
+        case .route(var route):
+            // A multipath answer holds the legs of other devices too.
+            route.legs.removeAll { $0.interfaceIndex != interface }
+            return route.legs.isEmpty ? .noRoute : .route(route)
+        case .noRoute, .unknown: return answer
+        }
+    }
+}
+
+extension IPAddress {
+    /// Whether the address stands for a group of hosts: 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
+    fileprivate var isMulticast: Bool { self.family == .ipv4 ? self.bits >> 28 == 0xE : self.bits >> 120 == 0xFF }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// A rule of the routing policy database, as far as it speaks of marks (`ip-rule(8)`).
+struct RoutingRule: Hashable {
+    var family: AddressFamily
+    /// The order of the rules; the lowest comes first.
+    var priority: UInt32
+    /// The table it leads to; nil for rules that do something else.
+    var table: UInt32?
+    /// The mark that it asks for.
+    var mark: UInt32?
+    /// Whether it is about everything that does not fit (FIB_RULE_INVERT).
+    var isInverted: Bool
+
+    /// The length of struct fib_rule_hdr.
+    private static let headerLength = 12
+    /// The table of ordinary routes (RT_TABLE_MAIN).
+    private static let mainTable: UInt32 = 254
+
+    init(_ family: AddressFamily, priority: UInt32, table: UInt32?, mark: UInt32? = nil, isInverted: Bool = false) {
+        self.family = family
+        self.priority = priority
+        self.table = table
+        self.mark = mark
+        self.isInverted = isInverted
+    }
+
+    /// Reads RTM_NEWRULE; nil for families that are not the internet's.
+    init?(_ message: NetlinkMessage) {
+        guard message.type == RTM_NEWRULE, let family = message.field(at: 0, as: UInt8.self),
+            family == AF_INET || family == AF_INET6, let table = message.field(at: 4, as: UInt8.self),
+            let action = message.field(at: 7, as: UInt8.self), let flags = message.field(at: 8, as: UInt32.self)
+        else { return nil }
+        self.init(
+            family == AF_INET ? .ipv4 : .ipv6,
+            priority: 0,
+            table: action == UInt8(FR_ACT_TO_TBL) ? UInt32(table) : nil,
+            isInverted: flags & UInt32(FIB_RULE_INVERT) != 0
+        )
+        message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
+            switch type {
+            case Int(FRA_PRIORITY): self.priority = attribute.uint32 ?? 0
+            case Int(FRA_FWMARK): self.mark = attribute.uint32
+            // The header's field has 8 bits.
+            case Int(FRA_TABLE) where self.table != nil: self.table = attribute.uint32 ?? self.table
+            default: break
+            }
+        }
+    }
+
+    /// The mark of the packets that a tunnel itself sends, as the rules show it.
+    ///
+    /// Not any mark that stands in a rule: transparent proxies, load balancers and shapers use marks too. It is its own
+    /// when all packets but those with the mark are led into the tunnel (`not fwmark M lookup T`, as wg-quick does it), or
+    /// when those with the mark are led past it, to the ordinary routes (`fwmark M lookup main` before `lookup T`, as
+    /// Tailscale does it).
+    ///
+    /// - Parameters:
+    ///   - table: The table that sends packets into the tunnel.
+    ///   - family: The family of these packets.
+    ///   - rules: All rules.
+    /// - Returns: The mark; nil when the rules show none.
+    static func ownMark(ofTunnelIn table: UInt32, _ family: AddressFamily, among rules: [RoutingRule]) -> UInt32? {
+        // Rules about ordinary routes lead nothing past a tunnel that stands in these routes.
+        guard table != self.mainTable else { return nil }
+        let rules = rules.filter { $0.family == family }.sorted { $0.priority < $1.priority }
+        guard let entrance = rules.first(where: { $0.table == table }) else { return nil }
+        if entrance.isInverted, let mark = entrance.mark, mark != 0 { return mark }
+        return rules.first { rule in
+            rule.priority < entrance.priority && rule.table == self.mainTable && !rule.isInverted && rule.mark ?? 0 != 0
+        }?.mark
+    }
+}

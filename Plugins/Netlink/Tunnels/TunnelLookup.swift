@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+import NetPathSystem
+
+/// Asks the kernel what it would do with the packets that tunnels themselves send.
+///
+/// Only about the tunnels that packets to the internet would be sent into, and those below these: without any nothing
+/// is asked.
+final class TunnelLookup {
+    private let queries: KernelQueries
+    private let lookup: RouteLookup
+    private let clock: any MonotonicClock
+    /// One address of each family that stands for the internet.
+    private let destinations: [IPAddress]
+
+    /// The rules of the routing policy; nil until they are needed, and after they changed.
+    private var routingRules: [RoutingRule]?
+    private var memories: [UInt32: Memory] = [:]
+    private var lastAnswer: [UInt32: OuterPackets] = [:]
+    private var isStale = true
+
+    /// What is remembered of a tunnel between two questions.
+    private struct Memory {
+        var routes: [OuterRoute] = []
+        /// Since when the kernel answers as it does.
+        var since: MonotonicTime
+        /// How many packets had come in by then.
+        var received: UInt64?
+        var stoodBesideDefaultRoute = false
+    }
+
+    /// What routing events have to be heard of besides those about the internet.
+    struct Watched: Hashable {
+        var endpoints: Set<IPAddress> = []
+        /// Where nobody knows where a tunnel's packets go, any new route may be theirs.
+        var isEveryRoute = false
+    }
+
+    /// What the answers depend on.
+    private(set) var watched = Watched()
+
+    init(_ queries: KernelQueries, _ lookup: RouteLookup, clock: any MonotonicClock, representatives: [IPAddress]) {
+        self.queries = queries
+        self.lookup = lookup
+        self.clock = clock
+        self.destinations = AddressFamily.allCases.compactMap { family in
+            representatives.first { $0.family == family }
+        }
+    }
+
+    /// Notes that the kernel may answer otherwise than before.
+    func invalidate() {
+        self.isStale = true
+    }
+
+    /// Notes that rules of the routing policy changed.
+    func invalidateRules() {
+        self.isStale = true
+        self.routingRules = nil
+    }
+
+    /// Forgets an interface, whose index may come back as another one's.
+    func forget(_ index: UInt32) {
+        self.memories[index] = nil
+    }
+
+    /// Finds out about the tunnels among the interfaces that packets to the internet leave through.
+    ///
+    /// - Parameters:
+    ///   - representatives: What the kernel does with these packets.
+    ///   - table: The interfaces.
+    ///   - rules: What the configuration says of interfaces; read only where it matters.
+    /// - Returns: What is known of each tunnel's own packets.
+    func outerPackets(
+        _ representatives: [RepresentativeRoute],
+        in table: LinkTable,
+        rules: @autoclosure () -> [InterfaceRule]
+    ) -> [UInt32: OuterPackets] {
+        guard self.isStale else { return self.lastAnswer }
+        self.isStale = false
+        self.watched = Watched()
+        self.lastAnswer = [:]
+        var pending: [UInt32] = []
+        var entrances: [UInt32: (table: UInt32, family: AddressFamily)] = [:]
+        for question in representatives {
+            guard case .route(let route) = question.answer else { continue }
+            for leg in route.legs where !pending.contains(leg.interfaceIndex) {
+                pending.append(leg.interfaceIndex)
+                entrances[leg.interfaceIndex] = route.table.map { ($0, question.destination.family) }
+            }
+        }
+        // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
+        guard pending.contains(where: { table.mayBeTunnel($0) }) || rules().contains(where: { $0.isUplink == false })
+        else { return [:] }
+        let rules = rules()
+        while let index = pending.popLast() {
+            guard self.lastAnswer[index] == nil, let interface = table.entries[index]?.interface else { continue }
+            let rule = rules.first { $0.match.fits(interface) }
+            guard table.isTunnel(index, rule) else {
+                if let parent = interface.parentIndex, table.mayBeTunnel(parent) { pending.append(parent) }
+                continue
+            }
+            let packets = self.outerPackets(of: index, table, rule, rules, entrance: entrances[index])
+            self.lastAnswer[index] = packets
+            for outer in packets.routes {
+                guard case .route(let route) = outer.answer else { continue }
+                pending += route.legs.map(\.interfaceIndex).filter { $0 != index }
+            }
+        }
+        return self.lastAnswer
+    }
+
+    // MARK: One tunnel
+
+    private func outerPackets(
+        of index: UInt32,
+        _ table: LinkTable,
+        _ rule: InterfaceRule?,
+        _ rules: [InterfaceRule],
+        entrance: (table: UInt32, family: AddressFamily)?
+    ) -> OuterPackets {
+        let beside = table.principals.filter { other in
+            other != index && !table.isTunnel(other, table.rule(for: other, among: rules))
+        }
+        let endpoints = self.endpoints(of: index, table, rule)
+        var routes = self.ask(.endpoint, endpoints)
+        self.watched.endpoints.formUnion(endpoints.map(\.destination))
+        // An answer that leads to this machine, such as to a proxy, tells nothing; nor does a mark that leads back.
+        if routes.allSatisfy({ $0.isThrough([RouteLookup.loopback]) }) {
+            routes += self.ask(.mark, self.marked(rule, entrance))
+        }
+        if routes.allSatisfy({
+            $0.isThrough($0.basis == .mark ? [RouteLookup.loopback, index] : [RouteLookup.loopback])
+        }) {
+            routes += self.defaultRoutes(beside, table)
+        }
+
+        var memory = self.memories[index] ?? Memory(since: self.clock.now())
+        if beside.contains(where: { table.entries[$0]?.interface.defaultRoutes?.isEmpty == false }) {
+            memory.stoodBesideDefaultRoute = true
+        }
+        var packets = OuterPackets(routes: routes, stoodBesideDefaultRoute: memory.stoodBesideDefaultRoute)
+        if !routes.contains(where: { $0.isAlive(in: table) }) {
+            packets.isReceiving = self.isReceiving(index, routes, &memory)
+            if !routes.contains(where: { $0.basis == .endpoint && !$0.isThrough([RouteLookup.loopback]) }) {
+                self.watched.isEveryRoute = true
+                packets.gatewayedInterfaces = self.gatewayedInterfaces(besides: index, table)
+            }
+        }
+        memory.routes = routes
+        self.memories[index] = memory
+        return packets
+    }
+
+    private func ask(_ basis: OuterRoute.Basis, _ flows: [Flow]) -> [OuterRoute] {
+        zip(flows, self.lookup.answers(toOuter: flows)).map { flow, answer in
+            OuterRoute(basis, to: flow.destination, through: flow.interface, answer)
+        }
+    }
+
+    // MARK: What to ask by
+
+    /// As many other ends as anybody needs to learn whether one can be reached.
+    private static let endpointLimit = 16
+
+    private func endpoints(of index: UInt32, _ table: LinkTable, _ rule: InterfaceRule?) -> [Flow] {
+        if let rule, !rule.tunnelEndpoints.isEmpty {
+            return rule.tunnelEndpoints.prefix(Self.endpointLimit).map { endpoint in
+                var flow = Flow(to: endpoint.address)
+                flow.mark = rule.tunnelMark
+                // An interface that does not exist leads nowhere, as 0 would not.
+                flow.interface = endpoint.zone.map { AddressZone.interface($0) ?? .max >> 1 }
+                return flow
+            }
+        }
+        guard let entry = table.entries[index], let tunnel = entry.tunnel else { return [] }
+        var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0)] } ?? []
+        if remotes.isEmpty, entry.interface.kind == "vxlan" { remotes = self.forwardingEntries(of: index) }
+        return remotes.prefix(Self.endpointLimit).map { remote in
+            var flow = Flow(to: remote.remote)
+            flow.mark = rule?.tunnelMark ?? tunnel.mark
+            flow.interface = remote.linkIndex ?? tunnel.linkIndex
+            flow.source = tunnel.local?.family == remote.remote.family ? tunnel.local : nil
+            return flow
+        }
+    }
+
+    private func forwardingEntries(of index: UInt32) -> [ForwardingEntry] {
+        var entries: [ForwardingEntry] = []
+        _ = self.queries.dump(.dumpForwarding(of: index), until: { entries.count >= Self.endpointLimit }) { message in
+            guard ForwardingEntry.owner(message) == index, let entry = ForwardingEntry(message),
+                !entries.contains(entry)
+            else { return }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    private func marked(_ rule: InterfaceRule?, _ entrance: (table: UInt32, family: AddressFamily)?) -> [Flow] {
+        guard let mark = rule?.tunnelMark ?? entrance.flatMap({ self.ownMark($0.table, $0.family) }) else { return [] }
+        return self.destinations.map { Flow(to: $0).with(\.mark, mark) }
+    }
+
+    private func ownMark(_ table: UInt32, _ family: AddressFamily) -> UInt32? {
+        let rules = self.routingRules ?? self.readRules()
+        self.routingRules = rules
+        return RoutingRule.ownMark(ofTunnelIn: table, family, among: rules)
+    }
+
+    private func readRules() -> [RoutingRule] {
+        var rules: [RoutingRule] = []
+        _ = self.queries.dump(.dumpRules()) { message in
+            if let rule = RoutingRule(message) { rules.append(rule) }
+        }
+        return rules
+    }
+
+    /// The default routes of other interfaces, those without a carrier included, which the table does not hold.
+    private func defaultRoutes(_ beside: [UInt32], _ table: LinkTable) -> [OuterRoute] {
+        let flows = beside.flatMap { index -> [Flow] in
+            guard let interface = table.entries[index]?.interface, interface.flags.contains(.up) else { return [] }
+            return self.destinations.filter { destination in
+                interface.hasCarrier == false
+                    || interface.defaultRoutes?.contains { $0.family == destination.family } == true
+            }.map { Flow(to: $0).with(\.interface, index) }
+        }
+        return self.ask(.defaultRoute, flows).filter { if case .route = $0.answer { true } else { false } }
+    }
+
+    // MARK: What is asked when no way is found
+
+    /// How long packets that were on their way may still come in.
+    private static let drainTime: Duration = .seconds(2)
+
+    private func isReceiving(_ index: UInt32, _ routes: [OuterRoute], _ memory: inout Memory) -> Bool {
+        guard case .success(let received) = self.queries.ask(.counters(index), ReceivedPackets.init) else {
+            return false
+        }
+        let now = self.clock.now()
+        if memory.routes != routes { memory.since = now }
+        if memory.received == nil || now - memory.since < Self.drainTime { memory.received = received.count }
+        return memory.received.map { $0 < received.count } ?? false
+    }
+
+    private func gatewayedInterfaces(besides index: UInt32, _ table: LinkTable) -> [UInt32] {
+        var found: Set<UInt32> = []
+        for family in AddressFamily.allCases {
+            _ = self.queries.dump(.dumpRoutes(family), until: { !found.isEmpty }) { message in
+                guard found.isEmpty, let route = GatewayedRoute(message) else { return }
+                found.formUnion(
+                    route.interfaces.filter { other in
+                        other != index && !table.isTunnel(other, nil) && table.isReady(other)
+                    }
+                )
+            }
+        }
+        return found.sorted()
+    }
+}
+
+extension OuterPackets {
+    /// The interfaces that the answers are about.
+    var interfaces: [UInt32] {
+        self.routes.flatMap { outer -> [UInt32] in
+            guard case .route(let route) = outer.answer else { return [] }
+            return route.legs.map(\.interfaceIndex)
+        } + (self.gatewayedInterfaces ?? [])
+    }
+}
+
+extension OuterRoute {
+    /// Whether the packets would go through some of these interfaces.
+    fileprivate func isThrough(_ interfaces: [UInt32]) -> Bool {
+        guard case .route(let route) = self.answer else { return false }
+        return route.legs.contains { interfaces.contains($0.interfaceIndex) }
+    }
+
+    /// Whether they would leave through an interface that looks well.
+    fileprivate func isAlive(in table: LinkTable) -> Bool {
+        guard case .route(let route) = self.answer else { return false }
+        return route.legs.contains { !$0.isDown && table.isReady($0.interfaceIndex) }
+    }
+}
+
+extension LinkTable {
+    /// Whether an interface can be a tunnel, or stand on one, without a rule that says so.
+    func mayBeTunnel(_ index: UInt32) -> Bool {
+        guard let interface = self.entries[index]?.interface else { return false }
+        return interface.hasTunnelKind || self.foundation(of: index) == .tunnels
+            || (interface.kind != "veth" && interface.parentIndex != nil)
+    }
+
+    fileprivate func rule(for index: UInt32, among rules: [InterfaceRule]) -> InterfaceRule? {
+        guard !rules.isEmpty, let interface = self.entries[index]?.interface else { return nil }
+        return rules.first { $0.match.fits(interface) }
+    }
+
+    fileprivate func isTunnel(_ index: UInt32, _ rule: InterfaceRule?) -> Bool {
+        guard let interface = self.entries[index]?.interface else { return false }
+        if let isUplink = rule?.isUplink { return !isUplink }
+        return !interface.isParentElsewhere && (interface.hasTunnelKind || self.foundation(of: index) == .tunnels)
+    }
+
+    /// Whether an interface is up and has a carrier, as far as it says.
+    fileprivate func isReady(_ index: UInt32) -> Bool {
+        guard let interface = self.entries[index]?.interface else { return false }
+        return interface.flags.contains(.up) && interface.hasCarrier != false
+    }
+}

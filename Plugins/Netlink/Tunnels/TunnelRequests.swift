@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+extension NetlinkRequest {
+    /// Asks for all rules of the routing policy, of both families.
+    static func dumpRules() -> NetlinkRequest {
+        // struct fib_rule_hdr.
+        NetlinkRequest(RTM_GETRULE, flags: NLM_F_DUMP, headerLength: 12)
+    }
+
+    /// Asks for the forwarding database of an interface.
+    static func dumpForwarding(of interface: UInt32) -> NetlinkRequest {
+        // struct ndmsg.
+        var request = NetlinkRequest(RTM_GETNEIGH, flags: NLM_F_DUMP, headerLength: 12)
+        request.setFamily(UInt8(AF_BRIDGE))
+        request.append(Int(NDA_IFINDEX), interface)
+        return request
+    }
+
+    /// Asks for all unicast routes of a family.
+    static func dumpRoutes(_ family: AddressFamily) -> NetlinkRequest {
+        // struct rtmsg.
+        var request = NetlinkRequest(RTM_GETROUTE, flags: NLM_F_DUMP, headerLength: 12)
+        request.setFamily(UInt8(family == .ipv4 ? AF_INET : AF_INET6))
+        return request
+    }
+
+    /// Asks for one link with its counters.
+    static func counters(_ index: UInt32) -> NetlinkRequest {
+        var request = NetlinkRequest(RTM_GETLINK, flags: 0, headerLength: 16)
+        request.setIndex(index)
+        return request
+    }
+}
+
+/// A route of a table, as far as it tells where gateways are.
+struct GatewayedRoute: Hashable {
+    /// The interfaces that lead to its gateways; empty for a route without any.
+    var interfaces: [UInt32]
+
+    /// Reads RTM_NEWROUTE; nil for default routes, and for those that are down or not about packets to others.
+    init?(_ message: NetlinkMessage) {
+        guard message.type == RTM_NEWROUTE, message.field(at: 1, as: UInt8.self) ?? 0 > 0,
+            let reply = RouteReply(message), reply.type == RTN_UNICAST
+        else { return nil }
+        self.interfaces = reply.legs.filter { $0.gateway != nil && !$0.isDown }.map(\.interfaceIndex)
+    }
+}
+
+/// How many packets came in through an interface.
+struct ReceivedPackets: Hashable {
+    var count: UInt64
+
+    /// Reads RTM_NEWLINK with its counters.
+    init?(_ message: NetlinkMessage) {
+        // struct rtnl_link_stats64 begins with rx_packets.
+        guard message.type == RTM_NEWLINK,
+            let count: UInt64 = message.attribute(Int(IFLA_STATS64), headerLength: 16)?.load(at: 0)
+        else { return nil }
+        self.count = count
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+// What the way of their outer packets means for the tunnels that the path leaves through.
+extension AssessedEvidence {
+    /// Decides about the tunnels that the kernel's answers lead into.
+    ///
+    /// One that nothing carries is not usable, and what keeps it from being so is what is wrong below it.
+    mutating func judgeTunnels() {
+        for question in self.observation.representatives {
+            guard case .route(let route) = question.answer else { continue }
+            for leg in route.legs where self.transports[leg.interfaceIndex] == nil {
+                guard let tunnel = self.byIndex[leg.interfaceIndex], self.isTunnel(tunnel) else { continue }
+                self.transports[leg.interfaceIndex] = self.transport(of: tunnel)
+            }
+        }
+        // Only now: what one tunnel lost is no property of an interface that another one travels on.
+        for (index, transport) in self.transports {
+            guard case .notCarried(let cause) = transport, let position = self.byIndex.position(of: index),
+                self.assessments.values[position].isUsable
+            else { continue }
+            if let assessment = self.assessment(of: self.interfaces[position], lost: cause) {
+                self.assessments.replace(at: position, with: assessment)
+            }
+        }
+    }
+
+    private func assessment(of tunnel: NetworkInterface, lost cause: TunnelTransport.Cause) -> InterfaceAssessment? {
+        let consequence = "; \(tunnel.name) has nothing to travel on"
+        func because(_ code: PathReason.Code, _ message: String) -> InterfaceAssessment? {
+            var assessment = self.assessments[tunnel.index]
+            assessment?.reason = PathReason(code, message + consequence)
+            assessment?.isUsable = false
+            assessment?.isStartable = false
+            return assessment
+        }
+        switch cause {
+        case .interface(let index) where self.isIgnored(index):
+            return because(.ignoredInterface, "\(self.name(index)) is to be ignored, as the configuration says")
+        case .interface(let index):
+            var assessment = self.assessments[index]
+            assessment?.reason.message += consequence
+            assessment?.isUsable = false
+            return assessment
+        case .source(let index, let destination):
+            if self.assessments[index]?.isStartable == true {
+                return self.assessment(of: tunnel, lost: .interface(index))
+            }
+            return because(.noAddress, "\(self.name(index)) has no usable address to reach \(destination) from")
+        case .route(let destination, nil):
+            return because(.noRoute, "there is no route to \(destination)")
+        case .route(let destination, let rejection?):
+            return because(.routeRejects, "a route of type \(rejection.rawValue) takes packets to \(destination)")
+        case .nothingLeft:
+            return because(.noInterface, "there is no network interface besides tunnels")
+        }
+    }
+
+    /// The interface whose state is the cause of that of another: of a tunnel that nothing carries what is below it.
+    func cause(of index: UInt32) -> UInt32 {
+        switch self.transports[index] {
+        case .notCarried(.interface(let cause)), .notCarried(.source(let cause, _)): cause
+        default: index
+        }
+    }
+
+    /// The interface that carries what leaves through another; nil when that needs none, or nobody knows which.
+    func carrier(under egress: UInt32) -> UInt32? {
+        guard let interface = self.byIndex[egress] else { return nil }
+        if case .carried(let carrier)? = self.transports[egress] { return carrier }
+        // MACsec and the like: not a tunnel, but not the whole way either.
+        guard interface.isTunnel, !self.isTunnel(interface), let parent = interface.parentIndex else { return nil }
+        return self.byIndex[parent] == nil || self.isIgnored(parent) ? nil : parent
+    }
+
+    /// The tunnels of which nobody can tell whether anything carries them.
+    var doubtfulTunnels: [UInt32] {
+        self.transports.keys.filter { self.transports[$0] == .doubtful }.sorted()
+    }
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// Tunnels on a real kernel, their packets carried in datagrams: a tunnel with nothing under it is no path.
+@Suite(
+    .needsNamespaces,
+    .enabled(if: TunDevice.isAvailable || Watched.isRequired, "this user may not open /dev/net/tun")
+)
+struct TunnelTests {
+    private let lab: NetworkNamespace
+    private let wan: LabInterface
+    private let internet: MonitorProcess
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        self.wan = try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        self.internet = try self.lab.startAnsweringRouter()
+    }
+
+    /// A VPN program with the far end beyond the gateway.
+    private func tunnel(_ name: String = "tun0", mark: Int? = nil) throws -> DatagramTunnel {
+        try self.lab.addDatagramTunnel(
+            name,
+            to: "203.0.113.9",
+            options: DatagramOptions(mark: mark),
+            addresses: ["10.9.0.2/32"]
+        )
+    }
+
+    /// Takes both halves of the internet, and leaves the way to the far end as it was (OpenVPN's `redirect-gateway def1`).
+    private func takeHalves(_ name: String = "tun0") throws {
+        try self.lab.ip("route add 203.0.113.9 via 192.0.2.1")
+        try self.lab.ip("route add 0.0.0.0/1 dev \(name)")
+        try self.lab.ip("route add 128.0.0.0/1 dev \(name)")
+    }
+
+    private func restore() throws {
+        try self.lab.ip("route replace default via 192.0.2.1 dev wan0")
+        try self.lab.ip("route replace 203.0.113.9 via 192.0.2.1")
+    }
+
+    /// Configures the backend and what is known of the tunnel.
+    private func configuration(_ rule: String) -> String {
+        "backends: [{type: netlink}]\ninterfaces: [{match: {name: tun0}, \(rule)}]\n"
+    }
+
+    private func isReached() throws -> Bool { try self.lab.reachesInternet(within: .milliseconds(700)) }
+
+    /// Takes away what the tunnel travels on in every way there is, and gives it back.
+    private func loseAndRestore(_ watched: Watched, besides more: () throws -> Void = {}) throws {
+        let line = try watched.expect("satisfied", "routed")
+        #expect(line["carriedBy"] == line.interface(named: "wan0")?["index"])
+        #expect(try self.isReached())
+        let lost = try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
+        #expect(lost["reason"]?["message"] == "wan0 has no carrier; tun0 has nothing to travel on")
+        #expect(try !self.isReached())
+        try watched.expect("satisfied", "routed") { try self.wan.setPeerCarrier(true) }
+        try watched.expect("unsatisfied", "interfaceDown") { try self.wan.setDown() }
+        #expect(try !self.isReached())
+        try watched.expect("satisfied", "routed") {
+            try self.wan.setUp()
+            try self.restore()
+        }
+        #expect(try self.isReached())
+        try watched.expect("unsatisfied", "noAddress") { try self.wan.removeAddress("192.0.2.2/24") }
+        #expect(try !self.isReached())
+        try watched.expect("satisfied", "routed") {
+            try self.wan.addAddress("192.0.2.2/24")
+            try self.restore()
+        }
+        try watched.expect("unsatisfied", "noInterface") { try self.wan.delete() }
+        #expect(try !self.isReached())
+    }
+
+    @Test func farEndNamedByARule() throws {
+        let vpn = try self.tunnel()
+        try self.takeHalves()
+        let watched = try Watched(self.lab, configuration: self.configuration("tunnelEndpoint: [203.0.113.9]"))
+        try watched.expect("satisfied", "routed")
+        // The host route is heard of although it is not about the internet.
+        try self.lab.ip("route del default")
+        let lost = try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route del 203.0.113.9") }
+        #expect(lost["reason"]?["message"]?.string?.hasSuffix("; tun0 has nothing to travel on") == true)
+        #expect(try !self.isReached())
+        try watched.expect("satisfied", "routed") { try self.restore() }
+        try watched.expect("unsatisfied", "routeRejects") {
+            try self.lab.ip("route replace blackhole 203.0.113.9")
+        }
+        try watched.expect("satisfied", "routed") {
+            try self.lab.ip("route del blackhole 203.0.113.9")
+            try self.restore()
+        }
+        try self.loseAndRestore(watched)
+        _ = vpn
+    }
+
+    @Test func nothingIsKnownOfTheFarEnd() throws {
+        let vpn = try self.tunnel()
+        try self.takeHalves()
+        try self.loseAndRestore(try Watched(self.lab))
+        _ = vpn
+    }
+
+    @Test func rulesOfWireGuardQuick() throws {
+        let vpn = try self.tunnel(mark: 51_820)
+        try self.lab.routeEverything(into: vpn.interface, families: [.ipv4])
+        try self.loseAndRestore(try Watched(self.lab))
+    }
+
+    @Test func rulesOfTailscale() throws {
+        let vpn = try self.tunnel(mark: 0x80000)
+        try self.lab.addDefaultRoute(through: vpn.interface, family: .ipv4, options: "table 52")
+        for rule in [
+            "fwmark 0x80000/0xff0000 lookup main priority 5210", "fwmark 0x80000/0xff0000 lookup default priority 5230",
+            "fwmark 0x80000/0xff0000 unreachable priority 5250", "lookup 52 priority 5270",
+        ] { try self.lab.ip("rule add \(rule)") }
+        let watched = try Watched(self.lab)
+        try watched.expect("satisfied", "routed")
+        try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route del default") }
+        #expect(try !self.isReached())
+        try watched.expect("satisfied", "routed") { try self.restore() }
+    }
+
+    @Test func marksOfOthersBesideAHealthyTunnel() throws {
+        let vpn = try self.tunnel()
+        try self.takeHalves()
+        for rule in [
+            "fwmark 0x1 lookup 100 priority 50", "fwmark 0x200/0xf00 lookup 2004 priority 9",
+            "fwmark 0x3d00/0x3f00 unreachable priority 2254",
+        ] { try self.lab.ip("rule add \(rule)") }
+        let line = try Watched(self.lab).expect("satisfied", "routed")
+        #expect(line["carriedBy"] == line.interface(named: "wan0")?["index"])
+        _ = vpn
+    }
+
+    @Test func roamingFromOneUplinkToAnotherUnderTheTunnel() throws {
+        let vpn = try self.tunnel(mark: 7)
+        try self.lab.addUplink("wlan0", addresses: ["198.51.100.2/24"], gateway: "198.51.100.1", metric: 600)
+        try self.lab.routeEverything(into: vpn.interface, table: 7, families: [.ipv4])
+        let watched = try Watched(self.lab)
+        let before = try watched.expect("satisfied", "routed")
+        #expect(before["carriedBy"] == before.interface(named: "wan0")?["index"])
+        // What a network manager does when the cable is pulled.
+        try self.lab.ip("route del default via 192.0.2.1")
+        try self.wan.setDown()
+        let line = try watched.monitor.next { line in
+            #expect(line["status"] == "satisfied", "no moment without a path")
+            return line["carriedBy"] != .null && line["carriedBy"] == line.interface(named: "wlan0")?["index"]
+        }
+        #expect(line.interfaceNames.first == "tun0")
+        #expect(try self.isReached())
+    }
+
+    @Test func tunnelInATunnel() throws {
+        let outer = try self.lab.addDatagramTunnel(
+            "tun1",
+            to: "203.0.113.9",
+            options: DatagramOptions(mark: 7),
+            addresses: ["10.8.0.2/32"]
+        )
+        try self.lab.routeEverything(into: outer.interface, table: 7, families: [.ipv4])
+        let inner = try self.lab.addDatagramTunnel(
+            "tun0",
+            to: "198.51.100.9",
+            options: DatagramOptions(mark: 8),
+            addresses: ["10.9.0.2/32"]
+        )
+        try self.lab.addDefaultRoute(through: inner.interface, family: .ipv4, options: "table 8")
+        try self.lab.ip("rule add not fwmark 8 lookup 8 priority 100")
+        // The outer tunnel's own packets must not go into the inner one.
+        try self.lab.ip("rule add fwmark 7 lookup main priority 90")
+        let watched = try Watched(self.lab)
+        let line = try watched.expect("satisfied", "routed")
+        #expect(line.interfaceNames.first == "tun0")
+        #expect(line["carriedBy"] == line.interface(named: "wan0")?["index"])
+        #expect(try self.isReached())
+        try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
+    }
+
+    @Test func theTunnelIsAllThereIs() throws {
+        // As slirp4netns and pasta leave it.
+        try self.wan.delete()
+        let vpn = try self.tunnel()
+        try self.lab.addDefaultRoute(through: vpn.interface)
+        let line = try Watched(self.lab).expect("satisfied", "routed")
+        #expect(line["carriedBy"] == .null)
+    }
+
+    // MARK: VXLAN, which says where its packets go
+
+    private func vxlan(_ options: String) throws -> Watched {
+        try self.lab.ip("link add tun0 up type vxlan id 7 dstport 4789 \(options)")
+        try self.lab.ip("address add 10.9.0.2/24 dev tun0")
+        try self.lab.ip("route add 0.0.0.0/1 dev tun0")
+        try self.lab.ip("route add 128.0.0.0/1 dev tun0")
+        return try Watched(self.lab)
+    }
+
+    private func carrier(_ line: JSONLine) -> String? {
+        line["interfaces"]?.elements.first { $0["index"] == line["carriedBy"] }?["name"]?.string
+    }
+
+    @Test func remoteOnTheLinkOfAnotherUplink() throws {
+        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        let watched = try self.vxlan("remote 198.51.100.9")
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan1")
+        // It says so itself when that changes.
+        try self.lab.ip("link set tun0 type vxlan id 7 dstport 4789 remote 203.0.113.9")
+        try watched.monitor.next { self.carrier($0) == "wan0" }
+    }
+
+    @Test func remoteBehindAHostRoute() throws {
+        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        try self.lab.ip("route add 203.0.113.9 via 198.51.100.1")
+        let watched = try self.vxlan("remote 203.0.113.9")
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan1")
+        try self.lab.ip("route del 203.0.113.9 via 198.51.100.1")
+        try watched.monitor.next { self.carrier($0) == "wan0" }
+    }
+
+    @Test func boundToAnUplink() throws {
+        let other = try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        let watched = try self.vxlan("remote 198.51.100.9 dev wan1")
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan1")
+        let lost = try watched.expect("unsatisfied", "noCarrier") { try other.setPeerCarrier(false) }
+        #expect(lost["reason"]?["message"] == "wan1 has no carrier; tun0 has nothing to travel on")
+    }
+
+    @Test func remoteInTheForwardingDatabase() throws {
+        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        try self.lab.ip("link add tun0 type vxlan id 7 dstport 4789")
+        try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 198.51.100.9")
+        try self.lab.ip("link set tun0 up")
+        try self.lab.ip("address add 10.9.0.2/24 dev tun0")
+        try self.lab.ip("route add 0.0.0.0/1 dev tun0")
+        try self.lab.ip("route add 128.0.0.0/1 dev tun0")
+        #expect(self.carrier(try Watched(self.lab).expect("satisfied", "routed")) == "wan1")
+    }
+
+    @Test func theTunnelIsItsOwnFarEnd() throws {
+        let watched = try self.vxlan("remote 10.9.0.9")
+        try watched.expect("unsatisfied", "noRoute")
+    }
+
+    @Test func costIsThatOfWhatCarriesIt() throws {
+        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        try self.lab.ip("link add tun0 up type vxlan id 7 dstport 4789 remote 198.51.100.9")
+        try self.lab.ip("address add 10.9.0.2/24 dev tun0")
+        try self.lab.ip("route add 0.0.0.0/1 dev tun0")
+        try self.lab.ip("route add 128.0.0.0/1 dev tun0")
+        let rules = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wan1}, expensive: true}]\n"
+        #expect(try Watched(self.lab, configuration: rules).expect("satisfied", "routed")["isExpensive"] == true)
+    }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import Testing
+
+@testable import NetPathNetlink
+
+/// Which mark in the rules is that of a tunnel's own packets.
+@Suite struct RoutingRuleTests {
+    /// The rules that every namespace has.
+    private static let standard = [
+        RoutingRule(.ipv4, priority: 32_766, table: 254), RoutingRule(.ipv4, priority: 32_767, table: 253),
+    ]
+
+    private func ownMark(_ table: UInt32, _ rules: RoutingRule...) -> UInt32? {
+        RoutingRule.ownMark(ofTunnelIn: table, .ipv4, among: Self.standard + rules)
+    }
+
+    @Test func wireGuardQuick() {
+        let rule = RoutingRule(.ipv4, priority: 32_765, table: 51_820, mark: 51_820, isInverted: true)
+        #expect(self.ownMark(51_820, rule) == 51_820)
+        #expect(self.ownMark(51_821, rule) == nil)
+        #expect(RoutingRule.ownMark(ofTunnelIn: 51_820, .ipv6, among: [rule]) == nil)
+    }
+
+    @Test func tailscale() {
+        #expect(
+            self.ownMark(
+                52,
+                RoutingRule(.ipv4, priority: 5210, table: 254, mark: 0x80000),
+                RoutingRule(.ipv4, priority: 5230, table: 253, mark: 0x80000),
+                RoutingRule(.ipv4, priority: 5250, table: nil, mark: 0x80000),
+                RoutingRule(.ipv4, priority: 5270, table: 52)
+            ) == 0x80000
+        )
+    }
+
+    @Test func marksOfOthers() {
+        // A transparent proxy, Cilium, and mwan3, which have tables of their own.
+        let others = [
+            RoutingRule(.ipv4, priority: 9, table: 2004, mark: 0x200),
+            RoutingRule(.ipv4, priority: 10, table: 2005, mark: 0xA00),
+            RoutingRule(.ipv4, priority: 100, table: 100, mark: 1),
+            RoutingRule(.ipv4, priority: 2001, table: 1, mark: 0x100),
+            RoutingRule(.ipv4, priority: 2253, table: nil, mark: 0x3D00),
+        ]
+        for table: UInt32 in [52, 254] {
+            let rules = Self.standard + others + [RoutingRule(.ipv4, priority: 5270, table: 52)]
+            #expect(RoutingRule.ownMark(ofTunnelIn: table, .ipv4, among: rules) == nil)
+        }
+        // One that leads to the ordinary routes only after the tunnel took the packets.
+        #expect(
+            self.ownMark(
+                52,
+                RoutingRule(.ipv4, priority: 5270, table: 52),
+                RoutingRule(.ipv4, priority: 6000, table: 254, mark: 7)
+            ) == nil
+        )
+    }
+
+    @Test func contradictingRules() {
+        let first = RoutingRule(.ipv4, priority: 100, table: 52, mark: 7, isInverted: true)
+        let second = RoutingRule(.ipv4, priority: 200, table: 52, mark: 8, isInverted: true)
+        #expect(self.ownMark(52, second, first) == 7, "the kernel takes the first that fits")
+    }
+
+    @Test func read() {
+        typealias Octets = MessageOctets
+        // struct fib_rule_hdr: AF_INET6, table 252 (COMPAT), FR_ACT_TO_TBL, FIB_RULE_INVERT.
+        let header: [UInt8] = [10, 0, 0, 0, 252, 0, 0, 1, 2, 0, 0, 0]
+        let attributes = [Octets.attribute(6, 32_765), Octets.attribute(10, 51_820), Octets.attribute(15, 51_820)]
+        let message = Octets.message(32, header: header, attributes)
+        #expect(
+            Octets.read(message, RoutingRule.init(_:))
+                == RoutingRule(.ipv6, priority: 32_765, table: 51_820, mark: 51_820, isInverted: true)
+        )
+        for length in 16..<28 {
+            let part = Octets.word(UInt32(length)) + message[4..<length]
+            #expect(Octets.read(part, RoutingRule.init(_:)) == nil)
+        }
+        let unreachable = Octets.message(32, header: [2, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0], [Octets.attribute(10, 7)])
+        #expect(Octets.read(unreachable, RoutingRule.init(_:))?.table == nil)
+    }
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathTestKit
+import Testing
+
+/// Whether a tunnel is a path: only where something carries its own packets.
+@Suite struct TunnelTransportTests {
+    private let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+    private let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24").withDefaultRoute("192.0.2.1", metric: 100)
+    private let wlan0 = NetworkInterface.wifi("wlan0", 3).with("198.51.100.7/24")
+        .withDefaultRoute("198.51.100.1", metric: 600)
+    private let tun0 = NetworkInterface.tunnel("tun0", 8, kind: "tun").with("10.8.0.2/24")
+    private let endpoint = IPAddress.fixture("203.0.113.9")
+
+    private func verdict(_ observation: Observation, _ rules: InterfaceRule...) throws -> Verdict {
+        let policy = EvaluationPolicy(interfaceRules: rules)
+        return try #require(evaluate(observation, policy: policy, now: self.now))
+    }
+
+    /// What is seen when everything goes into `tun0`, about which something was found out.
+    private func seeing(_ interfaces: [NetworkInterface], _ outer: OuterPackets?) -> Observation {
+        self.into(self.tun0.changed { $0.outerPackets = outer }, beside: interfaces)
+    }
+
+    private func into(_ tunnel: NetworkInterface, beside interfaces: [NetworkInterface]) -> Observation {
+        Observation.seeing().changed { $0.interfaces = (interfaces + [tunnel]).sorted { $0.index < $1.index } }
+            .routed(.ipv4, through: tunnel, source: .from("10.8.0.2"))
+    }
+
+    private func through(
+        _ interface: NetworkInterface,
+        _ source: RouteSource = .from("192.0.2.7"),
+        isDown: Bool = false
+    ) -> RouteAnswer {
+        .through(interface, gateway: "192.0.2.1", source: source, isDown: isDown)
+    }
+
+    private func asked(_ basis: OuterRoute.Basis, _ answers: RouteAnswer...) -> OuterPackets {
+        OuterPackets(routes: answers.map { OuterRoute(basis, to: self.endpoint, $0) })
+    }
+
+    // MARK: The far end is known
+
+    @Test func knownEndWithinReach() throws {
+        let verdict = try self.verdict(
+            self.seeing([self.eth0, self.wlan0], self.asked(.endpoint, self.through(self.eth0)))
+        )
+        #expect(verdict.status == .satisfied)
+        #expect(verdict.reason.message == "IPv4 through tun0")
+        #expect(verdict.carriedBy == 2)
+        #expect(verdict.interfaces.map(\.name) == ["tun0", "eth0", "wlan0"])
+    }
+
+    @Test func whatCarriesATunnelIsListedThoughItCouldNotCarryThePath() throws {
+        let lan = NetworkInterface.wired("lan0", 4).with("10.0.0.7/8")
+        let verdict = try self.verdict(
+            self.seeing([self.eth0, lan], self.asked(.endpoint, self.through(lan, .from("10.0.0.7"))))
+        )
+        #expect(verdict.carriedBy == 4)
+        #expect(verdict.interfaces.map(\.name) == ["tun0", "lan0", "eth0"])
+        #expect(verdict.interfaces.map(\.reason.code) == [.routed, .carriesTunnel, .alternative])
+    }
+
+    @Test func cableOut() throws {
+        let dead = self.eth0.withoutCarrier()
+        let verdict = try self.verdict(self.seeing([dead], self.asked(.endpoint, self.through(dead, isDown: true))))
+        #expect(verdict.status == .unsatisfied)
+        #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; tun0 has nothing to travel on"))
+    }
+
+    @Test func wifiLeft() throws {
+        let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier(.dormant).inState(.down)
+        let observation = self.seeing([left], self.asked(.endpoint, .noRoute))
+        let verdict = try self.verdict(observation)
+        #expect(verdict.status == .requiresConnection)
+        #expect(verdict.reason.code == .wifiNotAssociated)
+        #expect(verdict.reason.message.hasSuffix("; tun0 has nothing to travel on"))
+        let explanation = explain(observation, verdict: verdict, now: self.now)
+        #expect(explanation.remedies.count == 1)
+        #expect(explanation.remedies.first?.hasPrefix("Connect wlan0 to a Wi-Fi network") == true)
+        #expect(explanation.evidence.contains("The far end of tun0, 203.0.113.9: no route"))
+    }
+
+    @Test func routeToTheEndIsGoneBesideAHealthyUplink() throws {
+        let observation = self.seeing([self.eth0], self.asked(.endpoint, .noRoute))
+        let verdict = try self.verdict(observation)
+        #expect(verdict.status == .unsatisfied)
+        #expect(
+            verdict.reason
+                == PathReason(.noRoute, "there is no route to 203.0.113.9; tun0 has nothing to travel on")
+        )
+        let remedy = try #require(explain(observation, verdict: verdict, now: self.now).remedies.first)
+        #expect(remedy.contains("ip route add 203.0.113.9 via GATEWAY dev INTERFACE"))
+        let rejected = try self.verdict(self.seeing([self.eth0], self.asked(.endpoint, .rejected(.blackhole))))
+        #expect(rejected.reason.code == .routeRejects)
+    }
+
+    @Test func theTunnelIsItsOwnWay() throws {
+        let looping = self.asked(.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
+        #expect(try self.verdict(self.seeing([self.eth0], looping)).status == .unsatisfied)
+    }
+
+    @Test func oneOfSeveralEndsSuffices() throws {
+        let outer = self.asked(.endpoint, .noRoute, self.through(self.eth0))
+        #expect(try self.verdict(self.seeing([self.eth0], outer)).status == .satisfied)
+    }
+
+    @Test func theSourceMayBeAnybodysButTheTunnels() throws {
+        let lo = NetworkInterface.loopback().with("198.51.100.200/32")
+        let unnumbered = NetworkInterface.wired("eth0", 2)
+        let outer = self.asked(.endpoint, self.through(unnumbered, .from("198.51.100.200")))
+        #expect(try self.verdict(self.seeing([lo, unnumbered], outer)).carriedBy == 2)
+        let own = self.asked(.endpoint, self.through(unnumbered, .from("10.8.0.2")))
+        let verdict = try self.verdict(self.seeing([unnumbered], own))
+        #expect(verdict.reason.code == .noAddress)
+        #expect(verdict.reason.message.hasPrefix("eth0 has no usable address to reach 203.0.113.9 from"))
+        let none = try self.verdict(self.seeing([unnumbered], self.asked(.endpoint, self.through(unnumbered, .none))))
+        #expect(none.status == .unsatisfied)
+    }
+
+    @Test func linkLocalEndsAreReachedFromLinkLocalAddresses() throws {
+        let link = NetworkInterface.wired("eth0", 2).with("fe80::7/64")
+        let route = OuterRoute(.endpoint, to: .fixture("fe80::1"), through: 2, self.through(link, .from("fe80::7")))
+        #expect(try self.verdict(self.seeing([link], OuterPackets(routes: [route]))).carriedBy == 2)
+        let global = self.asked(.endpoint, self.through(link, .from("fe80::7")))
+        #expect(try self.verdict(self.seeing([link], global)).status == .unsatisfied)
+    }
+
+    @Test func aProxyOnThisMachineTellsNothing() throws {
+        let local = OuterRoute(.endpoint, to: .fixture("127.0.0.1"), .through(.loopback(), source: .from("127.0.0.1")))
+        let beside = OuterRoute(.defaultRoute, to: self.endpoint, through: 2, self.through(self.eth0))
+        let outer = OuterPackets(routes: [local, beside])
+        #expect(try self.verdict(self.seeing([.loopback(), self.eth0], outer)).carriedBy == 2)
+    }
+
+    // MARK: Tunnels in tunnels
+
+    private let wg0 = NetworkInterface.tunnel("wg0", 9).with("10.9.0.2/32")
+
+    @Test func tunnelInATunnel() throws {
+        let outer = self.asked(.endpoint, .through(self.wg0, source: .from("10.9.0.2")))
+        let below = self.wg0.changed { $0.outerPackets = self.asked(.endpoint, self.through(self.eth0)) }
+        #expect(try self.verdict(self.seeing([self.eth0, below], outer)).carriedBy == 2)
+        let dead = self.eth0.withoutCarrier()
+        let lost = self.wg0.changed { $0.outerPackets = self.asked(.endpoint, self.through(dead, isDown: true)) }
+        let verdict = try self.verdict(self.seeing([dead, lost], outer))
+        #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; tun0 has nothing to travel on"))
+    }
+
+    @Test func loopOfTunnelsEnds() throws {
+        let outer = self.asked(.endpoint, .through(self.wg0, source: .from("10.9.0.2")))
+        let back = self.wg0.changed {
+            $0.outerPackets = self.asked(.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
+        }
+        #expect(try self.verdict(self.seeing([self.eth0, back], outer)).status == .unsatisfied)
+    }
+
+    @Test func whatStandsOnATunnelGoesItsWay() throws {
+        let gretap = NetworkInterface.tunnel("gretap1", 9, kind: "gretap").changed {
+            $0.outerPackets = self.asked(.endpoint, .noRoute)
+        }
+        let vlan = NetworkInterface.virtual("gretap1.7", 10, kind: "vlan").with("10.8.0.2/24").on(gretap)
+        let dead = self.eth0.withoutCarrier()
+        #expect(try self.verdict(self.into(vlan, beside: [dead, gretap])).reason.code == .noCarrier)
+        let taps = NetworkInterface.virtual("br0", 10, kind: "bridge").with("10.8.0.2/24").changed {
+            $0.foundation = .tunnels
+        }
+        #expect(try self.verdict(self.into(taps, beside: [dead])).status == .unsatisfied)
+        #expect(try self.verdict(self.into(taps.changed { $0.foundation = nil }, beside: [dead])).status == .satisfied)
+    }
+
+    // MARK: Only the mark is known
+
+    @Test func markThatFindsARoute() throws {
+        let outer = self.asked(.mark, self.through(self.eth0), .noRoute)
+        #expect(try self.verdict(self.seeing([self.eth0], outer)).carriedBy == 2)
+    }
+
+    @Test func markThatFindsNone() throws {
+        let outer = self.asked(.mark, .noRoute, .noRoute)
+        #expect(try self.verdict(self.seeing([self.eth0.withoutCarrier()], outer)).reason.code == .noCarrier)
+        #expect(try self.verdict(self.seeing([.loopback()], outer)).reason.code == .noInterface)
+    }
+
+    @Test func markThatFindsNoneBesideAGateway() throws {
+        let lan = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
+        var outer = self.asked(.mark, .noRoute)
+        outer.gatewayedInterfaces = [2]
+        let verdict = try self.verdict(self.seeing([lan], outer))
+        #expect(verdict.status == .satisfied)
+        #expect(verdict.carriedBy == nil)
+        #expect(verdict.reason.message == "IPv4 through tun0; whether anything carries tun0 is not known")
+        outer.gatewayedInterfaces = []
+        #expect(try self.verdict(self.seeing([lan], outer)).reason.code == .noRoute)
+    }
+
+    @Test func markThatLeadsBackIsNotItsOwn() throws {
+        let back = OuterRoute(.mark, to: self.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
+        let beside = OuterRoute(.defaultRoute, to: self.endpoint, through: 2, self.through(self.eth0))
+        #expect(try self.verdict(self.seeing([self.eth0], OuterPackets(routes: [back, beside]))).carriedBy == 2)
+    }
+
+    // MARK: Nothing is known
+
+    private func beside(_ routes: (NetworkInterface, metric: UInt32, isDown: Bool)...) -> OuterPackets {
+        OuterPackets(
+            routes: routes.map { interface, metric, isDown in
+                let leg = RouteLeg(interfaceIndex: interface.index, isDown: isDown)
+                let source = interface.addresses.first.map { RouteSource.address($0.prefix.address) } ?? .none
+                let route = Route(legs: [leg], source: source, metric: metric, table: 254)
+                return OuterRoute(.defaultRoute, to: self.endpoint, through: interface.index, .route(route))
+            }
+        )
+    }
+
+    @Test func bestDefaultBesideIsAlive() throws {
+        let outer = self.beside((self.wlan0, 600, false), (self.eth0, 100, false))
+        #expect(try self.verdict(self.seeing([self.eth0, self.wlan0], outer)).carriedBy == 2)
+    }
+
+    @Test func bestDefaultBesideIsDeadAndAnotherIsNot() throws {
+        let dead = self.eth0.withoutCarrier()
+        let observation = self.seeing([dead, self.wlan0], self.beside((self.wlan0, 600, false), (dead, 100, true)))
+        let verdict = try self.verdict(observation)
+        #expect(verdict.status == .satisfied)
+        #expect(verdict.carriedBy == nil)
+        #expect(verdict.reason.message.hasSuffix("; whether anything carries tun0 is not known"))
+        let explanation = explain(observation, verdict: verdict, now: self.now)
+        #expect(explanation.remedies.count == 1)
+        #expect(explanation.remedies.first?.contains("`tunnelEndpoint: [ADDRESS]`") == true)
+    }
+
+    @Test func noUplinkIsUsable() throws {
+        let dead = self.eth0.withoutCarrier()
+        let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
+        let verdict = try self.verdict(self.seeing([dead, left], self.beside((dead, 100, true))))
+        #expect(verdict.status == .requiresConnection)
+        #expect(verdict.reason.code == .wifiNotAssociated)
+    }
+
+    @Test func theEndMayBeOnTheLink() throws {
+        let lan = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
+        #expect(try self.verdict(self.seeing([lan], OuterPackets())).reason.message.contains("not known"))
+    }
+
+    @Test func aProgramMaySendFramesWithoutAnAddress() throws {
+        let bare = NetworkInterface.wired("eth0", 2)
+        #expect(try self.verdict(self.seeing([bare], OuterPackets())).status == .satisfied)
+        let knew = OuterPackets(stoodBesideDefaultRoute: true)
+        #expect(try self.verdict(self.seeing([bare], knew)).reason.code == .noAddress)
+        let gre = NetworkInterface.tunnel("gre1", 8, kind: "gre").with("10.8.0.2/24").changed {
+            $0.outerPackets = OuterPackets()
+        }
+        #expect(try self.verdict(self.into(gre, beside: [bare])).status == .unsatisfied)
+    }
+
+    @Test func aloneInANamespace() throws {
+        let verdict = try self.verdict(self.seeing([.loopback()], OuterPackets()))
+        #expect(verdict.status == .satisfied)
+        #expect(verdict.reason.message == "IPv4 through tun0")
+        #expect(verdict.carriedBy == nil)
+        // What a container was left with.
+        let orphan = OuterPackets(stoodBesideDefaultRoute: true)
+        #expect(try self.verdict(self.seeing([.loopback()], orphan)).reason.code == .noInterface)
+        let bridge = NetworkInterface.virtual("docker0", 4, kind: "bridge").with("172.17.0.1/16")
+        #expect(try self.verdict(self.seeing([bridge], OuterPackets())).status == .satisfied)
+    }
+
+    @Test func aContainersInterface() throws {
+        let veth = NetworkInterface.virtual("eth0", 2, kind: "veth").changed { $0.isParentElsewhere = true }
+        let dead = veth.with("172.17.0.2/16").withoutCarrier()
+        #expect(try self.verdict(self.seeing([dead], self.beside((dead, 0, true)))).reason.code == .noCarrier)
+        #expect(try self.verdict(self.seeing([dead], OuterPackets())).reason.code == .noCarrier)
+        // Beside hardware it is the other end of a container.
+        let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
+        let host = veth.with("172.17.0.1/16")
+        #expect(try self.verdict(self.seeing([host, left], OuterPackets())).status == .requiresConnection)
+    }
+
+    @Test func packetsThatKeepComingInProveAWay() throws {
+        let dead = self.eth0.withoutCarrier()
+        var outer = self.beside((dead, 100, true))
+        outer.isReceiving = true
+        #expect(try self.verdict(self.seeing([dead], outer)).status == .satisfied)
+        var known = self.asked(.endpoint, .noRoute)
+        known.isReceiving = true
+        #expect(try self.verdict(self.seeing([dead], known)).carriedBy == nil)
+    }
+
+    @Test func withoutAnyQuestionTheDefaultRoutesTell() throws {
+        #expect(try self.verdict(self.seeing([self.eth0], nil)).carriedBy == 2)
+        let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
+        #expect(try self.verdict(self.seeing([left], nil)).status == .requiresConnection)
+    }
+
+    // MARK: What is no tunnel, and what rules say
+
+    @Test func anInterfaceWhoseLinkIsElsewhereIsAnUplink() throws {
+        let moved = NetworkInterface.tunnel("vxlan7", 8, kind: "vxlan").with("10.8.0.2/24").changed {
+            $0.isParentElsewhere = true
+        }
+        #expect(try self.verdict(self.into(moved, beside: [self.eth0.withoutCarrier()])).status == .satisfied)
+    }
+
+    @Test func lineToAProviderIsNoTunnel() throws {
+        let ppp = NetworkInterface.tunnel("ppp0", 8, kind: "ppp").with("10.8.0.2/32")
+        let bare = NetworkInterface.wired("eth0", 2).withoutCarrier()
+        #expect(try self.verdict(self.into(ppp, beside: [bare])).status == .satisfied)
+        var rule = InterfaceRule(.init(name: GlobPattern("ppp0")))
+        rule.isUplink = false
+        #expect(try self.verdict(self.into(ppp, beside: [bare]), rule).status == .unsatisfied)
+    }
+
+    @Test func whatIPsecRoutesHasNoParent() throws {
+        let xfrm = NetworkInterface.tunnel("ipsec0", 8, kind: "xfrm").with("10.8.0.2/32").on(self.eth0)
+        #expect(try self.verdict(self.into(xfrm, beside: [self.eth0.down()])).status == .satisfied)
+    }
+
+    @Test func aRuleSaysWhatIsAnUplink() throws {
+        var rule = InterfaceRule(.init(name: GlobPattern("tun0")))
+        rule.isUplink = true
+        let dead = self.eth0.withoutCarrier()
+        #expect(try self.verdict(self.seeing([dead], self.asked(.endpoint, .noRoute)), rule).status == .satisfied)
+    }
+
+    @Test func whatIsIgnoredCarriesNothing() throws {
+        var rule = InterfaceRule(.init(name: GlobPattern("eth0")))
+        rule.isIgnored = true
+        let verdict = try self.verdict(self.seeing([self.eth0], self.asked(.endpoint, self.through(self.eth0))), rule)
+        #expect(verdict.status == .unsatisfied)
+        #expect(verdict.reason.code == .ignoredInterface)
+    }
+
+    @Test func theOtherFamilyGoesOnWithout() throws {
+        let both = self.eth0.with("2001:db8::7/64")
+        let observation = self.seeing([both], self.asked(.endpoint, .noRoute))
+            .routed(.ipv6, through: both, source: .from("2001:db8::7"))
+        #expect(try self.verdict(observation).families == [.ipv6])
+    }
+
+    // MARK: Cost
+
+    @Test func costIsThatOfEveryWay() throws {
+        let wwan0 = NetworkInterface.cellular("wwan0", 5).with("100.64.0.7/32").with("2001:db8::5/64")
+        let eth0 = self.eth0
+        let families = Observation.seeing(eth0, wwan0).routed(.ipv4, through: eth0)
+            .routed(.ipv6, through: wwan0, source: .from("2001:db8::5"))
+        #expect(try self.verdict(families).isExpensive)
+        let legs = Route(legs: [RouteLeg(interfaceIndex: 2), RouteLeg(interfaceIndex: 5)])
+        #expect(try self.verdict(Observation.seeing(eth0, wwan0).answering(.ipv4, .route(legs))).isExpensive)
+        let halves = Observation.seeing(eth0, wwan0).answering(.ipv4, .through(eth0), .through(wwan0))
+        #expect(try self.verdict(halves).isExpensive)
+        var rule = InterfaceRule(.init(name: GlobPattern("wwan0")))
+        rule.isExpensive = false
+        rule.isConstrained = true
+        #expect(try !self.verdict(halves, rule).isExpensive)
+        #expect(try self.verdict(halves, rule).isConstrained)
+        let carried = self.seeing([eth0, wwan0], self.asked(.endpoint, self.through(wwan0, .from("100.64.0.7"))))
+        #expect(try self.verdict(carried).isExpensive)
+    }
+
+    @Test func halfOfTheWaysIgnoredIsNoPath() throws {
+        var rule = InterfaceRule(.init(name: GlobPattern("wlan0")))
+        rule.isIgnored = true
+        let legs = Route(legs: [RouteLeg(interfaceIndex: 2), RouteLeg(interfaceIndex: 3)])
+        let verdict = try self.verdict(Observation.seeing(self.eth0, self.wlan0).answering(.ipv4, .route(legs)), rule)
+        #expect(verdict.status == .unsatisfied)
+        #expect(verdict.reason.code == .ignoredInterface)
+        let down = Observation.seeing(self.eth0, self.wlan0.down()).answering(.ipv4, .route(legs))
+        #expect(try self.verdict(down, rule).status == .satisfied, "the kernel uses no leg that is down")
+    }
+}
