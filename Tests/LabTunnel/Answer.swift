@@ -99,11 +99,15 @@ struct Answer {
             return self.answerSolicitation((start + 40)..<end, addresses: addresses)
         }
         guard self.bytes[start + 24] != 0xff, self.isSpecified((start + 8)..<(start + 24)) else { return false }
+        // No router lets a link-local address leave the link (RFC 4291 section 2.5.6).
+        guard !self.isLinkLocal(start + 8) || self.isLinkLocal(start + 24) else { return false }
         self.swap(start + 8, start + 24, count: 16)
         return self.answer(protocol: self.bytes[start + 6], (start + 40)..<end, addresses: addresses)
     }
 
     private func isSpecified(_ address: Range<Int>) -> Bool { self.bytes[address].contains { $0 != 0 } }
+
+    private func isLinkLocal(_ offset: Int) -> Bool { self.word(offset) & 0xffc0 == 0xfe80 }
 
     /// Neighbour solicitation to advertisement (RFC 4861 section 4.3); both have one option, a link-layer address.
     private mutating func answerSolicitation(_ range: Range<Int>, addresses: Range<Int>) -> Bool {

@@ -9,7 +9,7 @@
 //                              addresses of one group (those between commas) have
 //
 // Options of the first and the last: --mark N (SO_MARK), --device NAME (SO_BINDTODEVICE), --source ADDRESS (bind); of
-// the last: --port N, 7 without it.
+// the last: --port N, 7 without it; --refusals N, after how many in succession nobody waits for an address.
 
 import Glibc
 
@@ -45,7 +45,8 @@ case "probe" where words.count > 2:
     guard let bound = Int(words[1]) else { fail("no time: \(words[1])") }
     let groups = words[2...].map { $0.split(separator: ",").map(String.init) }
     let port = options["--port"].flatMap { UInt16($0) } ?? 7
-    Probe(groups: groups, port: port, options: socketOptions).run(within: .milliseconds(bound))
+    let refusals = options["--refusals"].flatMap { Int($0) }
+    Probe(groups: groups, port: port, options: socketOptions, refusals: refusals).run(within: .milliseconds(bound))
 default:
     fail("see the beginning of main.swift for the arguments")
 }

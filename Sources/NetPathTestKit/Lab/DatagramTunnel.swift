@@ -109,16 +109,20 @@ extension NetworkNamespace {
     ///   - groups: Numeric addresses; when every address of one group has answered nothing is waited for any more.
     ///   - bound: How long to wait where they do not.
     ///   - options: How the datagrams are steered.
+    ///   - refusals: How often in succession the kernel has to refuse to connect to an address, for want of a route,
+    ///     until it is not waited for; nil where a route may still come.
     /// - Returns: The addresses that answered.
     /// - Throws: ``LabError`` when the program that sends them fails.
     public func answers(
         from groups: [[String]],
         within bound: Duration,
-        options: DatagramOptions = DatagramOptions()
+        options: DatagramOptions = DatagramOptions(),
+        refusals: Int? = nil
     ) throws -> Set<String> {
         let words =
             [try MonitorProcess.builtProduct("LabTunnel"), "probe", "\(Int(bound / .milliseconds(1)))"]
             + groups.map { $0.joined(separator: ",") } + options.arguments
+            + (refusals.map { ["--refusals", "\($0)"] } ?? [])
         let answer = try JSONValue(json: run(words.map(shellQuoted).joined(separator: " ")))
         return Set(answer["answered"]?.elements.compactMap(\.string) ?? [])
     }

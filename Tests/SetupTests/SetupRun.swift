@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Dispatch
+import Foundation
+import NetPathTestKit
+
+/// Takes a setup through its steps, with a monitor looking on and datagrams to decide.
+struct SetupRun {
+    /// What came of it.
+    struct Outcome: Sendable {
+        var steps = 0
+        /// The steps at which the monitor was wrong, explained.
+        var wrong: [String] = []
+        /// Those of them that no route and no neighbour tells.
+        var untold: [String] = []
+    }
+
+    /// How long datagrams and monitor may disagree: neighbours are looked for, and interfaces settle.
+    private static let patience: Duration = .seconds(4)
+    /// Setups that run at the same time: most of their time is spent waiting for datagrams that do not come.
+    private static let places = DispatchSemaphore(value: 4)
+
+    private let setup: Setup
+    private let network: SetupNetwork
+    private let monitor: MonitorProcess
+    private let configuration: String
+    private var outcome = Outcome()
+
+    /// Runs a setup on a thread of its own, since all of the lab's calls block.
+    static func outcome(of setup: Setup) async -> Outcome {
+        await withCheckedContinuation { continuation in
+            Thread {
+                Self.places.wait()
+                defer { Self.places.signal() }
+                do {
+                    let network = try SetupNetwork(setup)
+                    defer { network.lab.close() }
+                    var run = try SetupRun(setup, network)
+                    try run.run()
+                    continuation.resume(returning: run.outcome)
+                } catch {
+                    continuation.resume(returning: Outcome(wrong: ["\(setup.title): \(error)"]))
+                }
+            }.start()
+        }
+    }
+
+    private init(_ setup: Setup, _ network: SetupNetwork) throws {
+        self.setup = setup
+        self.network = network
+        self.configuration = "\(network.lab.directory)/netpath.yaml"
+        // The embedded default, but for the marks.
+        let backends = ["netlink", "sysfs, mode: standby"].map { "{type: \($0), resolvConf: \(network.resolverFile)}" }
+        try "backends: [\(backends.joined(separator: ", "))]\ninterfaces: [\(setup.rules)]\n"
+            .write(toFile: self.configuration, atomically: true, encoding: .utf8)
+        try network.mark()
+        self.monitor = try network.lab.start(Self.program, ["watch", "--json", "--config", self.configuration])
+    }
+
+    /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
+    private static var program: String {
+        get throws {
+            try ProcessInfo.processInfo.environment["NETPATH_BINARY"] ?? MonitorProcess.builtProduct("netpath")
+        }
+    }
+
+    private mutating func run() throws {
+        try self.check(Step("as it is made", []))
+        for step in self.setup.steps {
+            do {
+                try self.network.perform(step.commands)
+            } catch {
+                throw SetupFailure(description: "step '\(step.title)': \(error)")
+            }
+            try self.check(step)
+        }
+        try self.monitor.stop()
+    }
+
+    /// Compares what the monitor says with what datagrams find out, until they agree or patience ends.
+    private mutating func check(_ step: Step) throws {
+        self.outcome.steps += 1
+        let end = ContinuousClock.now + Self.patience
+        var interruption: String?
+        var isFirst = true
+        while true {
+            let line = try self.network.settled(self.monitor) { line in
+                if step.isSteady, line["status"] != "satisfied" { interruption = line.text }
+            }
+            let datagrams = try self.network.lab.sendDatagrams(
+                waiting: isFirst ? .milliseconds(400) : .seconds(1),
+                addresses: isFirst ? 1 : 12
+            )
+            if Datagrams(said: line) == datagrams {
+                if let interruption { self.record(step, "was not satisfied all the time: \(interruption)") }
+                return
+            }
+            if ContinuousClock.now >= end {
+                self.record(step, try self.explanation(line, datagrams))
+                return
+            }
+            isFirst = false
+        }
+    }
+
+    private mutating func record(_ step: Step, _ text: String) {
+        let entry = "\(self.setup.title): after '\(step.title)' netpath \(text)"
+        if let reason = step.untold {
+            self.outcome.untold.append("\(entry)\n    not to be told: \(reason)")
+        } else {
+            self.outcome.wrong.append(entry)
+        }
+    }
+
+    private func explanation(_ line: JSONLine, _ datagrams: Datagrams) throws -> String {
+        let fresh = try self.network.lab.run(
+            "\(try Self.program) status --json --config \(self.configuration) || true"
+        )
+        return """
+            says \(Self.summary(line.value)); \(datagrams)
+                a fresh one says \(Self.summary(try JSONValue(json: fresh)))
+            \(try self.network.state())
+            """
+    }
+
+    private static func summary(_ path: JSONValue) -> String {
+        let families = [("supportsIPv4", "IPv4"), ("supportsIPv6", "IPv6")].filter { path[$0.0] == true }.map(\.1)
+        return """
+            \(path["status"]?.string ?? "nothing") (\(families.joined(separator: ", "))), \
+            \(path["reason"]?["code"]?.string ?? "-"): \(path["reason"]?["message"]?.string ?? "-")
+            """
+    }
+}
+
+/// Why a setup could not be played.
+private struct SetupFailure: Error, CustomStringConvertible {
+    let description: String
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Hosts of containers and virtual machines.
+extension SetupTable {
+    static let nodes = [
+        dockerHost, lxdHost, calicoNode, ciliumNode, flannelNode, bridgedUplink, vxlanOverRoute, vxlanBound,
+    ]
+
+    private static var dockerHost: Setup {
+        let eth0 = Uplink.routed("eth0")
+        return Setup(
+            "Docker: the host",
+            uplinks: [eth0, Uplink("vetha"), Uplink("vethb")],
+            prepare: [
+                "link add docker0 up type bridge", "address add 172.17.0.1/16 dev docker0",
+                "link set vetha master docker0",
+            ],
+            steps: eth0.failures(),
+            [
+                Step("a container starts", "link set vethb master docker0", steady: true),
+                Step("a container ends", "link del vetha", steady: true),
+                Step("the last container ends", "link del vethb", steady: true),
+            ]
+        )
+    }
+
+    private static var lxdHost: Setup {
+        let eth0 = Uplink.routed("eth0")
+        return Setup(
+            "LXD: the host, its bridge has both families and no ports",
+            uplinks: [eth0],
+            prepare: [
+                "link add lxdbr0 up type bridge", "address add 10.77.0.1/24 dev lxdbr0",
+                "address add fd42:77::1/64 dev lxdbr0 nodad",
+            ],
+            steps: eth0.failures(),
+            [Step("the bridge is removed", "link del lxdbr0", steady: true)]
+        )
+    }
+
+    private static var calicoNode: Setup {
+        let eth0 = Uplink.routed("eth0", 1, .ipv4)
+        return Setup(
+            "Calico: a node",
+            uplinks: [eth0, Uplink("cali1"), Uplink("cali2")],
+            prepare: [
+                "route add 10.244.1.5 dev cali1", "route add 10.244.1.6 dev cali2",
+                "route add blackhole 10.244.1.0/26 proto 80", "route add 10.244.2.0/26 via 192.168.1.77 proto 80",
+            ],
+            steps: eth0.failures([.carrier, .route, .address]),
+            [Step("a pod ends", "link del cali1", steady: true)],
+            eth0.failures([.removal])
+        )
+    }
+
+    private static var ciliumNode: Setup {
+        let eth0 = Uplink.routed("eth0", 1, .ipv4)
+        return Setup(
+            "Cilium: a node with its marks",
+            uplinks: [eth0, Uplink("lxc1")],
+            prepare: [
+                "link add cilium_host up type veth peer name cilium_net", "link set cilium_net up",
+                "link add cilium_vxlan up type vxlan external dstport 8472",
+                "address add 10.0.1.1/32 dev cilium_host",
+                "route add 10.0.1.1 dev cilium_host scope link",
+                "route add 10.0.0.0/16 via 10.0.1.1 dev cilium_host src 10.0.1.1",
+                "route add local default dev lo table 2004",
+                "route add default via 10.0.1.1 dev cilium_host table 2005",
+                "rule add fwmark 0x200/0xf00 lookup 2004 priority 9",
+                "rule add fwmark 0xa00/0xf00 lookup 2005 priority 10",
+            ],
+            steps: eth0.failures(),
+            [Step("a pod ends", "link del lxc1", steady: true)]
+        )
+    }
+
+    private static var flannelNode: Setup {
+        let eth0 = Uplink.routed("eth0", 1, .ipv4)
+        return Setup(
+            "Flannel: a node with a vxlan to the others",
+            uplinks: [eth0],
+            prepare: [
+                "link add flannel.1 up type vxlan id 1 local 192.168.1.2 dev eth0 nolearning dstport 8472",
+                "address add 10.244.1.0/32 dev flannel.1",
+                "route add 10.244.2.0/24 via 10.244.2.0 dev flannel.1 onlink",
+                "link add cni0 up type bridge", "address add 10.244.1.1/24 dev cni0",
+            ],
+            steps: eth0.failures([.carrier, .interface, .route, .address])
+        )
+    }
+
+    private static var bridgedUplink: Setup {
+        let vmbr0 = Uplink.routed("vmbr0")
+        return Setup(
+            "Proxmox: the uplink is a port of the bridge that has the address",
+            uplinks: [Uplink("enp1s0"), Uplink("tap100")],
+            prepare: [
+                "link add vmbr0 up type bridge", "link set enp1s0 master vmbr0", "link set tap100 master vmbr0",
+                .unplug("tap100"),
+            ] + vmbr0.configure,
+            steps: [
+                Step("the cable is unplugged", .unplug("enp1s0")),
+                Step("the cable is plugged in", .plugIn("enp1s0")),
+                Step("the port leaves the bridge", "link set enp1s0 nomaster"),
+                Step("the port joins the bridge", "link set enp1s0 master vmbr0"),
+            ],
+            vmbr0.failures([.interface, .route, .address])
+        )
+    }
+
+    private static func vxlan(_ title: String, _ options: String) -> Setup {
+        let (wan0, wan1) = (Uplink.routed("wan0", 1, .ipv4), Uplink.routed("wan1", 2, .ipv4, metric: 600))
+        let server: Command = "route replace 203.0.113.9 via 192.168.1.1 dev wan0"
+        let vxlan: [Command] = [
+            .host("link add vx0 up type vxlan id 42 remote 203.0.113.9 dstport 4789 \(options)"),
+            "address add 10.42.0.2/24 dev vx0", "route add default via 10.42.0.1 dev vx0",
+        ]
+        return Setup(
+            title,
+            uplinks: [wan0, wan1],
+            prepare: [server] + vxlan,
+            steps: wan0.failures([.carrier, .interface, .address], then: [server]),
+            wan1.failures([.carrier, .removal]),
+            [
+                Step("the vxlan is removed", "link del vx0"),
+                Step("the vxlan is back", vxlan),
+            ]
+        )
+    }
+
+    private static var vxlanOverRoute: Setup { vxlan("a default over a vxlan", "") }
+
+    private static var vxlanBound: Setup { vxlan("a default over a vxlan with its device", "dev wan0") }
+}
