@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Dispatch
 import Foundation
 import NetPathTestKit
 
@@ -18,8 +17,6 @@ struct SetupRun {
 
     /// How long datagrams and monitor may disagree: neighbours are looked for, and interfaces settle.
     private static let patience: Duration = .seconds(4)
-    /// Setups that run at the same time: most of their time is spent waiting for datagrams that do not come.
-    private static let places = DispatchSemaphore(value: 4)
 
     private let setup: Setup
     private let network: SetupNetwork
@@ -31,8 +28,6 @@ struct SetupRun {
     static func outcome(of setup: Setup) async -> Outcome {
         await withCheckedContinuation { continuation in
             Thread {
-                Self.places.wait()
-                defer { Self.places.signal() }
                 do {
                     let network = try SetupNetwork(setup)
                     defer { network.lab.close() }
