@@ -17,7 +17,7 @@ struct SetupTests {
         let filter = ProcessInfo.processInfo.environment["NETPATH_SETUP"]?.lowercased()
         let setups = SetupTable.setups.filter { filter.map($0.title.lowercased().contains) ?? true }
         let start = ContinuousClock.now
-        let outcomes = await withTaskGroup { group in
+        let outcomes = await withTaskGroup(of: SetupRun.Outcome.self) { group in
             var outcomes: [SetupRun.Outcome] = []
             for (number, setup) in setups.enumerated() {
                 if number >= Self.places, let outcome = await group.next() { outcomes.append(outcome) }
