@@ -99,6 +99,12 @@ enum WalkEnvironment {
         return 1...UInt64(max(1, cycles / cyclesPerRun))
     }
 
+    /// The seeds of the walks with datagrams: NETPATH_DATAGRAM_WALKS (20) of each kind, or the one of NETPATH_WALK_SEED.
+    static var datagramSeeds: ClosedRange<UInt64> {
+        if let seed = Self.value("NETPATH_WALK_SEED").flatMap(UInt64.init) { return seed...seed }
+        return 1...max(1, Self.value("NETPATH_DATAGRAM_WALKS").flatMap(UInt64.init) ?? 20)
+    }
+
     /// How long a program may take to show a mark: far longer than any takes that works.
     static let patience: Duration = .seconds(10)
 }

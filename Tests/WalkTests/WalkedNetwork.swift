@@ -60,18 +60,7 @@ struct WalkedNetwork {
     }
 
     private func script(_ step: Walk.Step) -> String {
-        var script = "set -e\n"
-        // As few processes as the order of the commands allows.
-        for group in step.commands.chunked() {
-            let enter =
-                switch group[0] {
-                case .ip: "ip"
-                case .ipv6: "ip -6"
-                case .beyond: "nsenter --net=\(self.beyond) ip"
-                }
-            let lines = group.map { $0.line.replacing("netns FAR", with: "netns \(self.beyond)") }
-            script += "\(enter) -batch - <<'END'\n\(lines.joined(separator: "\n"))\nEND\n"
-        }
+        var script = "set -e\n" + step.commands.script(beyond: self.beyond)
         // The carrier follows in the kernel's own time; the last command waits for the lock under which it tells.
         for interface in step.settling {
             script += """
@@ -107,6 +96,24 @@ extension WalkCommand {
 }
 
 extension [WalkCommand] {
+    /// The commands in the shell's language; as few processes as their order allows.
+    ///
+    /// - Parameters:
+    ///   - beyond: The file of the namespace beyond.
+    ///   - options: Options for `ip`.
+    func script(beyond: String, options: String = "") -> String {
+        self.chunked().map { group in
+            let enter =
+                switch group[0] {
+                case .ip: "ip"
+                case .ipv6: "ip -6"
+                case .beyond: "nsenter --net=\(beyond) ip"
+                }
+            let lines = group.map { $0.line.replacing("netns FAR", with: "netns \(beyond)") }
+            return "\(enter) \(options) -batch - <<'END'\n\(lines.joined(separator: "\n"))\nEND\n"
+        }.joined()
+    }
+
     /// Runs of commands of the same kind.
     fileprivate func chunked() -> [[WalkCommand]] {
         self.reduce(into: []) { chunks, command in
