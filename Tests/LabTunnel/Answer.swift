@@ -12,6 +12,8 @@ struct Answer {
     /// The hardware address of every machine, a locally administered one.
     private static let hardwareAddress: [UInt8] = [0x02, 0, 0, 0, 0, 0x01]
 
+    /// Addresses that the far ends of tunnels know to be inside of them: to such an address there is no way back outside.
+    let innerAddresses: [[UInt8]]
     private(set) var bytes: [UInt8]
 
     private func word(_ offset: Int) -> UInt16 { UInt16(self.bytes[offset]) << 8 | UInt16(self.bytes[offset + 1]) }
@@ -159,7 +161,8 @@ struct Answer {
         let payload = (start + 8)..<range.upperBound
         switch self.word(start + 2) {
         case Self.tunnelPort:
-            guard self.answerPacket(payload) else { return false }
+            let source = Array(self.bytes[addresses].suffix(addresses.count / 2))
+            guard !self.innerAddresses.contains(source), self.answerPacket(payload) else { return false }
             self.swap(start, start + 2, count: 2)
         // VXLAN: a header of eight bytes, then a frame. Both ends listen on the same port (RFC 7348).
         case 4789, 8472:

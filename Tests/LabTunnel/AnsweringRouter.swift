@@ -9,6 +9,9 @@ import Glibc
 /// left and the cable is whole both ways. The namespace's own network code takes no part: the answers come from a
 /// hardware address that no interface has.
 struct AnsweringRouter {
+    /// Addresses inside of tunnels, see ``Answer/innerAddresses``.
+    let innerAddresses: [SocketAddress]
+
     /// Where the fields of `struct sockaddr_ll` are (packet(7)).
     private enum Offset {
         static let hardwareType = 8
@@ -20,6 +23,7 @@ struct AnsweringRouter {
         // ETH_P_ALL in the order of the network; interfaces that come later are heard, too.
         let descriptor = socket(AF_PACKET, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0x0300)
         guard descriptor >= 0 else { fail("AF_PACKET: errno \(errno)") }
+        let innerAddresses = self.innerAddresses.map(\.octets)
         say(#"{"ready":true}"#)
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var address = [UInt8](repeating: 0, count: Offset.size)
@@ -27,7 +31,7 @@ struct AnsweringRouter {
             let count = self.receive(descriptor, &buffer, &address)
             // ARPHRD_ETHER, and not PACKET_OUTGOING, which is what this namespace sends itself.
             guard count > 0, address[Offset.hardwareType] == 1, address[Offset.packetType] != 4 else { continue }
-            var answer = Answer(bytes: Array(buffer[..<count]))
+            var answer = Answer(innerAddresses: innerAddresses, bytes: Array(buffer[..<count]))
             if answer.answerFrame(answer.bytes.indices) { self.send(descriptor, answer.bytes, address) }
         }
     }

@@ -30,6 +30,14 @@ struct SocketAddress: Sendable {
         self.length = unsafe entry.ai_addrlen
     }
 
+    /// The address as it is in a packet.
+    var octets: [UInt8] {
+        unsafe withUnsafeBytes(of: self.storage) { storage in
+            // Where sockaddr_in and sockaddr_in6 have it.
+            unsafe Array(self.family == AF_INET ? storage[4..<8] : storage[8..<24])
+        }
+    }
+
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         unsafe withUnsafePointer(to: self.storage) { storage in
             unsafe storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, self.length) }
@@ -76,8 +84,7 @@ struct DatagramSocket {
 
     private func bindToSource() -> Bool {
         guard let source = self.options.source else { return true }
-        guard let address = SocketAddress(source, port: 0) else { fail("no address: \(source)") }
-        return unsafe address.withPointer { unsafe bind(self.descriptor, $0, $1) } == 0
+        return unsafe numericAddress(source, port: 0).withPointer { unsafe bind(self.descriptor, $0, $1) } == 0
     }
 
     func connect(to address: SocketAddress) -> Bool {

@@ -16,8 +16,7 @@ struct Probe {
     func run(within bound: Duration) -> Never {
         let deadline = ContinuousClock.now + bound
         let addresses = self.groups.joined().map { text in
-            guard let address = SocketAddress(text, port: self.port) else { fail("no address: \(text)") }
-            return (text: text, address: address)
+            (text: text, address: numericAddress(text, port: self.port))
         }
         var sockets: [(text: String, socket: DatagramSocket)] = []
         var answered: Set<String> = []

@@ -4,7 +4,8 @@
 // What networks in namespaces need at their ends. The first word says what this process is:
 //
 //   carry NAME ENDPOINT        a tunnel: carries the packets of the tun device NAME in UDP datagrams to ENDPOINT
-//   answer                     the internet: answers for every address on every Ethernet interface of the namespace
+//   answer [INNER…]            the internet: answers for every address on every Ethernet interface of the namespace;
+//                              INNER are addresses inside of tunnels, to which there is no way back outside
 //   probe MILLISECONDS A,B C…  a program that wants answers: prints which addresses answered, and ends as soon as all
 //                              addresses of one group (those between commas) have
 //
@@ -16,6 +17,10 @@ import Glibc
 func fail(_ message: String) -> Never {
     _ = unsafe Array("LabTunnel: \(message)\n".utf8).withUnsafeBytes { unsafe write(2, $0.baseAddress, $0.count) }
     exit(2)
+}
+
+func numericAddress(_ text: String, port: UInt16) -> SocketAddress {
+    SocketAddress(text, port: port) ?? { fail("no address: \(text)") }()
 }
 
 var words: [String] = []
@@ -37,10 +42,10 @@ let socketOptions = DatagramSocket.Options(
 
 switch words.first {
 case "carry" where words.count == 3:
-    guard let endpoint = SocketAddress(words[2], port: Answer.tunnelPort) else { fail("no address: \(words[2])") }
+    let endpoint = numericAddress(words[2], port: Answer.tunnelPort)
     TunnelCarrier(device: words[1], endpoint: endpoint, options: socketOptions).run()
-case "answer" where words.count == 1:
-    AnsweringRouter().run()
+case "answer":
+    AnsweringRouter(innerAddresses: words.dropFirst().map { numericAddress($0, port: 0) }).run()
 case "probe" where words.count > 2:
     guard let bound = Int(words[1]) else { fail("no time: \(words[1])") }
     let groups = words[2...].map { $0.split(separator: ",").map(String.init) }

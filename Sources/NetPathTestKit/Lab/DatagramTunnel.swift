@@ -80,13 +80,19 @@ extension NetworkNamespace {
     /// far end of every ``DatagramTunnel``, VXLAN, GRE, IP in IP, 6in4 and IPv6 tunnel: it answers what they carry.
     /// Nothing needs addresses or routes there. It does not understand VLAN tags: add a VLAN on the far side.
     ///
-    /// - Parameter namespace: The file of another namespace to do so in; nil for the far side.
+    /// - Parameters:
+    ///   - namespace: The file of another namespace to do so in; nil for the far side.
+    ///   - innerAddresses: Addresses inside of datagram tunnels. Their far ends answer into the tunnel what comes from
+    ///     there, so the tunnel's own packets must not come from there: those are not answered.
     /// - Returns: The running program, which ends with the object.
     /// - Throws: ``LabError`` when it cannot be started.
-    public func startAnsweringRouter(in namespace: String? = nil) throws -> MonitorProcess {
+    public func startAnsweringRouter(
+        in namespace: String? = nil,
+        innerAddresses: [String] = []
+    ) throws -> MonitorProcess {
         let process = try start(
             "nsenter",
-            ["--net=\(namespace ?? farSidePath())", MonitorProcess.builtProduct("LabTunnel"), "answer"]
+            ["--net=\(namespace ?? farSidePath())", MonitorProcess.builtProduct("LabTunnel"), "answer"] + innerAddresses
         )
         try process.next { $0["ready"] == true }
         return process

@@ -73,7 +73,9 @@ extension DatagramNetwork {
         var commands: [WalkCommand] = [.ip("link set \(Tunnel.name) up")]
         for family in tunnel.families where !faults.contains(.tunnelAddressLost(family)) {
             let options = "dev \(Tunnel.name)" + (family == .ipv6 ? " nodad" : "")
-            commands.append(.ip("address replace \(tunnel.address(family)) \(options)"))
+            commands.append(
+                .ip("address replace \(tunnel.address(family))\(family == .ipv4 ? "/32" : "/128") \(options)")
+            )
             for (half, destination) in tunnel.destinations(family).enumerated()
             where !faults.contains(.tunnelRouteLost(family, half: half)) {
                 commands.append(.ip(family, "route replace \(destination) \(tunnel.routeOptions)"))
@@ -96,7 +98,8 @@ extension DatagramNetwork {
         case .tunnelEnded: return []
         case .tunnelDown: return [.ip("link set \(Tunnel.name) down")]
         case .tunnelAddressLost(let family):
-            return self.tunnel.map { [.ip("address del \($0.address(family)) dev \(Tunnel.name)")] } ?? []
+            guard let tunnel else { return [] }
+            return [.ip("address del \(tunnel.address(family))\(family == .ipv4 ? "/32" : "/128") dev \(Tunnel.name)")]
         case .tunnelRouteLost(let family, let half):
             guard let tunnel else { return [] }
             let destination = tunnel.destinations(family)[half]

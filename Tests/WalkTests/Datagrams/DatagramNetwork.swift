@@ -69,7 +69,7 @@ struct DatagramNetwork: Hashable, Sendable {
         var exit: Exit
         var endpointFamily: Family
 
-        func address(_ family: Family) -> String { family == .ipv4 ? "10.9.0.2/32" : "fd09::2/128" }
+        func address(_ family: Family) -> String { family == .ipv4 ? "10.9.0.2" : "fd09::2" }
 
         /// The destinations of the routes into the tunnel.
         func destinations(_ family: Family) -> [String] {
@@ -109,13 +109,19 @@ struct DatagramNetwork: Hashable, Sendable {
         return DatagramOptions(mark: tunnel.entry.mark)
     }
 
-    /// What a configuration says of the tunnel's endpoint.
-    var endpointRule: String {
+    /// What a configuration says of the interfaces.
+    ///
+    /// The uplinks stand for hardware, which a namespace does not have: a veth without a route is no uplink otherwise.
+    func interfaceRules(namingEndpoint: Bool) -> String {
         guard let endpoint else { return "" }
-        let options = self.endpointOptions
-        let zone = options.device.map { "%\($0)" } ?? ""
-        let mark = options.mark.map { ", tunnelMark: \($0)" } ?? ""
-        return "interfaces: [{match: {name: \(Tunnel.name)}, tunnelEndpoint: [\"\(endpoint)\(zone)\"]\(mark)}]\n"
+        var rules = "interfaces:\n- {match: {name: \"wan*\"}, uplink: true}\n"
+        if namingEndpoint {
+            let options = self.endpointOptions
+            let zone = options.device.map { "%\($0)" } ?? ""
+            let mark = options.mark.map { ", tunnelMark: \($0)" } ?? ""
+            rules += "- {match: {name: \(Tunnel.name)}, tunnelEndpoint: [\"\(endpoint)\(zone)\"]\(mark)}\n"
+        }
+        return rules
     }
 }
 

@@ -18,7 +18,9 @@ final class DatagramStage {
         self.network = network
         self.lab = try NetworkNamespace()
         self.far = try self.lab.farSidePath()
-        self.router = try self.lab.startAnsweringRouter()
+        self.router = try self.lab.startAnsweringRouter(
+            innerAddresses: network.tunnel.map { $0.families.map($0.address) } ?? []
+        )
         // Link-local addresses as everywhere, but without the second that the detection of duplicates takes; and no
         // filter by source, which no route tells of.
         try self.lab.run(

@@ -12,10 +12,18 @@ struct DatagramWalkRunner {
         var comparisons = 0
         /// Those where a datagram came back.
         var answered = 0
-        /// Wrong verdicts of the kind that nobody could have avoided, see ``DatagramWalkRunner/isExempt``.
-        var exempt = 0
+        /// Wrong verdicts that nobody could have avoided.
+        var exempt: [Exemption: Int] = [:]
         /// What was wrong.
         var failures: [String] = []
+    }
+
+    /// Why nobody could have known better, where no rule names the endpoint.
+    enum Exemption: String, CaseIterable, Sendable {
+        /// What is broken is the route to the endpoint alone; another uplink, or another route, may be the one it needs.
+        case endpointRouteBroken
+        /// There is no uplink at all: what holds the tunnel may send from another namespace, as slirp4netns does.
+        case noUplink
     }
 
     private let walk: DatagramWalk
@@ -42,22 +50,23 @@ struct DatagramWalkRunner {
     private init(_ walk: DatagramWalk) throws {
         self.walk = walk
         self.stage = try DatagramStage(walk.network, without: walk.firstFaults)
-        let rule = walk.kind == .endpointKnown ? walk.network.endpointRule : ""
-        self.monitor = try self.stage.startMonitor(rules: rule)
+        self.monitor = try self.stage.startMonitor(
+            rules: walk.network.interfaceRules(namingEndpoint: walk.kind == .endpointKnown)
+        )
     }
 
     private mutating func run() throws {
-        try self.compare("before the first step")
+        try self.compare("before the first step", self.walk.firstFaults)
         for (number, step) in self.walk.steps.enumerated() {
             try self.stage.take(step)
-            try self.compare("after step \(number + 1) (\(step))")
+            try self.compare("after step \(number + 1) (\(step))", step.faults)
         }
         // Where everything is whole datagrams do come back: otherwise the walk, not the program, were wrong.
         var faults = self.walk.steps.last?.faults ?? self.walk.firstFaults
         while let fault = faults.popFirst() {
             try self.stage.take(DatagramWalk.Step(fault: fault, isMended: true, faults: faults))
         }
-        try self.compare("when everything was mended")
+        try self.compare("when everything was mended", [])
         if try !self.stage.lab.reachesInternet(within: Self.patience) {
             self.outcome.failures.append("no datagram comes back when everything was mended\n\(try self.stage.state())")
         }
@@ -69,7 +78,7 @@ struct DatagramWalkRunner {
         }
     }
 
-    private mutating func compare(_ moment: String) throws {
+    private mutating func compare(_ moment: String, _ faults: Set<Fault>) throws {
         self.outcome.comparisons += 1
         let first = try self.stage.settled(self.monitor)
         let isSaid = first["status"] == "satisfied"
@@ -81,8 +90,8 @@ struct DatagramWalkRunner {
         let isSaidNow = line["status"] == "satisfied"
         isTrue = try self.stage.lab.reachesInternet(within: Self.patience)
         guard isTrue != isSaidNow else { return }
-        if try isSaidNow && self.isExempt() {
-            self.outcome.exempt += 1
+        if isSaidNow, let exemption = try self.exemption(faults) {
+            self.outcome.exempt[exemption, default: 0] += 1
             return
         }
         self.outcome.failures.append(
@@ -95,21 +104,25 @@ struct DatagramWalkRunner {
         )
     }
 
-    /// Whether nobody could know better: the endpoint's own route is what is broken, and an uplink is usable.
-    ///
-    /// Only where no rule names the endpoint. Both are decided by datagrams: one sent as the tunnel sends its own does
-    /// not come back, one to the router of some uplink does.
-    private func isExempt() throws -> Bool {
+    /// Why nobody could know that datagrams do not come back, decided by other datagrams: one that is sent as the tunnel
+    /// sends its own does not come back, but one to the router of some uplink does.
+    private func exemption(_ faults: Set<Fault>) throws -> Exemption? {
         let network = self.walk.network
-        guard self.walk.kind == .endpointUnknown, let endpoint = network.endpoint else { return false }
+        guard self.walk.kind == .endpointUnknown, let tunnel = network.tunnel, let endpoint = network.endpoint else {
+            return nil
+        }
+        let uplinks = network.uplinks.filter { !faults.contains(.uplinkRemoved($0.number)) }
+        // The mark of a tunnel shows that its packets are to leave from here.
+        if uplinks.isEmpty { return tunnel.entry.mark == nil ? .noUplink : nil }
         let lab = self.stage.lab
         guard try lab.answers(from: [[endpoint]], within: Self.moment, options: network.endpointOptions).isEmpty else {
-            return false
+            return nil
         }
-        return try network.uplinks.contains { uplink in
+        let isUsable = try uplinks.contains { uplink in
             let gateways = uplink.families.map { [uplink.address($0, host: 1)] }
             let options = DatagramOptions(device: uplink.name)
             return try !lab.answers(from: gateways, within: Self.moment, options: options).isEmpty
         }
+        return isUsable ? .endpointRouteBroken : nil
     }
 }

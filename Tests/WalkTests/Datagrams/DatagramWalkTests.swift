@@ -37,7 +37,7 @@ struct DatagramWalkTests {
         for (walk, outcome) in outcomes {
             sum.comparisons += outcome.comparisons
             sum.answered += outcome.answered
-            sum.exempt += outcome.exempt
+            sum.exempt.merge(outcome.exempt, uniquingKeysWith: +)
             sum.failures += outcome.failures
             if !outcome.failures.isEmpty {
                 Issue.record("\(outcome.failures.joined(separator: "\n"))\n\(walk)")
@@ -46,8 +46,8 @@ struct DatagramWalkTests {
         print(
             """
             \(outcomes.count) walks with datagrams, \(kind.rawValue), in \(clock.now - start): \
-            \(sum.failures.count) of \(sum.comparisons) verdicts wrong, \(sum.exempt) exempt, \(sum.answered) times \
-            datagrams came back
+            \(sum.failures.count) of \(sum.comparisons) verdicts wrong, besides those nobody could know to be: \
+            \(sum.exempt); datagrams came back \(sum.answered) times
             """
         )
     }
