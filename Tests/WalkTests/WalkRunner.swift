@@ -99,10 +99,10 @@ enum WalkEnvironment {
         return 1...UInt64(max(1, cycles / cyclesPerRun))
     }
 
-    /// The seeds of the walks with datagrams: NETPATH_DATAGRAM_WALKS (20) of each kind, or the one of NETPATH_WALK_SEED.
+    /// The seeds of the walks with datagrams: of each kind a fifth of ``seeds``, since their steps take longer.
     static var datagramSeeds: ClosedRange<UInt64> {
-        if let seed = Self.value("NETPATH_WALK_SEED").flatMap(UInt64.init) { return seed...seed }
-        return 1...max(1, Self.value("NETPATH_DATAGRAM_WALKS").flatMap(UInt64.init) ?? 20)
+        let seeds = Self.seeds
+        return seeds.count == 1 ? seeds : 1...max(1, seeds.upperBound / 5)
     }
 
     /// How long a program may take to show a mark: far longer than any takes that works.
