@@ -101,6 +101,7 @@ extension [WalkCommand] {
     /// - Parameters:
     ///   - beyond: The file of the namespace beyond.
     ///   - options: Options for `ip`.
+    /// - Returns: The script.
     func script(beyond: String, options: String = "") -> String {
         self.chunked().map { group in
             let enter =
