@@ -15,10 +15,12 @@
 #include <linux/fib_rules.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
+#include <linux/genetlink.h>
 #include <linux/neighbour.h>
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/filter.h>
+#include <linux/wireguard.h>
 
 // Swift's Glibc module leaves these two out.
 #include <sys/eventfd.h>

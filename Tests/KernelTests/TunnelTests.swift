@@ -50,8 +50,7 @@ struct TunnelTests {
     private func isReached() throws -> Bool { try self.lab.reachesInternet(within: .milliseconds(700)) }
 
     /// Takes away what the tunnel travels on in every way there is, and gives it back.
-    private func loseAndRestore(_ watched: Watched, besides more: () throws -> Void = {}) throws {
-        let line = try watched.expect("satisfied", "routed")
+    private func loseAndRestore(_ watched: Watched, from line: JSONLine) throws {
         #expect(line["carriedBy"] == line.interface(named: "wan0")?["index"])
         #expect(try self.isReached())
         let lost = try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
@@ -89,25 +88,27 @@ struct TunnelTests {
         try watched.expect("unsatisfied", "routeRejects") {
             try self.lab.ip("route replace blackhole 203.0.113.9")
         }
-        try watched.expect("satisfied", "routed") {
+        let line = try watched.expect("satisfied", "routed") {
             try self.lab.ip("route del blackhole 203.0.113.9")
             try self.restore()
         }
-        try self.loseAndRestore(watched)
+        try self.loseAndRestore(watched, from: line)
         _ = vpn
     }
 
     @Test func nothingIsKnownOfTheFarEnd() throws {
         let vpn = try self.tunnel()
         try self.takeHalves()
-        try self.loseAndRestore(try Watched(self.lab))
+        let watched = try Watched(self.lab)
+        try self.loseAndRestore(watched, from: watched.expect("satisfied", "routed"))
         _ = vpn
     }
 
     @Test func rulesOfWireGuardQuick() throws {
         let vpn = try self.tunnel(mark: 51_820)
         try self.lab.routeEverything(into: vpn.interface, families: [.ipv4])
-        try self.loseAndRestore(try Watched(self.lab))
+        let watched = try Watched(self.lab)
+        try self.loseAndRestore(watched, from: watched.expect("satisfied", "routed"))
     }
 
     @Test func rulesOfTailscale() throws {
@@ -208,7 +209,7 @@ struct TunnelTests {
         let watched = try self.vxlan("remote 198.51.100.9")
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan1")
         // It says so itself when that changes.
-        try self.lab.ip("link set tun0 type vxlan id 7 dstport 4789 remote 203.0.113.9")
+        try self.lab.ip("link set tun0 type vxlan id 7 remote 192.0.2.9")
         try watched.monitor.next { self.carrier($0) == "wan0" }
     }
 
@@ -217,7 +218,10 @@ struct TunnelTests {
         try self.lab.ip("route add 203.0.113.9 via 198.51.100.1")
         let watched = try self.vxlan("remote 203.0.113.9")
         #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan1")
-        try self.lab.ip("route del 203.0.113.9 via 198.51.100.1")
+        // Without it the tunnel takes its own packets.
+        let lost = try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route del 203.0.113.9") }
+        #expect(lost["reason"]?["message"]?.string?.contains("leads into a tunnel") == true)
+        try self.lab.ip("route add 203.0.113.9 via 192.0.2.1")
         try watched.monitor.next { self.carrier($0) == "wan0" }
     }
 

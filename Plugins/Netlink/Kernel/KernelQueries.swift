@@ -8,18 +8,22 @@ import NetPath
 ///
 /// A second socket, so that answers and events never mix: joining groups first and then asking here leaves no gap.
 final class KernelQueries {
+    private let `protocol`: Int32
     private var socket: NetlinkSocket
 
     /// Opens the socket.
     ///
-    /// - Parameter bufferSize: The room for one datagram to begin with.
+    /// - Parameters:
+    ///   - protocol: The family of netlink messages (`netlink(7)`).
+    ///   - bufferSize: The room for one datagram to begin with.
     /// - Throws: ``NetlinkError`` when the system refuses.
-    init(bufferSize: Int = 65_536) throws(NetlinkError) {
-        self.socket = try Self.open(bufferSize: bufferSize)
+    init(protocol: Int32 = NETLINK_ROUTE, bufferSize: Int = 65_536) throws(NetlinkError) {
+        self.protocol = `protocol`
+        self.socket = try Self.open(`protocol`, bufferSize: bufferSize)
     }
 
-    private static func open(bufferSize: Int) throws(NetlinkError) -> NetlinkSocket {
-        let socket = try NetlinkSocket(bufferSize: bufferSize)
+    private static func open(_ protocol: Int32, bufferSize: Int) throws(NetlinkError) -> NetlinkSocket {
+        let socket = try NetlinkSocket(protocol: `protocol`, bufferSize: bufferSize)
         socket.requestStrictChecking()
         // The kernel answers at once; the bound is for sandboxes that swallow requests.
         socket.setReceiveTimeout(seconds: 1)
@@ -30,7 +34,7 @@ final class KernelQueries {
     ///
     /// What was learnt about the size of datagrams is kept, or the next attempt would fail as this one did.
     private func startOver() {
-        if let fresh = try? Self.open(bufferSize: self.socket.bufferSize) { self.socket = fresh }
+        if let fresh = try? Self.open(self.protocol, bufferSize: self.socket.bufferSize) { self.socket = fresh }
     }
 
     /// How a dump ended.

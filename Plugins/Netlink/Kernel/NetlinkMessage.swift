@@ -154,6 +154,19 @@ struct NetlinkAttribute {
         return unsafe payload.loadUnaligned(fromByteOffset: offset, as: Value.self)
     }
 
+    /// Hands every attribute nested in this one to a function, with its type.
+    func forEachNested(_ body: (Int, NetlinkAttribute) -> Void) {
+        let payload = unsafe self.payload
+        guard let start = payload.baseAddress else { return }
+        var remaining = Int32(payload.count)
+        var next = unsafe UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: rtattr.self)
+        while unsafe netpath_attribute_fits(next, remaining) {
+            let attribute = unsafe NetlinkAttribute(next)
+            body(attribute.type, attribute)
+            unsafe next = netpath_next_attribute(next, &remaining)
+        }
+    }
+
     /// Finds an attribute nested in this one, behind an optional header and up to an optional end.
     func nested(_ type: Int, from start: Int = 0, to end: Int? = nil) -> NetlinkAttribute? {
         let payload = unsafe self.payload

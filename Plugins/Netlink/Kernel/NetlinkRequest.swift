@@ -51,14 +51,17 @@ struct NetlinkRequest {
         self.noteLength()
     }
 
-    /// Sets the family, with which every family header begins.
-    mutating func setFamily(_ family: UInt8) {
-        self.message[16] = family
+    /// Adds an attribute with a text and its final NUL.
+    mutating func append(_ type: Int, text: String) {
+        let octets = Array(text.utf8) + [0]
+        self.beginAttribute(type, length: octets.count)
+        self.message += octets + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4)
+        self.noteLength()
     }
 
-    /// Sets the interface in struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
-    mutating func setIndex(_ index: UInt32) {
-        self.message.setNative(index, at: 20)
+    /// Sets a field of the family header.
+    mutating func set(_ value: some FixedWidthInteger, at offset: Int) {
+        self.message.setNative(value, at: 16 + offset)
     }
 
     private mutating func beginAttribute(_ type: Int, length: Int) {
@@ -82,7 +85,8 @@ struct NetlinkRequest {
     /// Asks for one link.
     static func link(_ index: UInt32) -> NetlinkRequest {
         var request = NetlinkRequest(RTM_GETLINK, flags: 0, headerLength: 16)
-        request.setIndex(index)
+        // struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
+        request.set(index, at: 4)
         request.append(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
         return request
     }

@@ -17,14 +17,16 @@ final class NetlinkSocket {
 
     /// Opens and binds a socket.
     ///
-    /// - Parameter bufferSize: The room for one datagram; the kernel makes dumps of 32 KiB at most.
+    /// - Parameters:
+    ///   - protocol: The family of netlink messages (`netlink(7)`).
+    ///   - bufferSize: The room for one datagram; the kernel makes dumps of 32 KiB at most.
     /// - Throws: ``NetlinkError`` when the system refuses, as a sandbox without netlink does.
-    init(bufferSize: Int = 65_536) throws(NetlinkError) {
+    init(protocol: Int32 = NETLINK_ROUTE, bufferSize: Int = 65_536) throws(NetlinkError) {
         guard let socket = unsafe nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", ENOMEM) }
         unsafe self.socket = unsafe socket
         unsafe self.buffer = .allocate(byteCount: bufferSize, alignment: Int(NLMSG_ALIGNTO))
         unsafe nl_socket_disable_auto_ack(socket)
-        let result = unsafe nl_connect(socket, NETLINK_ROUTE)
+        let result = unsafe nl_connect(socket, `protocol`)
         // Throwing here runs deinit, which frees the socket.
         self.fileDescriptor = unsafe nl_socket_get_fd(socket)
         guard result == 0 else { throw NetlinkError("open a netlink socket", libnl: result) }

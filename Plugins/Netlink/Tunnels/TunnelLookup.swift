@@ -16,6 +16,8 @@ final class TunnelLookup {
     /// One address of each family that stands for the internet.
     private let destinations: [IPAddress]
 
+    /// Who answers about WireGuard's interfaces; made when the first is met.
+    private lazy var wireGuard = WireGuardQueries()
     /// The rules of the routing policy; nil until they are needed, and after they changed.
     private var routingRules: [RoutingRule]?
     private var memories: [UInt32: Memory] = [:]
@@ -93,13 +95,15 @@ final class TunnelLookup {
             }
         }
         // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
-        guard pending.contains(where: { table.mayBeTunnel($0) }) || rules().contains(where: { $0.isUplink == false })
+        guard pending.contains(where: { table.mayBeTunnel($0) }) || rules().contains(where: { $0.isTunnel == true })
         else { return [:] }
         let rules = rules()
+        var seen: Set<UInt32> = []
         while let index = pending.popLast() {
-            guard self.lastAnswer[index] == nil, let interface = table.entries[index]?.interface else { continue }
+            // Tunnels may lead into one another in a circle.
+            guard seen.insert(index).inserted, let interface = table.entries[index]?.interface else { continue }
             let rule = rules.first { $0.match.fits(interface) }
-            guard table.isTunnel(index, rule) else {
+            guard table.isTunnel(index, rule) || self.isCarriedByL2TP(interface, rule) else {
                 if let parent = interface.parentIndex, table.mayBeTunnel(parent) { pending.append(parent) }
                 continue
             }
@@ -111,6 +115,10 @@ final class TunnelLookup {
             }
         }
         return self.lastAnswer
+    }
+
+    private func isCarriedByL2TP(_ interface: NetworkInterface, _ rule: InterfaceRule?) -> Bool {
+        interface.kind == "ppp" && rule?.isTunnel == nil && L2TPSessions.interfaces().contains(interface.name)
     }
 
     // MARK: One tunnel
@@ -176,6 +184,14 @@ final class TunnelLookup {
                 return flow
             }
         }
+        if table.entries[index]?.interface.kind == "wireguard", let device = self.wireGuard?.device(index) {
+            return device.endpoints(towards: self.destinations).prefix(Self.endpointLimit).map { endpoint in
+                var flow = Flow(to: endpoint.address)
+                flow.mark = rule?.tunnelMark ?? device.mark
+                flow.interface = endpoint.zone
+                return flow
+            }
+        }
         guard let entry = table.entries[index], let tunnel = entry.tunnel else { return [] }
         var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0)] } ?? []
         if remotes.isEmpty, entry.interface.kind == "vxlan" { remotes = self.forwardingEntries(of: index) }
@@ -190,7 +206,8 @@ final class TunnelLookup {
 
     private func forwardingEntries(of index: UInt32) -> [ForwardingEntry] {
         var entries: [ForwardingEntry] = []
-        _ = self.queries.dump(.dumpForwarding(of: index), until: { entries.count >= Self.endpointLimit }) { message in
+        let isEnough = { entries.count >= Self.endpointLimit }
+        _ = self.queries.dump(.dumpForwarding(of: index), until: isEnough) { message in
             guard ForwardingEntry.owner(message) == index, let entry = ForwardingEntry(message),
                 !entries.contains(entry)
             else { return }
@@ -248,7 +265,8 @@ final class TunnelLookup {
     private func gatewayedInterfaces(besides index: UInt32, _ table: LinkTable) -> [UInt32] {
         var found: Set<UInt32> = []
         for family in AddressFamily.allCases {
-            _ = self.queries.dump(.dumpRoutes(family), until: { !found.isEmpty }) { message in
+            let isEnough = { !found.isEmpty }
+            _ = self.queries.dump(.dumpRoutes(family), until: isEnough) { message in
                 guard found.isEmpty, let route = GatewayedRoute(message) else { return }
                 found.formUnion(
                     route.interfaces.filter { other in
@@ -289,7 +307,7 @@ extension LinkTable {
     /// Whether an interface can be a tunnel, or stand on one, without a rule that says so.
     func mayBeTunnel(_ index: UInt32) -> Bool {
         guard let interface = self.entries[index]?.interface else { return false }
-        return interface.hasTunnelKind || self.foundation(of: index) == .tunnels
+        return interface.hasTunnelKind || interface.kind == "ppp" || self.foundation(of: index) == .tunnels
             || (interface.kind != "veth" && interface.parentIndex != nil)
     }
 
@@ -300,7 +318,7 @@ extension LinkTable {
 
     fileprivate func isTunnel(_ index: UInt32, _ rule: InterfaceRule?) -> Bool {
         guard let interface = self.entries[index]?.interface else { return false }
-        if let isUplink = rule?.isUplink { return !isUplink }
+        if let isTunnel = rule?.isTunnel { return isTunnel }
         return !interface.isParentElsewhere && (interface.hasTunnelKind || self.foundation(of: index) == .tunnels)
     }
 

@@ -15,7 +15,7 @@ extension NetlinkRequest {
     static func dumpForwarding(of interface: UInt32) -> NetlinkRequest {
         // struct ndmsg.
         var request = NetlinkRequest(RTM_GETNEIGH, flags: NLM_F_DUMP, headerLength: 12)
-        request.setFamily(UInt8(AF_BRIDGE))
+        request.set(UInt8(AF_BRIDGE), at: 0)
         request.append(Int(NDA_IFINDEX), interface)
         return request
     }
@@ -24,14 +24,15 @@ extension NetlinkRequest {
     static func dumpRoutes(_ family: AddressFamily) -> NetlinkRequest {
         // struct rtmsg.
         var request = NetlinkRequest(RTM_GETROUTE, flags: NLM_F_DUMP, headerLength: 12)
-        request.setFamily(UInt8(family == .ipv4 ? AF_INET : AF_INET6))
+        request.set(UInt8(family == .ipv4 ? AF_INET : AF_INET6), at: 0)
         return request
     }
 
     /// Asks for one link with its counters.
     static func counters(_ index: UInt32) -> NetlinkRequest {
         var request = NetlinkRequest(RTM_GETLINK, flags: 0, headerLength: 16)
-        request.setIndex(index)
+        // struct ifinfomsg.
+        request.set(index, at: 4)
         return request
     }
 }

@@ -74,7 +74,9 @@ extension AssessedEvidence {
         }
         let listed = (worthListing.isEmpty ? candidates : worthListing).map { position in
             let reason = self.assessments.values[position].reason
-            let isAlternative = reason.code == .noRoute && self.interfaces[position].isAlternative
+            let isAlternative =
+                reason.code == .noRoute && self.interfaces[position].isAlternative
+                && self.assessments.values[position].isUsable
             return Self.listed(
                 self.interfaces[position],
                 reason: isAlternative ? .alternative(self.interfaces[position]) : reason

@@ -71,4 +71,10 @@ public struct InterfaceRule: Hashable, Sendable {
         self.dialsOnDemand = false
         self.tunnelEndpoints = []
     }
+
+    /// Whether the interface is a tunnel, as far as the rule says: by the word, or by naming what only a tunnel has.
+    public var isTunnel: Bool? {
+        if let isUplink { return !isUplink }
+        return self.tunnelEndpoints.isEmpty && self.tunnelMark == nil ? nil : true
+    }
 }

@@ -41,7 +41,7 @@ extension AssessedEvidence {
         case .interface, .source: return nil
         case .nothingLeft:
             return ["Connect an interface that \(self.name(tunnel)) can travel on, or take the tunnel down"]
-        case .route(let destination, nil):
+        case .route(let destination, nil), .loop(let destination):
             let ip = destination.family == .ipv4 ? "ip" : "ip -6"
             let command = "\(ip) route add \(destination) via GATEWAY dev INTERFACE"
             return ["Add a route to \(destination), the far end of \(self.name(tunnel)): `\(command)`"]

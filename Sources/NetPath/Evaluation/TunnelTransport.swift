@@ -18,6 +18,8 @@ enum TunnelTransport: Hashable {
         case source(UInt32, to: IPAddress)
         /// The routes to this address; the rejection, where one refuses them.
         case route(to: IPAddress, RouteRejection?)
+        /// The way to this address leads into the tunnel itself.
+        case loop(to: IPAddress)
         /// There is no interface left that they could leave through.
         case nothingLeft
     }
@@ -33,9 +35,10 @@ extension AssessedEvidence {
     }
 
     private func isTunnel(_ interface: NetworkInterface, depth: Int) -> Bool {
-        if let isUplink = self.rule(interface.index)?.isUplink { return !isUplink }
+        if let isTunnel = self.rule(interface.index)?.isTunnel { return isTunnel }
         if interface.isParentElsewhere || interface.type == .loopback { return false }
-        if interface.hasTunnelKind || interface.foundation == .tunnels { return true }
+        // A backend asks about nothing but tunnels.
+        if interface.hasTunnelKind || interface.foundation == .tunnels || interface.outerPackets != nil { return true }
         // Stacks are finite, but a changing one can look like a loop; the parent of a veth is its other end.
         guard depth < 8, interface.hasWayOfItsParent, let parent = interface.parentIndex.flatMap({ self.byIndex[$0] })
         else { return false }
@@ -123,7 +126,7 @@ extension AssessedEvidence {
             return .lost(.interface(index))
         }
         if self.isTunnel(interface) {
-            if above.contains(index) { return .lost(.route(to: destination, nil)) }
+            if above.contains(index) { return .lost(.loop(to: destination)) }
             switch self.transport(of: interface, below: above) {
             case .carried(let below): return .leaves(through: below ?? index)
             case .notCarried(let cause): return .lost(cause)
@@ -167,8 +170,7 @@ extension AssessedEvidence {
         let outer = tunnel.outerPackets
         if basis == .mark, self.hasUsableGateway(outer) { return .doubtful }
         let causes = findings.compactMap { if case .lost(let cause) = $0 { cause } else { nil } }
-        let isAboutRoutes = { (cause: TunnelTransport.Cause) in if case .route = cause { true } else { false } }
-        if let cause = causes.first(where: { !isAboutRoutes($0) }) { return .notCarried(cause) }
+        if let cause = causes.first(where: { !$0.isAboutRoutes }) { return .notCarried(cause) }
         // "There is no route" explains nothing while no interface could have one.
         let best = self.bestUplink(beside: outer)
         return .notCarried(
@@ -219,6 +221,16 @@ extension AssessedEvidence {
                     )
                 }
             }
+    }
+}
+
+extension TunnelTransport.Cause {
+    /// Whether it is that no route leads out, whatever the interfaces are in.
+    fileprivate var isAboutRoutes: Bool {
+        switch self {
+        case .route, .loop: true
+        case .interface, .source, .nothingLeft: false
+        }
     }
 }
 

@@ -51,6 +51,8 @@ extension AssessedEvidence {
             return because(.noRoute, "there is no route to \(destination)")
         case .route(let destination, let rejection?):
             return because(.routeRejects, "a route of type \(rejection.rawValue) takes packets to \(destination)")
+        case .loop(let destination):
+            return because(.noRoute, "the way to \(destination) leads into a tunnel that needs it")
         case .nothingLeft:
             return because(.noInterface, "there is no network interface besides tunnels")
         }

@@ -99,7 +99,11 @@ import Testing
 
     @Test func theTunnelIsItsOwnWay() throws {
         let looping = self.asked(.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
-        #expect(try self.verdict(self.seeing([self.eth0], looping)).status == .unsatisfied)
+        let verdict = try self.verdict(self.seeing([self.eth0], looping))
+        #expect(verdict.status == .unsatisfied)
+        #expect(verdict.reason.code == .noRoute)
+        #expect(verdict.reason.message.contains("the way to 203.0.113.9 leads into a tunnel that needs it"))
+        #expect(verdict.interfaces.first { $0.name == "tun0" }?.reason.code == .noRoute, "it could not carry the path")
     }
 
     @Test func oneOfSeveralEndsSuffices() throws {
@@ -311,6 +315,12 @@ import Testing
         var rule = InterfaceRule(.init(name: GlobPattern("ppp0")))
         rule.isUplink = false
         #expect(try self.verdict(self.into(ppp, beside: [bare]), rule).status == .unsatisfied)
+        var named = InterfaceRule(.init(name: GlobPattern("ppp0")))
+        named.tunnelEndpoints = [TunnelEndpoint(self.endpoint)]
+        #expect(try self.verdict(self.into(ppp, beside: [bare]), named).status == .unsatisfied)
+        // One that L2TP carries, as a backend found out.
+        let virtual = ppp.changed { $0.outerPackets = OuterPackets() }
+        #expect(try self.verdict(self.into(virtual, beside: [bare])).status == .unsatisfied)
     }
 
     @Test func whatIPsecRoutesHasNoParent() throws {

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// What WireGuard says of one of its interfaces (`linux/wireguard.h`), as far as it decides the way of its packets.
+///
+/// A long answer comes in several messages, the allowed addresses of one peer included.
+struct WireGuardDevice: Hashable {
+    /// The mark of its packets; nil for none.
+    var mark: UInt32?
+    /// Its peers by their public keys.
+    private var peers: [[UInt8]: Peer] = [:]
+
+    fileprivate struct Peer: Hashable {
+        var endpoint: IPAddress?
+        /// The index of the interface that a link-local endpoint is valid on.
+        var zone: UInt32?
+        var allowed: [AddressPrefix] = []
+    }
+
+    /// The length of struct genlmsghdr.
+    private static let headerLength = 4
+
+    /// Reads one message of the answer to WG_CMD_GET_DEVICE.
+    mutating func read(_ message: NetlinkMessage) {
+        message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
+            switch wgdevice_attribute(UInt32(type)) {
+            case WGDEVICE_A_FWMARK: self.mark = attribute.uint32 == 0 ? nil : attribute.uint32
+            case WGDEVICE_A_PEERS: attribute.forEachNested { _, peer in self.readPeer(peer) }
+            default: break
+            }
+        }
+    }
+
+    private mutating func readPeer(_ attribute: NetlinkAttribute) {
+        guard let key = attribute.nested(Int(WGPEER_A_PUBLIC_KEY.rawValue))?.octets else { return }
+        var peer = self.peers[key] ?? Peer()
+        if let socket = attribute.nested(Int(WGPEER_A_ENDPOINT.rawValue)) { peer.readEndpoint(socket) }
+        attribute.nested(Int(WGPEER_A_ALLOWEDIPS.rawValue))?.forEachNested { _, allowed in
+            guard let address = allowed.nested(Int(WGALLOWEDIP_A_IPADDR.rawValue))?.address,
+                let length: UInt8 = allowed.nested(Int(WGALLOWEDIP_A_CIDR_MASK.rawValue))?.load(at: 0)
+            else { return }
+            peer.allowed.append(AddressPrefix(address, length: min(Int(length), address.bitWidth)))
+        }
+        self.peers[key] = peer
+    }
+
+    /// The far ends that packets to any of these destinations are sent to, with the index of the interface that a
+    /// link-local one is valid on, sorted.
+    func endpoints(towards destinations: [IPAddress]) -> [(address: IPAddress, zone: UInt32?)] {
+        let known = self.peers.values.filter { $0.endpoint != nil }
+        let chosen = known.filter { peer in
+            destinations.contains { destination in peer.allowed.contains { $0.covers(destination) } }
+        }
+        // What another tunnel sends into this one goes to an address that is not among them.
+        return (chosen.isEmpty ? known : chosen)
+            .compactMap { peer in peer.endpoint.map { (address: $0, zone: peer.zone) } }
+            .sorted { $0.address < $1.address }
+    }
+}
+
+extension WireGuardDevice.Peer {
+    /// Reads struct sockaddr_in or sockaddr_in6.
+    fileprivate mutating func readEndpoint(_ socket: NetlinkAttribute) {
+        let octets = socket.octets
+        guard let family: UInt16 = socket.load(at: 0) else { return }
+        if Int32(family) == AF_INET, octets.count >= 8 {
+            self.endpoint = IPAddress(octets: octets[4..<8])
+        } else if Int32(family) == AF_INET6, octets.count >= 24 {
+            self.endpoint = IPAddress(octets: octets[8..<24])
+            let zone: UInt32? = socket.load(at: 24)
+            self.zone = zone == 0 ? nil : zone
+        }
+    }
+}
+
+extension AddressPrefix {
+    /// Whether an address lies within the prefix.
+    fileprivate func covers(_ other: IPAddress) -> Bool {
+        let width = self.address.bitWidth
+        return other.family == self.address.family
+            && (self.length <= 0 || (self.address.bits ^ other.bits) >> (width - self.length) == 0)
+    }
+}
