@@ -35,7 +35,7 @@ struct Step: Sendable {
     /// Whether there is a path all the time, so that nothing else may be published meanwhile.
     let isSteady: Bool
     /// Why neither a route nor a neighbour tells what the datagrams tell; such a step is counted apart.
-    let untold: String?
+    var untold: String?
 
     init(_ title: String, _ commands: Command..., steady isSteady: Bool = false, untold: String? = nil) {
         self.init(title, commands, steady: isSteady, untold: untold)
@@ -46,6 +46,22 @@ struct Step: Sendable {
         self.commands = commands
         self.isSteady = isSteady
         self.untold = untold
+    }
+}
+
+extension [Step] {
+    /// Says that neither a route nor a neighbour tells what the datagrams tell after a step.
+    ///
+    /// - Parameters:
+    ///   - reason: Why.
+    ///   - title: The step's title.
+    /// - Returns: The steps.
+    func untold(_ reason: String, after title: String) -> [Step] {
+        self.map { step in
+            var step = step
+            if step.title == title { step.untold = reason }
+            return step
+        }
     }
 }
 

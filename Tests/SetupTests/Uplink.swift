@@ -48,6 +48,9 @@ struct Uplink: Sendable {
         return Uplink(name, configuration)
     }
 
+    /// A rule that lets a veth, which could as well lead nowhere, stand for a network card.
+    static func isHardware(_ name: String) -> String { "{match: {name: \(name)}, uplink: true}" }
+
     /// Configures it.
     var configure: [Command] { self.configuration.map { .host($0) } }
 }

@@ -48,6 +48,7 @@ extension SetupTable {
         return Setup(
             "OpenVPN: redirect-gateway, the default is replaced",
             uplinks: [wlan0],
+            rules: Uplink.isHardware("wlan0"),
             prepare: [serverRoute, .start(tun0)],
             steps: wlan0.failures([.carrier, .interface, .address, .removal], then: [serverRoute]),
             tun0.restart(
@@ -128,13 +129,15 @@ extension SetupTable {
             steps: wlan0.failures(then: [serverRoute]),
             tun1.restart(ending: ["route del 198.51.100.99"]),
             [
-                Step("tun0: the outer program ends", .stop("tun0")),
+                Step("tun0: the outer program ends", .stop("tun0"), untold: serverIsUnknown),
                 Step("both programs start again", .stop("tun1"), .start(tun0), .start(tun1)),
             ]
         )
     }
 
     private static func boundToDevice(_ title: String, rules: String = "") -> Setup {
+        // Another interface is whole, and the client keeps to itself where its socket is bound to.
+        let untold = rules.isEmpty ? serverIsUnknown : nil
         let eth0 = Uplink.routed("eth0", 1, .ipv4, metric: 100)
         let wwan0 = Uplink.routed("wwan0", 2, .ipv4, metric: 700)
         let tun0 = tun0(halves.map { "route add \($0) dev tun0" }, device: "wwan0")
@@ -144,7 +147,10 @@ extension SetupTable {
             rules: rules,
             prepare: [.start(tun0)],
             steps: eth0.failures([.carrier, .route, .removal]),
-            wwan0.failures([.removal]),
+            [
+                Step("wwan0: the interface is removed", ["link del wwan0"], untold: untold),
+                Step("wwan0: the interface is there and configured again", [.connect("wwan0")] + wwan0.configure),
+            ],
             tun0.restart()
         )
     }

@@ -17,6 +17,7 @@ extension SetupTable {
         return Setup(
             title,
             uplinks: [wlan0],
+            rules: Uplink.isHardware("wlan0"),
             prepare: [server] + guards + [.start(tun0)],
             steps: tun0.restart(),
             wlan0.failures([.carrier, .interface, .address, .removal], then: [server]),
@@ -48,7 +49,7 @@ extension SetupTable {
 
     private static var prohibitRule: Setup {
         let wlan0 = Uplink.routed("wlan0")
-        let wg0 = wireGuard()
+        let wg0 = wireGuard
         return Setup(
             "kill switch: a rule prohibits what is not marked when the VPN's table has nothing",
             uplinks: [wlan0],

@@ -3,7 +3,12 @@
 
 /// All setups, by the world they are from.
 enum SetupTable {
+    /// Why a tunnel of which only the interface is known may look whole.
+    static let serverIsUnknown = """
+        nobody says where the tunnel's server is, and an uplink works: only the way to the server is broken
+        """
+
     static let setups =
         clouds + routers + transitions + virtualPrivateNetworks + fullTunnels + killSwitches + containers + nodes
-        + dataCentres + laptops
+        + dataCentres + laptops + underlays
 }

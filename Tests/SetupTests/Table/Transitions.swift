@@ -2,6 +2,8 @@
 // Copyright the netpath authors
 
 /// One family carried in the other.
+///
+/// The kernel's own tunnels (sit, ip6tnl) know their far end, which a rule says for the program that stands for them.
 extension SetupTable {
     static let transitions = [
         clat, clatKnownPrefix, dualStackLite, sixInFour, vpnOverClat, pppoeLike,
@@ -25,7 +27,7 @@ extension SetupTable {
             "464XLAT on an IPv6-only network",
             uplinks: [wlan0],
             prepare: [.start(clat)],
-            steps: wlan0.failures(),
+            steps: wlan0.failures().untold(serverIsUnknown, after: "wlan0: its routes are removed"),
             clat.restart()
         )
     }
@@ -54,6 +56,7 @@ extension SetupTable {
         return Setup(
             "DS-Lite: IPv4 to the provider's AFTR",
             uplinks: [wan],
+            rules: "{match: {name: ds-wan}, tunnelEndpoint: [\"2001:db8:aa::1\"]}",
             prepare: [.start(lite)],
             steps: wan.failures(),
             lite.restart()
@@ -71,6 +74,7 @@ extension SetupTable {
         return Setup(
             "6in4: IPv6 from a tunnel broker",
             uplinks: [wan],
+            rules: "{match: {name: 6in4-he}, tunnelEndpoint: [216.66.80.30]}",
             prepare: [.start(he)],
             steps: wan.failures(),
             he.restart()
@@ -91,8 +95,11 @@ extension SetupTable {
             "wg-quick for IPv4 over 464XLAT on an IPv6-only network",
             uplinks: [wlan0],
             prepare: [.start(clat), .start(wg0)] + wgQuickRules.prefix(2),
-            steps: wlan0.failures(),
-            clat.restart(),
+            steps: wlan0.failures().untold(serverIsUnknown, after: "wlan0: its routes are removed"),
+            clat.restart().untold(
+                "the mark of WireGuard has a way in IPv6, and nobody says that the server has an IPv4 address",
+                after: "clat: the program ends"
+            ),
             wg0.restart()
         )
     }
@@ -109,6 +116,7 @@ extension SetupTable {
         return Setup(
             "PPPoE in a process, over a link without any address but link-local ones",
             uplinks: [wan],
+            rules: Uplink.isHardware("wan"),
             prepare: [.start(ppp)],
             steps: wan.failures([.carrier, .interface, .removal]),
             ppp.restart()

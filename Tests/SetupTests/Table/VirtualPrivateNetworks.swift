@@ -23,10 +23,9 @@ extension SetupTable {
         ]
     }
 
-    static func wireGuard(to endpoint: String = "203.0.113.9") -> Tunnel {
+    static var wireGuard: Tunnel {
         Tunnel(
             "wg0",
-            to: endpoint,
             mark: 51_820,
             "address add 10.9.0.2/32 dev wg0",
             "address add fd09::2/128 dev wg0 nodad",
@@ -39,10 +38,9 @@ extension SetupTable {
     private static func wgQuick(
         _ title: String,
         over uplink: Uplink,
-        to endpoint: String = "203.0.113.9",
         rules: String = ""
     ) -> Setup {
-        let wg0 = wireGuard(to: endpoint)
+        let wg0 = wireGuard
         return Setup(
             title,
             uplinks: [uplink],
@@ -65,7 +63,22 @@ extension SetupTable {
     private static var wgQuickIPv4: Setup { wgQuick("wg-quick over IPv4 only", over: .routed("wlan0", 1, .ipv4)) }
 
     private static var wgQuickOverIPv6: Setup {
-        wgQuick("wg-quick over IPv6 only", over: .routed("wlan0", 1, .ipv6), to: "2001:db8:53::9")
+        let wlan0 = Uplink.routed("wlan0", 1, .ipv6)
+        // Without an IPv6 address of its own, which its packets would have when the uplink has none.
+        let wg0 = Tunnel(
+            "wg0",
+            to: "2001:db8:53::9",
+            mark: 51_820,
+            "address add 10.9.0.2/32 dev wg0",
+            "route add default dev wg0 table 51820"
+        )
+        return Setup(
+            "wg-quick for IPv4 over IPv6 only",
+            uplinks: [wlan0],
+            prepare: [.start(wg0)] + wgQuickRules.prefix(2),
+            steps: wlan0.failures(),
+            wg0.restart()
+        )
     }
 
     private static var wgQuickKnownServer: Setup {
@@ -128,7 +141,7 @@ extension SetupTable {
 
     private static var transparentProxy: Setup {
         let wlan0 = Uplink.routed("wlan0")
-        let wg0 = wireGuard()
+        let wg0 = wireGuard
         return Setup(
             "TPROXY's mark beside wg-quick",
             uplinks: [wlan0],
@@ -143,7 +156,7 @@ extension SetupTable {
     private static var roaming: Setup {
         let eth0 = Uplink.routed("eth0", 1, metric: 100)
         let wlan0 = Uplink.routed("wlan0", 2, metric: 600)
-        let wg0 = wireGuard()
+        let wg0 = wireGuard
         return Setup(
             "wg-quick roams from cable to Wi-Fi",
             uplinks: [eth0],
@@ -164,7 +177,7 @@ extension SetupTable {
 
     private static var killSwitchOfWgQuick: Setup {
         let wlan0 = Uplink.routed("wlan0")
-        let wg0 = wireGuard()
+        let wg0 = wireGuard
         return Setup(
             "wg-quick whose program is killed: its rules stay",
             uplinks: [wlan0],
