@@ -7,8 +7,10 @@ extension SetupTable {
 
     private static let server: Command = "route replace 203.0.113.9 via 192.168.1.1 dev wlan0"
 
-    private static func setup(_ title: String, guards: [Command]) -> Setup {
-        let wlan0 = Uplink("wlan0", "address replace 192.168.1.2/24 dev wlan0")
+    private static let wlan0 = Uplink("wlan0", "address replace 192.168.1.2/24 dev wlan0")
+    private static let losses = wlan0.failures([.carrier, .interface, .address, .removal], then: [server])
+
+    private static func setup(_ title: String, guards: [Command], rules: String, losses: [Step]) -> Setup {
         let tun0 = Tunnel(
             "tun0",
             "address add 10.8.0.2/24 dev tun0",
@@ -17,10 +19,10 @@ extension SetupTable {
         return Setup(
             title,
             uplinks: [wlan0],
-            rules: Uplink.isHardware("wlan0"),
+            rules: rules,
             prepare: [server] + guards + [.start(tun0)],
             steps: tun0.restart(),
-            wlan0.failures([.carrier, .interface, .address, .removal], then: [server]),
+            losses,
             [
                 Step("the VPN ends", .stop("tun0")),
                 Step("the cable is unplugged", .unplug("wlan0")),
@@ -36,14 +38,21 @@ extension SetupTable {
             guards: [
                 "route add unreachable default metric 4278198272",
                 "-6 route add unreachable default metric 4278198272",
-            ]
+            ],
+            rules: Uplink.isHardware("wlan0"),
+            losses:
+                losses
+                .untold(bareLinkMayCarry, after: "wlan0: its addresses are removed")
+                .untold(otherNamespaceMayCarry, after: "wlan0: the interface is removed")
         )
     }
 
     private static var blackholeBehind: Setup {
         setup(
-            "kill switch: blackhole defaults behind the VPN",
-            guards: ["route add blackhole default metric 9999", "-6 route add blackhole default metric 9999"]
+            "kill switch: blackhole defaults behind the VPN, its server in the configuration",
+            guards: ["route add blackhole default metric 9999", "-6 route add blackhole default metric 9999"],
+            rules: "{match: {name: tun0}, tunnelEndpoint: [203.0.113.9]}",
+            losses: losses
         )
     }
 

@@ -118,8 +118,15 @@ extension SetupTable {
             uplinks: [wan],
             rules: Uplink.isHardware("wan"),
             prepare: [.start(ppp)],
-            steps: wan.failures([.carrier, .interface, .removal]),
-            ppp.restart()
+            steps: wan.failures([.carrier, .interface]),
+            ppp.restart(),
+            [
+                Step("the interface is removed", "link del wan", untold: otherNamespaceMayCarry),
+                Step(
+                    "it is there again, and the program starts again",
+                    [.connect("wan"), .stop("pppoe-wan")] + wan.configure + [.start(ppp)]
+                ),
+            ]
         )
     }
 }
