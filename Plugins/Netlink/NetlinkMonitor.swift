@@ -25,6 +25,8 @@ public struct NetlinkMonitor: PathMonitor {
         public var sysfs = "/sys"
         /// The resolver's configuration file.
         public var resolvConf = "/etc/resolv.conf"
+        /// The device that tells of radio switches; where it cannot be read they are looked at with other changes.
+        var radioSwitches = "/dev/rfkill"
 
         /// Creates the default options.
         public init() {}

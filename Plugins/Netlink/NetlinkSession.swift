@@ -19,6 +19,7 @@ final class NetlinkSession {
     private let lookup: RouteLookup
     private let tunnels: TunnelLookup
     private let resolverFile: ResolverFile
+    private let radioSwitches: RadioSwitches
     private let clockWatcher: FileDescriptor?
 
     private var table = LinkTable()
@@ -29,6 +30,11 @@ final class NetlinkSession {
     private var readAgainAt: MonotonicTime?
     private var watchedHosts: Set<IPAddress> = []
     private var watchedForTunnels = TunnelLookup.Watched()
+    /// What the kernel's filter passes.
+    private var interests: EventFilter.Interests?
+    private var gateways = GatewayWatch()
+    /// When the first of the interfaces' default routes ends, where any has a lifetime.
+    private var defaultRouteExpiry: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     private var confirmAt: MonotonicTime?
     private var resynchronizations = 0
@@ -36,8 +42,6 @@ final class NetlinkSession {
     private var timeAsleep = SystemCalls.timeAsleep()
     private var lastReport: Observation?
     private var stale = Staleness.all
-    /// Interfaces whose IPv6 settings changed: such a message lacks what it takes to update the table.
-    private var announced: Set<UInt32> = []
 
     /// The questions about the representative addresses, and the kernel's answers in the same order.
     private let questions: [RouteLookup.Question]
@@ -63,6 +67,7 @@ final class NetlinkSession {
         self.questions = options.representatives.map(RouteLookup.Question.init)
         self.representatives = options.representatives.map { RepresentativeRoute(to: $0, .unknown) }
         self.resolverFile = ResolverFile(path: options.resolvConf)
+        self.radioSwitches = RadioSwitches(path: options.radioSwitches)
         self.clockWatcher = SystemCalls.clockWatcher()
         self.events.setNonBlocking()
         self.events.setReceiveBuffer(bytes: options.receiveBuffer)
@@ -73,28 +78,30 @@ final class NetlinkSession {
 
     // MARK: Opening
 
+    /// Tells the kernel which events to pass, where that has changed.
     private func attachFilter() {
-        if self.watchedForTunnels.isEveryRoute { return self.events.detachFilter() }
-        let addresses = self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives)
-        let error = self.events.attach(RouteFilter(watching: addresses))
+        let interests = EventFilter.Interests(
+            destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives),
+            everyRoute: self.watchedForTunnels.isEveryRoute,
+            gateways: self.gateways.addresses,
+            followsRecovery: !self.gateways.silent.isEmpty
+        )
+        guard interests != self.interests else { return }
+        self.interests = interests
+        let error = self.events.attach(EventFilter(interests))
         if error != 0 {
-            // Rather woken for every route than deaf for those that the former filter does not pass.
+            // Rather woken for every event than deaf for those that the former filter does not pass.
             self.events.detachFilter()
             self.context.log(.warning, NetlinkError("filter events in the kernel", error).description)
         }
     }
 
     private func joinGroups() {
-        let groups: [(rtnetlink_groups, String)] = [
-            (RTNLGRP_LINK, "links"), (RTNLGRP_IPV4_IFADDR, "IPv4 addresses"), (RTNLGRP_IPV6_IFADDR, "IPv6 addresses"),
-            (RTNLGRP_IPV4_ROUTE, "IPv4 routes"), (RTNLGRP_IPV6_ROUTE, "IPv6 routes"),
-            (RTNLGRP_IPV4_RULE, "IPv4 rules"), (RTNLGRP_IPV6_RULE, "IPv6 rules"), (RTNLGRP_NEXTHOP, "next hops"),
-            // The only word about a router advertisement that brings no address by itself.
-            (RTNLGRP_IPV6_IFINFO, "router advertisements"),
-        ]
-        for (group, name) in groups where self.events.join(group) != 0 {
+        for group in EventGroup.all where self.events.join(group.number) != 0 && group.isNeeded {
             self.missesGroups = true
-            self.limit("the kernel refuses events about \(name); everything is read again every \(Self.pollInterval)")
+            self.limit(
+                "the kernel refuses events about \(group.name); everything is read again every \(Self.pollInterval)"
+            )
         }
     }
 
@@ -132,6 +139,7 @@ final class NetlinkSession {
                 [
                     self.mailbox.fileDescriptor, self.events.fileDescriptor,
                     self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1,
+                    self.radioSwitches.fileDescriptor ?? -1,
                 ],
                 timeout: self.timeout()
             )
@@ -151,9 +159,14 @@ final class NetlinkSession {
                 self.suspensions += 1
                 isAsked = true
             }
+            if ready[4], self.radioSwitches.drain() { self.table.doubtRadioSwitches() }
             if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
                 self.stale.insertDecisions()
+            }
+            if let defaultRouteExpiry, defaultRouteExpiry <= self.context.clock.now() {
+                // Only IPv6 routes have a lifetime.
+                self.stale.insertRoute(family: UInt8(AF_INET6))
             }
             if let confirmAt, confirmAt <= self.context.clock.now() { self.confirm() }
             self.report(even: isAsked)
@@ -162,7 +175,8 @@ final class NetlinkSession {
 
     private func timeout() -> Duration? {
         // The kernel rounds lifetimes to hundredths of a second.
-        let expiry = self.lookup.earliestExpiry.map { $0 + .milliseconds(10) }
+        let expiries = [self.lookup.earliestExpiry, self.defaultRouteExpiry].lazy.compactMap { $0 }
+        let expiry = expiries.min().map { $0 + .milliseconds(10) }
         let deadline = [self.readAgainAt, self.confirmAt, expiry].lazy.compactMap { $0 }.min()
         return deadline.map { max(.zero, $0 - self.context.clock.now()) }
     }
@@ -207,7 +221,8 @@ final class NetlinkSession {
         switch message.type {
         case RTM_NEWLINK:
             guard let update = LinkUpdate(message) else {
-                if let index = LinkUpdate.indexOfProtocolSettings(message) { self.announced.insert(index) }
+                // Such a message lacks what it takes to update the table.
+                if let index = LinkUpdate.indexOfProtocolSettings(message) { self.table.outdate(index) }
                 return
             }
             self.table.apply(update, now: self.context.clock.now())
@@ -236,6 +251,16 @@ final class NetlinkSession {
             if message.type == RTM_DELRULE { self.tunnels.invalidateRules() }
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
+        case RTM_NEWNEIGH, RTM_DELNEIGH:
+            guard let update = NeighbourUpdate(message), self.gateways.apply(update) else { return }
+            // Routes of one family may lead through gateways of the other.
+            self.stale = .all
+            self.attachFilter()
+        case RTM_NEWNETCONF:
+            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
+        case RTM_NEWPREFIX, RTM_NEWNDUSEROPT:
+            // A router advertisement, which can change the lifetime of a route without a word about the route.
+            self.stale.insertRoute(family: UInt8(AF_INET6))
         case RTM_NEWNEXTHOP:
             // Routes of one family may lead through next hops of the other.
             self.stale = .all
@@ -295,13 +320,12 @@ final class NetlinkSession {
         self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
     }
 
-    private func readAnnounced() {
-        if self.announced.isEmpty { return }
-        for index in self.announced {
+    private func readOutdated() {
+        for index in self.table.takeOutdated() {
             guard case .success(let update) = self.queries.ask(.link(index), LinkUpdate.init) else { continue }
             self.table.apply(update, now: self.context.clock.now())
+            self.stale.insert(interface: index)
         }
-        self.announced = []
     }
 
     private func classifyNewcomers() {
@@ -377,7 +401,7 @@ final class NetlinkSession {
     // MARK: Reporting
 
     private func report(even isUnchanged: Bool) {
-        self.readAnnounced()
+        self.readOutdated()
         self.classifyNewcomers()
         self.askKernel()
         let outer = self.askAboutTunnels()
@@ -399,6 +423,8 @@ final class NetlinkSession {
         observation.limitations = self.limitations
         observation.resynchronizations = self.resynchronizations
         observation.suspensions = self.suspensions
+        self.defaultRouteExpiry = observation.interfaces?.lazy
+            .compactMap { $0.defaultRoutes?.lazy.compactMap(\.expiresAt).min() }.min()
         if !isUnchanged, let lastReport = self.lastReport, lastReport == observation {
             // What woke us may still be about a host that somebody asks about.
             if !self.watchedHosts.isEmpty { self.context.routesChanged() }
@@ -407,5 +433,40 @@ final class NetlinkSession {
         self.context.report(observation)
         // Afterwards: what is released here keeps nobody waiting.
         self.lastReport = observation
+        self.watchGateways(of: observation)
+    }
+
+    // MARK: Gateways
+
+    /// Has the kernel tell of the gateways that evidence names, and asks what became of new ones before it did.
+    private func watchGateways(of observation: Observation) {
+        let newcomers = self.gateways.use(observation.gateways)
+        self.attachFilter()
+        guard !newcomers.isEmpty else { return }
+        let replies = self.queries.ask(newcomers.map(NetlinkRequest.neighbour), NeighbourUpdate.init)
+        let failed = replies.compactMap { try? $0.get() }.filter { $0.hasFailed && self.gateways.apply($0) }
+        guard !failed.isEmpty else { return }
+        self.attachFilter()
+        self.stale = .all
+        self.report(even: false)
+    }
+}
+
+extension Observation {
+    /// The gateways of routes that carry a path or could.
+    fileprivate var gateways: Set<Neighbour> {
+        var gateways: Set<Neighbour> = []
+        for case .route(let route) in self.representatives.map(\.answer) {
+            for leg in route.legs {
+                guard let address = leg.gateway else { continue }
+                gateways.insert(Neighbour(interfaceIndex: leg.interfaceIndex, address: address))
+            }
+        }
+        for interface in self.interfaces ?? [] {
+            for case let address? in interface.defaultRoutes?.map(\.gateway) ?? [] {
+                gateways.insert(Neighbour(interfaceIndex: interface.index, address: address))
+            }
+        }
+        return gateways
     }
 }

@@ -13,6 +13,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/nexthop.h>
 #include <linux/fib_rules.h>
+#include <linux/netconf.h>
 #include <linux/if_link.h>
 #include <linux/if_tunnel.h>
 #include <linux/genetlink.h>

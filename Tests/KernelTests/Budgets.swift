@@ -22,6 +22,42 @@ struct Budgets {
         try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
     }
 
+    @Test func otherNeighboursHardlyWakeTheProcess() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/8"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        func neighbours(_ words: String) -> [String] {
+            (0..<5000).map { "neigh \(words) 192.1.\($0 / 250).\($0 % 250) dev wan0" }
+        }
+        try self.waitForQuiet(watched.monitor)
+        let before = try watched.monitor.contextSwitches()
+        // Permanent ones: of others the kernel keeps 1,024.
+        try lab.ipBatch(neighbours("add").map { "\($0) lladdr 02:00:00:00:00:01 nud permanent" })
+        try lab.ipBatch(neighbours("del"))
+        let switches = try watched.monitor.contextSwitches() - before
+        print("10,000 changes of other neighbours: \(switches) context switches")
+        #expect(switches <= 10)
+        try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
+    }
+
+    @Test func statusCostsAboutWhatIPCosts() throws {
+        let lab = try NetworkNamespace()
+        try lab.addInterfaces(2000, prefix: "if")
+        let program = try Watched.program
+        func cost(of command: String) throws -> Duration {
+            // The least of some: what else the machine does only adds to it.
+            try (0..<7).map { _ in
+                let before = try self.childrenTime(in: lab)
+                try lab.run("\(command) >/dev/null; true")
+                return try self.childrenTime(in: lab) - before
+            }.min() ?? .zero
+        }
+        let (status, ip) = (try cost(of: "\(program) -q"), try cost(of: "ip link >/dev/null; ip addr"))
+        print("with 2,000 interfaces: \(status) for netpath -q, \(ip) for ip link; ip addr")
+        #expect(status <= ip * 1.5)
+    }
+
     @Test func idleMeansIdle() throws {
         let lab = try NetworkNamespace()
         try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")

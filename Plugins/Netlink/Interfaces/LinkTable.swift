@@ -57,6 +57,9 @@ struct LinkTable {
 
     /// Those for which sysfs has to be read; the owner does and calls ``classify(_:_:hints:)``.
     private(set) var unclassified: Set<UInt32> = []
+    /// Those of which something is known to have changed that their last message does not say; the owner reads them and
+    /// calls ``apply(_:now:)``.
+    private(set) var outdated: Set<UInt32> = []
 
     // MARK: Links
 
@@ -107,7 +110,12 @@ struct LinkTable {
                 self.members[controller, default: IndexSet()].insert(update.index)
             }
         }
+        self.outdated.remove(update.index)
         self.store(entry)
+        if now != nil {
+            self.doubtController(controller)
+            self.doubtController(entry.interface.controllerIndex)
+        }
     }
 
     /// Applies RTM_DELLINK; the index may come back as another interface.
@@ -117,6 +125,40 @@ struct LinkTable {
         if let controller = entry.interface.controllerIndex { self.members[controller]?.remove(index) }
         self.members[index] = nil
         self.unclassified.remove(index)
+        self.outdated.remove(index)
+        self.doubtController(entry.interface.controllerIndex)
+    }
+
+    /// Hands out ``outdated``, once: what cannot be read is gone.
+    mutating func takeOutdated() -> Set<UInt32> {
+        defer { self.outdated = [] }
+        return self.outdated
+    }
+
+    /// Notes that an interface has to be read again.
+    mutating func outdate(_ index: UInt32) {
+        if self.entries[index] != nil { self.outdated.insert(index) }
+    }
+
+    /// Notes that radio switches were turned, which only sysfs tells of an interface that is down.
+    mutating func doubtRadioSwitches() {
+        for (index, entry) in self.entries where entry.interface.isRadioBlocked != nil {
+            self.unclassified.insert(index)
+        }
+    }
+
+    /// A bridge follows its ports' carriers at once, and says so up to a second later (link watch).
+    private mutating func doubtController(_ index: UInt32?) {
+        guard let index, let entry = self.entries[index], ["bridge", "bond", "team"].contains(entry.interface.kind),
+            entry.interface.flags.contains(.up), Self.hasCarrier(entry) != (self.memberHasCarrier(index) ?? false)
+        else { return }
+        self.outdated.insert(index)
+    }
+
+    /// Whether some member of a bridge or bond has a carrier; nil without members.
+    private func memberHasCarrier(_ index: UInt32) -> Bool? {
+        guard let members = self.members[index], members.first != nil else { return nil }
+        return members.contains { self.entries[$0].map(Self.hasCarrier) == true }
     }
 
     // MARK: Addresses
@@ -262,6 +304,10 @@ struct LinkTable {
             guard var entry = self.entries[index] else { return nil }
             entry.interface.type = self.type(of: index)
             entry.interface.foundation = self.foundation(of: index)
+            // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
+            if entry.interface.kind == "bond", self.memberHasCarrier(index) == false {
+                entry.interface.hasCarrier = false
+            }
             entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
             return entry.interface
         }

@@ -103,6 +103,16 @@ struct NetlinkRequest {
         return request
     }
 
+    /// Asks for an entry of the neighbour table.
+    static func neighbour(_ neighbour: Neighbour) -> NetlinkRequest {
+        // struct ndmsg: family, padding, index, state, flags, type.
+        var request = NetlinkRequest(RTM_GETNEIGH, flags: 0, headerLength: 12)
+        request.message[16] = UInt8(neighbour.address.family == .ipv4 ? AF_INET : AF_INET6)
+        request.message.setNative(neighbour.interfaceIndex, at: 20)
+        request.append(Int(NDA_DST), neighbour.address)
+        return request
+    }
+
     /// Asks what the kernel would do with a packet.
     ///
     /// - Parameters:

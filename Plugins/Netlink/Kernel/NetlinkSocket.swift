@@ -75,7 +75,7 @@ final class NetlinkSocket {
     /// Replaces the kernel-side filter; atomic, no event slips through in between.
     ///
     /// - Returns: 0, or the error number.
-    func attach(_ filter: RouteFilter) -> Int32 {
+    func attach(_ filter: EventFilter) -> Int32 {
         var instructions = filter.instructions.map {
             sock_filter(code: $0.code, jt: $0.jumpTrue, jf: $0.jumpFalse, k: $0.operand)
         }

@@ -179,12 +179,9 @@ final class RouteLookup {
             // A multipath answer holds the legs of other devices too.
             let leg = legs.first(where: { $0.interfaceIndex == interface && !$0.isDown })
         else { return nil }
-        return InterfaceRoute(
-            family: family,
-            gateway: leg.gateway,
-            metric: reply.metric,
-            table: reply.table
-        )
+        var route = InterfaceRoute(family: family, gateway: leg.gateway, metric: reply.metric, table: reply.table)
+        route.expiresAt = reply.expiresIn.map { self.clock.now() + $0 }
+        return route
     }
 
     // MARK: Next hops

@@ -143,6 +143,75 @@ import Testing
         #expect(table.reportable(including: []).map(\.index) == [3, 9])
     }
 
+    // MARK: Members of bridges and bonds
+
+    @Test func portThatLosesItsCarrierPutsTheBridgesWordInDoubt() {
+        var table = LinkTable()
+        table.event(.full(9, "br0", kind: "bridge"))
+        table.event(.full(3, "eth0") { $0.controllerIndex = 9 })
+        table.event(.full(4, "eth1") { $0.controllerIndex = 9 })
+        _ = table.takeOutdated()
+        table.event(.full(3, "eth0", hasCarrier: false) { $0.controllerIndex = 9 })
+        #expect(table.outdated.isEmpty, "the other port carries on")
+        table.event(.full(4, "eth1", hasCarrier: false) { $0.controllerIndex = 9 })
+        #expect(table.takeOutdated() == [9])
+        #expect(table.outdated.isEmpty)
+        table.event(.full(9, "br0", kind: "bridge", hasCarrier: false))
+        table.event(.full(4, "eth1") { $0.controllerIndex = 9 })
+        #expect(table.takeOutdated() == [9], "and the other way round")
+        table.event(.full(9, "br0", kind: "bridge"))
+        table.event(.full(4, "eth1"))
+        #expect(table.takeOutdated() == [9], "the port that is left has no carrier")
+    }
+
+    @Test func removedPortPutsTheBridgesWordInDoubt() {
+        var table = LinkTable()
+        table.event(.full(9, "br0", kind: "bridge"))
+        table.event(.full(3, "eth0") { $0.controllerIndex = 9 })
+        _ = table.takeOutdated()
+        table.removeLink(3)
+        #expect(table.takeOutdated() == [9])
+    }
+
+    @Test func dumpsAndOtherControllersAreTakenAtTheirWord() {
+        var table = LinkTable()
+        table.apply(.full(9, "br0", kind: "bridge"), now: nil)
+        table.apply(.full(3, "eth0", hasCarrier: false) { $0.controllerIndex = 9 }, now: nil)
+        #expect(table.outdated.isEmpty)
+        // A VRF has a carrier whatever its members have.
+        table.event(.full(10, "vrf0", kind: "vrf"))
+        table.event(.full(4, "eth1", hasCarrier: false) { $0.controllerIndex = 10 })
+        #expect(table.outdated.isEmpty)
+    }
+
+    @Test func bondWithoutAnyMemberThatHasACarrierHasNone() {
+        var table = LinkTable()
+        table.event(.full(9, "bond0", kind: "bond"))
+        #expect(table.reported(9)?.hasCarrier == true, "its own word, as long as it has no members")
+        table.event(.full(3, "eth0") { $0.controllerIndex = 9 })
+        table.event(.full(4, "eth1", hasCarrier: false) { $0.controllerIndex = 9 })
+        #expect(table.reported(9)?.hasCarrier == true)
+        // Without link monitoring (miimon 0) there is no message about the bond.
+        table.event(.full(3, "eth0", hasCarrier: false) { $0.controllerIndex = 9 })
+        #expect(table.reported(9)?.hasCarrier == false)
+        table.event(.full(4, "eth1") { $0.controllerIndex = 9 })
+        #expect(table.reported(9)?.hasCarrier == true)
+        table.event(.partial(4, flags: []))
+        #expect(table.reported(9)?.hasCarrier == false, "a member that is down carries nothing")
+    }
+
+    // MARK: Radio switches
+
+    @Test func turnedRadioSwitchesConcernTheInterfacesThatHaveOne() {
+        var table = LinkTable()
+        table.event(.full(3, "wlan0"))
+        table.event(.full(4, "eth0"))
+        table.classify(3, .type(.wifi), hints: InterfaceHints(isWireless: true, isRadioBlocked: false))
+        table.classify(4, .type(.wired), hints: .hardware)
+        table.doubtRadioSwitches()
+        #expect(table.unclassified == [3])
+    }
+
     // MARK: Addresses
 
     @Test func addressesAreSortedAndReplaced() {

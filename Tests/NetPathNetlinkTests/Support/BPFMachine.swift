@@ -13,10 +13,10 @@ struct BPFMachine {
         case noReturnAtEnd
     }
 
-    private let program: [RouteFilter.Instruction]
+    private let program: [FilterInstruction]
 
     /// Checks a program as SO_ATTACH_FILTER does (`bpf_check_classic`, `check_load_and_stores`).
-    init(_ program: [RouteFilter.Instruction]) throws {
+    init(_ program: [FilterInstruction]) throws {
         guard (1...4096).contains(program.count) else { throw Refusal.tooLong }
         // For each instruction, the cells that are stored on every path that leads to it.
         var stored = [UInt16](repeating: .max, count: program.count)
@@ -51,6 +51,7 @@ struct BPFMachine {
         enum Comparison {
             case equal
             case greater
+            case anyOf
         }
 
         case load(UInt32)
@@ -69,7 +70,7 @@ struct BPFMachine {
         case copyToIndex
         case answer(UInt32)
 
-        init?(_ instruction: RouteFilter.Instruction) {
+        init?(_ instruction: FilterInstruction) {
             let operand = instruction.operand
             switch instruction.code {
             case 0x00: self = .load(operand)
@@ -89,6 +90,7 @@ struct BPFMachine {
             case 0x05: self = .skip(operand)
             case 0x15: self = .jump(.equal, operand)
             case 0x25: self = .jump(.greater, operand)
+            case 0x45: self = .jump(.anyOf, operand)
             case 0x07: self = .copyToIndex
             case 0x06: self = .answer(operand)
             default: return nil
@@ -137,6 +139,7 @@ struct BPFMachine {
                     switch comparison {
                     case .equal: accumulator == value
                     case .greater: accumulator > value
+                    case .anyOf: accumulator & value != 0
                     }
                 position += Int(holds ? instruction.jumpTrue : instruction.jumpFalse)
             case .copyToIndex: index = accumulator

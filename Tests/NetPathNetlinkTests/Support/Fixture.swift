@@ -51,6 +51,7 @@ struct DecodedMessage {
     let address: AddressUpdate?
     let route: RouteReply?
     let nextHop: NextHopReply?
+    let neighbour: NeighbourUpdate?
 
     init(_ message: NetlinkMessage) {
         self.error = message.error
@@ -58,5 +59,6 @@ struct DecodedMessage {
         self.address = AddressUpdate(message)
         self.route = RouteReply(message)
         self.nextHop = NextHopReply(message)
+        self.neighbour = NeighbourUpdate(message)
     }
 }

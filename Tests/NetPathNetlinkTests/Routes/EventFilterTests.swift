@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetPathNetlink
 
-@Suite struct RouteFilterTests {
+@Suite struct EventFilterTests {
     private static let representatives = NetlinkMonitor.Options().representatives
 
     /// What the program has to do, in plain words.
@@ -15,7 +15,7 @@ import Testing
         guard message.type == 24 || message.type == 25, let destination = message.destination else { return true }
         guard message.family == 2 || message.family == 10 else { return true }
         let family = watched.filter { $0.family == destination.family }
-        if family.count > RouteFilter.limit { return true }
+        if family.count > EventFilter.limit { return true }
         let compared = min(Int(message.length), 64)
         return family.contains { ($0.bits ^ destination.bits) >> (destination.bitWidth - compared) == 0 }
     }
@@ -41,7 +41,7 @@ import Testing
         var generator = SeededGenerator(seed: UInt64(count))
         var watched = Set(Self.representatives)
         for _ in 0..<count { watched.insert(self.randomAddress(&generator)) }
-        let machine = try BPFMachine(RouteFilter(watching: watched).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: watched)).instructions)
         var passed = 0
         for _ in 0..<4000 {
             let anchor = watched.sorted().randomElement(using: &generator) ?? self.randomAddress(&generator)
@@ -58,7 +58,7 @@ import Testing
 
     @Test func everyLengthIsExactToTheBit() throws {
         let watched = Set(Self.representatives)
-        let machine = try BPFMachine(RouteFilter(watching: watched).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: watched)).instructions)
         for address in Self.representatives {
             for length in 0...address.bitWidth {
                 for flipped in -1..<address.bitWidth {
@@ -83,18 +83,18 @@ import Testing
         ("2600::2/128", true), ("2600:0:0:1::/64", false),
     ])
     func knownLayouts(text: String, passes: Bool) throws {
-        let machine = try BPFMachine(RouteFilter(watching: Set(Self.representatives)).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: Set(Self.representatives))).instructions)
         let prefix = AddressPrefix.fixture(text)
         #expect(machine.run(on: RouteMessage(prefix.address, length: prefix.length).octets).passes == passes)
     }
 
     @Test func whatIsNotAboutARoutePasses() throws {
-        let machine = try BPFMachine(RouteFilter(watching: []).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: [])).instructions)
         for name in Fixture.names where !name.hasPrefix("route-") {
             for datagram in try Fixture.datagrams(name) { #expect(machine.run(on: datagram).passes, "\(name)") }
         }
         var generator = SeededGenerator(seed: 3)
-        for type in 0...200 as ClosedRange<UInt16> where type != 24 && type != 25 {
+        for type in 0...200 as ClosedRange<UInt16> where ![24, 25, 28, 29, 80].contains(type) {
             var message = RouteMessage(self.randomAddress(&generator), length: 32)
             message.type = type
             #expect(machine.run(on: message.octets).passes, "\(message)")
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func otherFamiliesPass() throws {
-        let machine = try BPFMachine(RouteFilter(watching: []).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: [])).instructions)
         for family in 0...255 as ClosedRange<UInt8> where family != 2 && family != 10 {
             var message = RouteMessage(.fixture("192.0.2.0"), length: 20)
             message.family = family
@@ -111,14 +111,14 @@ import Testing
     }
 
     @Test func recordedDefaultRoutesPass() throws {
-        let machine = try BPFMachine(RouteFilter(watching: Set(Self.representatives)).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: Set(Self.representatives))).instructions)
         for name in ["route-ipv4", "route-ipv4-multipath", "route-ipv4-nexthop-object", "route-ipv6-ra"] {
             for datagram in try Fixture.datagrams(name) { #expect(machine.run(on: datagram).passes, "\(name)") }
         }
     }
 
     @Test func nothingWatchedMeansOnlyDefaultRoutes() throws {
-        let machine = try BPFMachine(RouteFilter(watching: []).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: [])).instructions)
         #expect(machine.run(on: RouteMessage(.fixture("0.0.0.0"), length: 0).octets).passes)
         #expect(!machine.run(on: RouteMessage(.fixture("0.0.0.0"), length: 1).octets).passes)
         #expect(machine.run(on: RouteMessage(.fixture("::"), length: 0).octets).passes)
@@ -141,36 +141,45 @@ import Testing
         let ipv4 = RouteMessage(.fixture("192.0.2.0"), length: 24)
         let ipv6 = RouteMessage(.fixture("2001:db8::"), length: 32)
         let (own, other) = family == .ipv4 ? (ipv4, ipv6) : (ipv6, ipv4)
-        let atLimit = try BPFMachine(RouteFilter(watching: self.hosts(RouteFilter.limit, family)).instructions)
+        let atLimit = try BPFMachine(
+            EventFilter(.init(destinations: self.hosts(EventFilter.limit, family))).instructions
+        )
         #expect(!atLimit.run(on: own.octets).passes)
         #expect(!atLimit.run(on: other.octets).passes)
-        let beyond = try BPFMachine(RouteFilter(watching: self.hosts(RouteFilter.limit + 1, family)).instructions)
+        let beyond = try BPFMachine(
+            EventFilter(.init(destinations: self.hosts(EventFilter.limit + 1, family))).instructions
+        )
         #expect(beyond.run(on: own.octets).passes)
         #expect(!beyond.run(on: other.octets).passes)
     }
 
     @Test func programsAreBounded() throws {
-        let usual = RouteFilter(watching: Set(Self.representatives)).instructions
-        #expect(usual.count <= 100)
-        let largest = RouteFilter(
-            watching: self.hosts(RouteFilter.limit, .ipv4).union(self.hosts(RouteFilter.limit, .ipv6))
+        let usual = EventFilter(.init(destinations: Set(Self.representatives))).instructions
+        #expect(usual.count <= 150)
+        let largest = EventFilter(
+            .init(
+                destinations: self.hosts(EventFilter.limit, .ipv4).union(self.hosts(EventFilter.limit, .ipv6)),
+                gateways: self.hosts(EventFilter.gatewayLimit, .ipv4)
+                    .union(self.hosts(EventFilter.gatewayLimit, .ipv6)),
+                followsRecovery: true
+            )
         )
         // The kernel charges its own form, 9 to 10 KiB of this one, and twice while it replaces a program.
         #expect(largest.instructions.count <= 900)
         let machine = try BPFMachine(largest.instructions)
         let message = RouteMessage(.fixture("2001:db8::"), length: 64)
         #expect(machine.run(on: message.octets).steps <= largest.instructions.count)
-        #expect(RouteFilter(watching: self.hosts(5000, .ipv6)).instructions.count <= 100)
+        #expect(EventFilter(.init(destinations: self.hosts(5000, .ipv6))).instructions.count <= 150)
     }
 
     @Test func cutMessagesNeverRunAway() throws {
-        let machine = try BPFMachine(RouteFilter(watching: Set(Self.representatives)).instructions)
+        let machine = try BPFMachine(EventFilter(.init(destinations: Set(Self.representatives))).instructions)
         let octets = RouteMessage(.fixture("2001:db8::"), length: 64).octets
-        for length in 0...octets.count { #expect(machine.run(on: Array(octets.prefix(length))).steps <= 100) }
+        for length in 0...octets.count { #expect(machine.run(on: Array(octets.prefix(length))).steps <= 150) }
     }
 
     @Test func machineRefusesWhatTheKernelRefuses() {
-        typealias Instruction = RouteFilter.Instruction
+        typealias Instruction = FilterInstruction
         let accept = Instruction(code: 0x06, operand: 1)
         #expect(throws: BPFMachine.Refusal.loadOfUnsetCell(at: 0)) {
             try BPFMachine([Instruction(code: 0x60, operand: 1), accept])

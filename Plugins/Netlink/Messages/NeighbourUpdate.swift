@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// A host on the link, as the neighbour table names it.
+struct Neighbour: Hashable {
+    var interfaceIndex: UInt32
+    var address: IPAddress
+}
+
+/// What a message about an entry of the neighbour table says.
+struct NeighbourUpdate: Hashable {
+    var neighbour: Neighbour
+    /// Whether it was asked for its link-layer address and did not answer (NUD_FAILED); an entry that is gone says
+    /// nothing.
+    var hasFailed: Bool
+    /// Whether it says that it is a router (RFC 4861 section 4.4).
+    var isRouter: Bool
+}
+
+extension NeighbourUpdate {
+    /// The length of struct ndmsg.
+    private static let headerLength = 12
+
+    /// Reads RTM_NEWNEIGH or RTM_DELNEIGH; nil for families that are not the internet's.
+    init?(_ message: NetlinkMessage) {
+        guard message.type == RTM_NEWNEIGH || message.type == RTM_DELNEIGH,
+            let family = message.field(at: 0, as: UInt8.self), family == AF_INET || family == AF_INET6,
+            let index = message.field(at: 4, as: UInt32.self), index > 0,
+            let state = message.field(at: 8, as: UInt16.self),
+            let flags = message.field(at: 10, as: UInt8.self),
+            let address = message.attribute(Int(NDA_DST), headerLength: Self.headerLength)?.address
+        else { return nil }
+        self.neighbour = Neighbour(interfaceIndex: index, address: address)
+        self.hasFailed = message.type == RTM_NEWNEIGH && Int32(state) & NUD_FAILED != 0
+        self.isRouter = Int32(flags) & NTF_ROUTER != 0
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathTestKit
+import Testing
+
+@testable import NetPathNetlink
+
+@Suite struct NeighbourFilterTests {
+    private static let gateways: Set<IPAddress> = [
+        .fixture("192.0.2.1"), .fixture("203.0.113.1"), .fixture("fe80::1"), .fixture("fe80::aaaa:bbbb"),
+    ]
+    /// From NUD_INCOMPLETE to NUD_PERMANENT.
+    private static let states: [UInt16] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80]
+    private static let failed: UInt16 = 0x20
+
+    private func machine(
+        _ gateways: Set<IPAddress> = Self.gateways,
+        followsRecovery: Bool = false
+    ) throws -> BPFMachine {
+        try BPFMachine(
+            EventFilter(.init(destinations: [], gateways: gateways, followsRecovery: followsRecovery)).instructions
+        )
+    }
+
+    @Test func onlyFailingGatewaysPass() throws {
+        let machine = try self.machine()
+        for gateway in Self.gateways.sorted() {
+            for state in Self.states {
+                let message = NeighbourMessage(address: gateway, state: state)
+                #expect(machine.run(on: message.octets).passes == (state == Self.failed), "\(gateway) \(state)")
+            }
+            #expect(machine.run(on: NeighbourMessage(type: 29, address: gateway).octets).passes)
+        }
+        for other in ["192.0.2.2", "192.0.3.1", "fe80::2", "fe80::1:0:0:1", "fe80::aaaa:bbba"] {
+            for state in Self.states {
+                let message = NeighbourMessage(address: .fixture(other), state: state)
+                #expect(!machine.run(on: message.octets).passes, "\(other) \(state)")
+            }
+            #expect(!machine.run(on: NeighbourMessage(type: 29, address: .fixture(other)).octets).passes)
+        }
+    }
+
+    @Test func afterAFailureEveryChangeOfAGatewayPasses() throws {
+        let machine = try self.machine(followsRecovery: true)
+        for gateway in Self.gateways.sorted() {
+            for state in Self.states {
+                #expect(machine.run(on: NeighbourMessage(address: gateway, state: state).octets).passes)
+            }
+        }
+        for other in ["192.0.2.2", "fe80::2"] {
+            #expect(!machine.run(on: NeighbourMessage(address: .fixture(other)).octets).passes)
+        }
+        // NTF_ROUTER, which IPv4 does not know.
+        #expect(machine.run(on: NeighbourMessage(address: .fixture("fe80::2"), flags: 0x80).octets).passes)
+        #expect(!machine.run(on: NeighbourMessage(address: .fixture("192.0.2.2"), flags: 0x80).octets).passes)
+        #expect(
+            !(try self.machine().run(on: NeighbourMessage(address: .fixture("fe80::2"), flags: 0x80).octets).passes)
+        )
+    }
+
+    @Test func beyondTheLimitEveryNeighbourCountsAsAGateway() throws {
+        let many = Set((1...EventFilter.gatewayLimit + 1).map { IPAddress(ipv4: 0x0A00_0000 | UInt32($0)) })
+        let machine = try self.machine(many)
+        let other = NeighbourMessage(address: .fixture("192.0.2.9"), state: Self.failed)
+        #expect(machine.run(on: other.octets).passes)
+        #expect(!machine.run(on: NeighbourMessage(address: .fixture("192.0.2.9")).octets).passes)
+        let ipv6 = NeighbourMessage(address: .fixture("fe80::9"), state: Self.failed)
+        #expect(!machine.run(on: ipv6.octets).passes)
+        let fewer = try self.machine(Set(many.sorted().dropLast()))
+        #expect(!fewer.run(on: other.octets).passes)
+    }
+
+    @Test func forwardingEntriesOfBridgesAreNoNeighbours() throws {
+        var octets = NeighbourMessage(address: .fixture("192.0.2.1"), state: Self.failed).octets
+        // AF_BRIDGE.
+        octets[16] = 7
+        #expect(!(try self.machine().run(on: octets).passes))
+    }
+
+    @Test func cutMessagesDoNotPassForGateways() throws {
+        let machine = try self.machine()
+        let octets = NeighbourMessage(address: .fixture("fe80::1"), state: Self.failed).octets
+        for length in 16..<octets.count - 12 { #expect(!machine.run(on: Array(octets.prefix(length))).passes) }
+    }
+
+    @Test func settingsPassWhenRoutesWithoutCarrierAreConcerned() throws {
+        let machine = try self.machine()
+        for family in [2, 10] as [UInt8] {
+            #expect(machine.run(on: settingsMessage(family: family, [6])).passes)
+            for setting in [2, 3, 4, 5, 7, 8] as [UInt16] {
+                #expect(!machine.run(on: settingsMessage(family: family, [setting])).passes)
+            }
+            #expect(!machine.run(on: settingsMessage(family: family, [2, 3, 4, 5, 6, 8])).passes, "a new interface")
+        }
+        let octets = settingsMessage([6])
+        for length in 16..<octets.count { #expect(!machine.run(on: Array(octets.prefix(length))).passes) }
+    }
+}
+
+@Suite struct NeighbourUpdateTests {
+    private func read(_ octets: [UInt8]) -> NeighbourUpdate? {
+        var update: NeighbourUpdate?
+        NetlinkMessage.forEach(in: octets) { update = NeighbourUpdate($0) }
+        return update
+    }
+
+    @Test func statesAndFlags() {
+        let neighbour = Neighbour(interfaceIndex: 3, address: .fixture("fe80::1"))
+        let reachable = self.read(NeighbourMessage(address: neighbour.address, flags: 0x80).octets)
+        #expect(reachable == NeighbourUpdate(neighbour: neighbour, hasFailed: false, isRouter: true))
+        let failed = self.read(NeighbourMessage(address: neighbour.address, state: 0x20).octets)
+        #expect(failed == NeighbourUpdate(neighbour: neighbour, hasFailed: true, isRouter: false))
+        let gone = self.read(NeighbourMessage(type: 29, address: neighbour.address, state: 0x20).octets)
+        #expect(gone == NeighbourUpdate(neighbour: neighbour, hasFailed: false, isRouter: false))
+    }
+
+    @Test func othersAreNone() {
+        var octets = NeighbourMessage(address: .fixture("192.0.2.1")).octets
+        #expect(self.read(octets) != nil)
+        octets[16] = 7
+        #expect(self.read(octets) == nil, "a forwarding entry of a bridge")
+        #expect(self.read(RouteMessage(.fixture("192.0.2.1"), length: 32).octets) == nil)
+    }
+}
+
+@Suite struct GatewayWatchTests {
+    private let first = Neighbour(interfaceIndex: 3, address: .fixture("fe80::1"))
+    /// The same address on another link.
+    private let second = Neighbour(interfaceIndex: 4, address: .fixture("fe80::1"))
+    private let stranger = Neighbour(interfaceIndex: 3, address: .fixture("fe80::9"))
+
+    @Test func silentOnesAreRememberedUntilTheyAnswer() {
+        var watch = GatewayWatch()
+        #expect(watch.use([self.first]) == [self.first])
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)))
+        #expect(watch.use([self.second]) == [self.second])
+        #expect(watch.silent == [self.first])
+        #expect(watch.addresses == [self.first.address])
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: false, isRouter: false)))
+        #expect(watch.silent.isEmpty)
+        #expect(
+            !watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)),
+            "nobody uses it"
+        )
+    }
+
+    @Test func strangersDoNotMatterUnlessARouterIsMissed() {
+        var watch = GatewayWatch()
+        _ = watch.use([self.first])
+        #expect(!watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: true, isRouter: true)))
+        #expect(
+            !watch.apply(NeighbourUpdate(neighbour: self.second, hasFailed: true, isRouter: false)),
+            "of another link"
+        )
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: true)))
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: true)))
+        #expect(!watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: false)))
+    }
+
+    @Test func whatIsRememberedIsBounded() {
+        var watch = GatewayWatch()
+        _ = watch.use([self.first])
+        _ = watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: true))
+        for number in 0..<1000 as Range<UInt128> {
+            let router = Neighbour(interfaceIndex: 3, address: IPAddress(ipv6: 0xFE80 << 112 | number + 100))
+            _ = watch.apply(NeighbourUpdate(neighbour: router, hasFailed: true, isRouter: true))
+        }
+        #expect(watch.silent.count <= EventFilter.gatewayLimit)
+        #expect(watch.silent.contains(self.first))
+    }
+}
