@@ -27,6 +27,8 @@ public struct NetlinkMonitor: PathMonitor {
         public var resolvConf = "/etc/resolv.conf"
         /// The device that tells of radio switches; where it cannot be read they are looked at with other changes.
         var radioSwitches = "/dev/rfkill"
+        /// The folder of procfs with what the network namespace of this thread has besides.
+        var procfs = "/proc/thread-self/net"
 
         /// Creates the default options.
         public init() {}

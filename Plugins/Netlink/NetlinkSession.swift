@@ -314,6 +314,7 @@ final class NetlinkSession {
         }
         fresh.inherit(from: self.table)
         self.table = fresh
+        _ = self.askAbout(self.gateways.used.union(self.gateways.silent))
         self.dnsServers = self.resolverFile.servers()
         self.tunnels.invalidateRules()
         self.stale = .all
@@ -326,6 +327,11 @@ final class NetlinkSession {
             self.table.apply(update, now: self.context.clock.now())
             self.stale.insert(interface: index)
         }
+    }
+
+    private func readSessions() {
+        guard self.table.needsSessions else { return }
+        self.table.setSessions(PPPoESessions(parsing: FileAccess.contents("\(self.options.procfs)/pppoe") ?? ""))
     }
 
     private func classifyNewcomers() {
@@ -402,6 +408,7 @@ final class NetlinkSession {
 
     private func report(even isUnchanged: Bool) {
         self.readOutdated()
+        self.readSessions()
         self.classifyNewcomers()
         self.askKernel()
         let outer = self.askAboutTunnels()
@@ -442,13 +449,26 @@ final class NetlinkSession {
     private func watchGateways(of observation: Observation) {
         let newcomers = self.gateways.use(observation.gateways)
         self.attachFilter()
-        guard !newcomers.isEmpty else { return }
-        let replies = self.queries.ask(newcomers.map(NetlinkRequest.neighbour), NeighbourUpdate.init)
-        let failed = replies.compactMap { try? $0.get() }.filter { $0.hasFailed && self.gateways.apply($0) }
-        guard !failed.isEmpty else { return }
-        self.attachFilter()
+        guard self.askAbout(newcomers) else { return }
         self.stale = .all
         self.report(even: false)
+    }
+
+    /// Asks what became of neighbours.
+    ///
+    /// - Returns: Whether that may have changed the kernel's choice.
+    private func askAbout(_ neighbours: Set<Neighbour>) -> Bool {
+        let replies = self.queries.ask(neighbours.map(NetlinkRequest.neighbour), NeighbourUpdate.init)
+        var isNews = false
+        for (neighbour, reply) in zip(neighbours, replies) {
+            // Without an entry nobody has asked for it.
+            let update =
+                (try? reply.get()) ?? NeighbourUpdate(neighbour: neighbour, hasFailed: false, isRouter: false)
+            guard update.hasFailed != self.gateways.silent.contains(neighbour) else { continue }
+            if self.gateways.apply(update) { isNews = true }
+        }
+        self.attachFilter()
+        return isNews
     }
 }
 

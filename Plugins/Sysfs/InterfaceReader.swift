@@ -261,7 +261,12 @@ final class InterfaceReader {
             }
             self.readNature(sysfs, name, into: &nature)
         }
-        nature.kind = InterfaceNature.kind(driver: driver, deviceType: nature.deviceType, hardwareType: type)
+        nature.kind = InterfaceNature.kind(
+            driver: driver,
+            deviceType: nature.deviceType,
+            subsystem: sysfs?.linkedName("\(name)/device/subsystem"),
+            hardwareType: type
+        )
         if sysfs == nil, nature.kind != nil { nature.hasDevice = false }
         if nature.kind == nil, nature.driver == nil { nature.driver = driver }
         self.natures[name] = Known(index: index, hardware: hardware, isFromSysfs: sysfs != nil, nature: nature)

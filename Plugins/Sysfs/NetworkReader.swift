@@ -49,6 +49,12 @@ final class NetworkReader {
         if let network {
             self.readAddresses(network, into: &reading)
             self.readRoutes(network, into: &reading)
+            if reading.interfaces.contains(where: { $0.nature.kind == "ppp" }) {
+                let sessions = self.files.read("pppoe", in: network, limit: Self.listLimit) { text, _ in
+                    PPPoESessions(parsing: text.string(0..<text.count))
+                }
+                reading.sessions = sessions.value ?? PPPoESessions()
+            }
         } else {
             reading.limitations.append("there is no \(self.options.procfs); addresses and routes are unknown")
         }

@@ -33,6 +33,21 @@ import Testing
         #expect(interfaces[0].nature.hardwareAddress == [2, 0, 0, 0, 0, 2])
     }
 
+    @Test(arguments: [("usb", nil), ("wwan", "wwan"), (nil, nil)] as [(String?, String?)])
+    func onlyModemsOfTheWWANSubsystemHaveAKind(subsystem: String?, kind: String?) throws {
+        try self.sysfs.add("eth0", 2, ["uevent": "DEVTYPE=wwan\n"])
+        if let subsystem {
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(self.sysfs.path("eth0"))/device/subsystem",
+                withDestinationPath: "../../../class/\(subsystem)"
+            )
+        }
+        let modem = self.read().interfaces[0]
+        #expect(modem.nature.deviceType == "wwan")
+        // As netlink has it (IFLA_INFO_KIND).
+        #expect(modem.nature.kind == kind)
+    }
+
     @Test func whatIsKnownOfSlowSysfsStaysTheSame() throws {
         let names = (0..<60).map { "if\($0)" }
         for (index, name) in names.enumerated() {

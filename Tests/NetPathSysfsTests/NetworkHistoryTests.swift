@@ -150,6 +150,32 @@ import Testing
         }
     }
 
+    @Test func deviceUnderAPPPoESessionIsItsParent() {
+        let cards: [InterfaceReading] = [.card(3, "e0"), self.virtual(7, "ppp0", kind: "ppp")]
+        let list = "Id       Address              Device\n00000100 52:54:00:12:34:56       e0\n"
+        #expect(InterfaceStack(cards, sessions: PPPoESessions(parsing: list)).parent(of: 7) == 3)
+        #expect(InterfaceStack(cards).parent(of: 7) == nil)
+        let both = cards + [self.virtual(8, "ppp1", kind: "ppp")]
+        #expect(InterfaceStack(both, sessions: PPPoESessions(parsing: list)).parent(of: 7) == nil)
+    }
+
+    @Test func bondWithoutAnyMemberThatHasACarrierHasNone() {
+        var history = NetworkHistory(representatives: internet)
+        func bond(_ carriers: [Bool]) -> NetworkInterface? {
+            let members = carriers.enumerated().map { number, hasCarrier in
+                InterfaceReading.card(UInt32(3 + number), "eth\(number)") {
+                    $0.controllerIndex = 9
+                    $0.hasCarrier = hasCarrier
+                }
+            }
+            let reading = NetworkReading.cards(members + [self.virtual(9, "bond0", kind: "bond")])
+            return history.observe(reading, at: MonotonicTime(nanoseconds: 1)).interface(9)
+        }
+        #expect(bond([])?.hasCarrier == true)
+        #expect(bond([true, false])?.hasCarrier == true)
+        #expect(bond([false, false])?.hasCarrier == false)
+    }
+
     @Test func typesAreThoseBelow() {
         let stack = InterfaceStack([
             .card(2, "wlan0") { $0.nature.isWireless = true },

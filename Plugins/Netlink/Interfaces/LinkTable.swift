@@ -20,6 +20,8 @@ struct LinkTable {
         var sawRouterAdvertisement = false
         /// When each link-local address was added; the kernel adds one as soon as the carrier is there.
         var linkLocalSince: MonotonicTime?
+        /// The device that a PPPoE session runs over.
+        var sessionDevice: UInt32?
         /// Nil until it is stored.
         fileprivate(set) var rank: Rank?
     }
@@ -60,6 +62,8 @@ struct LinkTable {
     /// Those of which something is known to have changed that their last message does not say; the owner reads them and
     /// calls ``apply(_:now:)``.
     private(set) var outdated: Set<UInt32> = []
+    /// Whether the PPPoE sessions have to be read; the owner does and calls ``setSessions(_:)``.
+    private(set) var needsSessions = false
 
     // MARK: Links
 
@@ -84,7 +88,7 @@ struct LinkTable {
             entry.interface.hardwareAddress = details.hardwareAddress
             entry.interface.operationalState = details.operationalState
             entry.interface.hasCarrier = details.hasCarrier
-            entry.interface.parentIndex = details.parentIndex
+            entry.interface.parentIndex = details.parentIndex ?? entry.sessionDevice
             entry.interface.isParentElsewhere = details.isParentElsewhere
             entry.tunnel = details.tunnel
             entry.interface.controllerIndex = details.controllerIndex
@@ -111,6 +115,7 @@ struct LinkTable {
             }
         }
         self.outdated.remove(update.index)
+        if entry.isPointToPoint { self.needsSessions = true }
         self.store(entry)
         if now != nil {
             self.doubtController(controller)
@@ -126,6 +131,7 @@ struct LinkTable {
         self.members[index] = nil
         self.unclassified.remove(index)
         self.outdated.remove(index)
+        if entry.isPointToPoint { self.needsSessions = true }
         self.doubtController(entry.interface.controllerIndex)
     }
 
@@ -133,6 +139,19 @@ struct LinkTable {
     mutating func takeOutdated() -> Set<UInt32> {
         defer { self.outdated = [] }
         return self.outdated
+    }
+
+    /// Sets what the PPP interfaces stand on, of which netlink says nothing.
+    mutating func setSessions(_ sessions: PPPoESessions) {
+        self.needsSessions = false
+        let indices = self.entries.values.filter(\.isPointToPoint).map(\.interface.index)
+        let device = sessions.device(underEachOf: indices.count).flatMap { name in
+            self.entries.values.first { $0.interface.name == name }?.interface.index
+        }
+        for index in indices {
+            self.entries[index]?.sessionDevice = device
+            self.entries[index]?.interface.parentIndex = device
+        }
     }
 
     /// Notes that an interface has to be read again.
@@ -354,4 +373,8 @@ struct LinkTable {
     private static func hasCarrier(_ entry: Entry) -> Bool {
         entry.interface.flags.contains(.up) && entry.interface.hasCarrier != false
     }
+}
+
+extension LinkTable.Entry {
+    fileprivate var isPointToPoint: Bool { self.interface.kind == "ppp" }
 }

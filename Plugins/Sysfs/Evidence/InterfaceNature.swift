@@ -31,9 +31,12 @@ extension InterfaceNature {
 
     /// The kernel's kind of a virtual interface (IFLA_INFO_KIND) that sysfs does not show: the driver says it, mostly
     /// in the same word, and DEVTYPE where there is one.
-    static func kind(driver: String?, deviceType: String?, hardwareType: UInt16) -> String? {
+    ///
+    /// Of modems only those of the wwan subsystem have a kind; DEVTYPE is the same word for those at USB.
+    static func kind(driver: String?, deviceType: String?, subsystem: String?, hardwareType: UInt16) -> String? {
         switch deviceType {
-        case "bridge", "bond", "vlan", "vxlan", "geneve", "wireguard", "macsec", "ppp", "wwan": return deviceType
+        case "bridge", "bond", "vlan", "vxlan", "geneve", "wireguard", "macsec", "ppp": return deviceType
+        case "wwan": return subsystem == "wwan" ? deviceType : nil
         default: break
         }
         switch driver {

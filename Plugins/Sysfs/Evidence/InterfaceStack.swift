@@ -8,8 +8,12 @@ struct InterfaceStack {
     private let byIndex: [UInt32: InterfaceReading]
     private let byName: [String: InterfaceReading]
     private let members: [UInt32: [InterfaceReading]]
+    /// The device that the PPPoE sessions run over.
+    private let sessionDevice: UInt32?
 
-    init(_ interfaces: [InterfaceReading]) {
+    init(_ interfaces: [InterfaceReading], sessions: PPPoESessions = PPPoESessions()) {
+        let device = sessions.device(underEachOf: interfaces.count { $0.nature.kind == "ppp" })
+        self.sessionDevice = device.flatMap { name in interfaces.first { $0.name == name }?.index }
         self.byIndex = Dictionary(interfaces.map { ($0.index, $0) }, uniquingKeysWith: { first, _ in first })
         self.byName = Dictionary(interfaces.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.members = Dictionary(grouping: interfaces.filter { $0.controllerIndex != nil }) { $0.controllerIndex ?? 0 }
@@ -19,6 +23,7 @@ struct InterfaceStack {
     ///
     /// `iflink` is an index that may belong to another namespace, where it means something else.
     func parent(of index: UInt32) -> UInt32? {
+        if self.byIndex[index]?.nature.kind == "ppp" { return self.sessionDevice }
         guard let interface = self.byIndex[index], let link = interface.nature.linkIndex, link != 0, link != index,
             let candidate = self.byIndex[link]
         else { return nil }
@@ -27,6 +32,11 @@ struct InterfaceStack {
         let isPair = interface.nature.kind == "veth" && candidate.nature.linkIndex == index
         let isTunnel = interface.nature.hardwareType != 1
         return isPair || isTunnel ? link : nil
+    }
+
+    /// Whether some member of a bridge or bond has a carrier; nil without members.
+    func memberHasCarrier(_ index: UInt32) -> Bool? {
+        self.members[index].map { $0.contains { $0.isUp && $0.hasCarrier != false } }
     }
 
     /// The type of an interface, looking through stacked ones.

@@ -95,7 +95,7 @@ struct NetworkHistory {
         rules: [InterfaceRule],
         egress: [RepresentativeRoute]
     ) -> (interfaces: [NetworkInterface], isAbridged: Bool) {
-        let stack = InterfaceStack(reading.interfaces)
+        let stack = InterfaceStack(reading.interfaces, sessions: reading.sessions)
         var chosen: Set<UInt32> = []
         for case .route(let route) in egress.map(\.answer) { chosen.formUnion(route.legs.map(\.interfaceIndex)) }
         var spare: [Int: [UInt32]] = [:]
@@ -141,7 +141,9 @@ struct NetworkHistory {
         interface.hardwareAddress = reading.nature.hardwareAddress
         interface.driver = reading.nature.driver
         interface.operationalState = reading.operationalState
-        interface.hasCarrier = reading.hasCarrier
+        // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
+        let isDeadBond = reading.nature.kind == "bond" && stack.memberHasCarrier(reading.index) == false
+        interface.hasCarrier = isDeadBond ? false : reading.hasCarrier
         interface.parentIndex = stack.parent(of: reading.index)
         interface.controllerIndex = reading.controllerIndex
         interface.isHardware = reading.nature.hasDevice.map { $0 || reading.nature.isWireless }

@@ -60,6 +60,7 @@ struct NetworkReading: Hashable {
     var ipv6Routes: RouteTable?
     /// Interfaces whose routes the kernel ignores while they have no carrier (`ignore_routes_with_linkdown`).
     var ignoredWithoutCarrier: [AddressFamily: Set<String>] = [:]
+    var sessions = PPPoESessions()
     var dnsServers: [DNSServer]?
     var limitations: [String] = []
 

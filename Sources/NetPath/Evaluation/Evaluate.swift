@@ -71,6 +71,7 @@ extension AssessedEvidence {
         let worthListing = candidates.filter { position in
             self.interfaces[position].flags.contains(.up) || self.interfaces[position].isHardware == true
                 || self.assessments.values[position].isStartable
+                || findings.contains(.egressUnusable(self.interfaces[position].index))
         }
         let listed = (worthListing.isEmpty ? candidates : worthListing).map { position in
             let reason = self.assessments.values[position].reason

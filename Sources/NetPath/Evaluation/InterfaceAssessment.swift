@@ -42,7 +42,10 @@ struct InterfaceAssessment: Hashable {
         if let fault, !fault.flags.contains(.up) {
             return .init(.noCarrier, "\(fault.name(below: interface)) is administratively down")
         }
-        guard interface.hasLink else { return .withoutCarrier(fault ?? interface, below: interface) }
+        // PPP learns of a lost link from its own echoes, half a minute later (`pppd(8)`).
+        guard interface.hasLink, fault == nil || interface.kind != "ppp" else {
+            return .withoutCarrier(fault ?? interface, below: interface)
+        }
         if interface.operationalState == .dormant {
             return .init(.authenticating, "\(interface.name) is waiting for authentication", startable: true)
         }

@@ -26,7 +26,9 @@ public enum InterfaceRelevance: Hashable, Sendable {
 
 extension InterfaceRule {
     /// Whether the rule can make a step that starts a path out of an interface without one of its own.
-    fileprivate var namesAStep: Bool { self.dialsOnDemand || self.type == .wifi || self.type == .cellular }
+    fileprivate var namesAStep: Bool {
+        self.dialsOnDemand || self.expectsAddress == true || self.type == .wifi || self.type == .cellular
+    }
 }
 
 extension NetworkInterface {

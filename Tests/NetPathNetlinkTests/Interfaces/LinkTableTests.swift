@@ -200,6 +200,29 @@ import Testing
         #expect(table.reported(9)?.hasCarrier == false, "a member that is down carries nothing")
     }
 
+    // MARK: PPPoE
+
+    @Test func deviceUnderAPPPoESessionIsItsParent() {
+        let list = "Id       Address              Device\n00000100 52:54:00:12:34:56     eth0\n"
+        var table = LinkTable()
+        table.event(.full(3, "eth0"))
+        #expect(!table.needsSessions)
+        table.event(.full(7, "ppp0", kind: "ppp", hasCarrier: nil))
+        #expect(table.needsSessions)
+        table.setSessions(PPPoESessions(parsing: list))
+        #expect(!table.needsSessions)
+        #expect(table.reported(7)?.parentIndex == 3)
+        table.event(.full(7, "ppp0", kind: "ppp", hasCarrier: nil))
+        #expect(table.reported(7)?.parentIndex == 3, "no message says so")
+        table.event(.full(8, "ppp1", kind: "ppp", hasCarrier: nil))
+        table.setSessions(PPPoESessions(parsing: list))
+        #expect(table.reported(7)?.parentIndex == nil, "either of them")
+        table.removeLink(8)
+        #expect(table.needsSessions)
+        table.setSessions(PPPoESessions(parsing: list))
+        #expect(table.reported(7)?.parentIndex == 3)
+    }
+
     // MARK: Radio switches
 
     @Test func turnedRadioSwitchesConcernTheInterfacesThatHaveOne() {

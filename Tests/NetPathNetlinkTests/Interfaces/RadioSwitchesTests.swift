@@ -17,7 +17,7 @@ import Testing
     }
 
     private func pipe() throws -> FileDescriptor {
-        try #require(mkfifo(self.directory["rfkill"], 0o600) == 0)
+        try #require(unsafe mkfifo(self.directory["rfkill"], 0o600) == 0)
         // For reading too, so that opening it waits for nobody.
         return try #require(unsafe FileDescriptor(open(self.directory["rfkill"], O_RDWR | O_CLOEXEC)))
     }

@@ -134,14 +134,14 @@ import Testing
     @Test func silentOnesAreRememberedUntilTheyAnswer() {
         var watch = GatewayWatch()
         #expect(watch.use([self.first]) == [self.first])
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)))
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)) == true)
         #expect(watch.use([self.second]) == [self.second])
         #expect(watch.silent == [self.first])
         #expect(watch.addresses == [self.first.address])
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: false, isRouter: false)))
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: false, isRouter: false)) == true)
         #expect(watch.silent.isEmpty)
         #expect(
-            !watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)),
+            watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)) == false,
             "nobody uses it"
         )
     }
@@ -149,14 +149,14 @@ import Testing
     @Test func strangersDoNotMatterUnlessARouterIsMissed() {
         var watch = GatewayWatch()
         _ = watch.use([self.first])
-        #expect(!watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: true, isRouter: true)))
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: true, isRouter: true)) == false)
         #expect(
-            !watch.apply(NeighbourUpdate(neighbour: self.second, hasFailed: true, isRouter: false)),
+            watch.apply(NeighbourUpdate(neighbour: self.second, hasFailed: true, isRouter: false)) == false,
             "of another link"
         )
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: true)))
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: true)))
-        #expect(!watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: false)))
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: true)) == true)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: true)) == true)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: false)) == false)
     }
 
     @Test func whatIsRememberedIsBounded() {

@@ -529,4 +529,43 @@ import Testing
         #expect(try verdict(after: 13).status == .unsatisfied)
         #expect(try verdict(after: 13).reviseAt == nil)
     }
+
+    // MARK: PPP
+
+    @Test func lostCableUnderPPPIsKnownBeforePPPKnows() throws {
+        var session = NetworkInterface.tunnel("ppp0", 7, kind: "ppp").with("198.51.100.7/32")
+        session.parentIndex = 2
+        let cable = NetworkInterface.wired("eth0", 2)
+        for (device, status, code) in [
+            (cable, PathStatus.satisfied, PathReason.Code.routed),
+            (cable.changed { $0.hasCarrier = false }, .unsatisfied, .noCarrier),
+        ] {
+            var observation = Observation(at: Self.now)
+            observation.interfaces = [device, session]
+            observation.representatives = RepresentativeRoute.defaultDestinations.map { destination in
+                guard destination.family == .ipv4 else { return RepresentativeRoute(to: destination, .noRoute) }
+                let leg = RouteLeg(interfaceIndex: 7)
+                let source = RouteSource.address(.fixture("198.51.100.7"))
+                return RepresentativeRoute(to: destination, .route(Route(legs: [leg], source: source)))
+            }
+            let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+            #expect(verdict.status == status)
+            #expect(verdict.reason.code == code)
+            if code == .noCarrier { #expect(verdict.reason.message == "eth0 below ppp0 has no carrier") }
+        }
+    }
+
+    @Test func interfaceThatTheReasonNamesIsListed() throws {
+        var session = NetworkInterface.tunnel("ppp0", 7, kind: "ppp").with("198.51.100.7/32")
+        session.flags = []
+        var observation = Observation(at: Self.now)
+        observation.interfaces = [.wired("eth0", 2), session]
+        observation.representatives = RepresentativeRoute.defaultDestinations.map { destination in
+            guard destination.family == .ipv4 else { return RepresentativeRoute(to: destination, .noRoute) }
+            return RepresentativeRoute(to: destination, .route(Route(legs: [RouteLeg(interfaceIndex: 7)])))
+        }
+        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        #expect(verdict.reason.message.contains("ppp0"))
+        #expect(verdict.interfaces.map(\.name).contains("ppp0"))
+    }
 }
