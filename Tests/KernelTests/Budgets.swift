@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPathTestKit
 import Testing
 
@@ -41,21 +42,26 @@ struct Budgets {
         try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
     }
 
+    /// Asserted of the program that NETPATH_BINARY names, which is optimised; not of one that was built with the tests.
     @Test func statusCostsAboutWhatIPCosts() throws {
         let lab = try NetworkNamespace()
         try lab.addInterfaces(2000, prefix: "if")
         let program = try Watched.program
         func cost(of command: String) throws -> Duration {
             // The least of some: what else the machine does only adds to it.
-            try (0..<7).map { _ in
+            try (0..<3).map { _ in
                 let before = try self.childrenTime(in: lab)
-                try lab.run("\(command) >/dev/null; true")
+                try lab.run("for i in 1 2 3 4 5; do \(command); done >/dev/null; true")
                 return try self.childrenTime(in: lab) - before
             }.min() ?? .zero
         }
-        let (status, ip) = (try cost(of: "\(program) -q"), try cost(of: "ip link >/dev/null; ip addr"))
-        print("with 2,000 interfaces: \(status) for netpath -q, \(ip) for ip link; ip addr")
-        #expect(status <= ip * 1.5)
+        let (status, ip) = (try cost(of: "\(program) -q"), try cost(of: "ip link; ip addr"))
+        print("5 times, with 2,000 interfaces: \(status) for netpath -q, \(ip) for ip link; ip addr")
+        if ProcessInfo.processInfo.environment["NETPATH_BINARY"] == nil {
+            print("NOT ASSERTED without an optimised build: \(status) <= 1.5 * \(ip)")
+        } else {
+            #expect(status <= ip * 1.5)
+        }
     }
 
     @Test func idleMeansIdle() throws {
