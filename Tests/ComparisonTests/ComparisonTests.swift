@@ -63,6 +63,12 @@ struct ComparisonTests {
         #expect(Set(titles).count == titles.count)
     }
 
+    @Test func whereThereIsNoPathThereIsAdvice() {
+        let titles = Table.rows.map(\.title)
+        for row in Table.rows where row.needsAdvice { #expect(Table.advice[row.title] != nil, "\(row.title)") }
+        for title in Table.advice.keys { #expect(titles.contains(title), "\(title) is no row") }
+    }
+
     @Test(arguments: Table.rows)
     func columnsThatDifferSayWhy(_ scenario: Scenario) {
         #expect(!scenario.differs || !scenario.why.isEmpty, "\(scenario.title)")

@@ -84,6 +84,9 @@ struct Scenario: Sendable {
         }
     }
 
+    /// Whether a person is told why there is no path, and what would help.
+    var needsAdvice: Bool { self.words[.netlink]?.status.map { $0 != .satisfied } ?? false }
+
     /// Whether the columns see different things, which needs a reason.
     var differs: Bool {
         // A probe knows yes and no only.

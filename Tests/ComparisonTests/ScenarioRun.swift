@@ -70,6 +70,7 @@ struct ScenarioRun {
 
         let later = try self.startColumns()
         self.settle(later, "started after")
+        try self.checkAdvice()
         let mark = try self.stage.setResolverMark()
         self.settle(watches, "started before, at the end", mark: mark)
         self.settle(later, "started after, at the end", mark: mark)
@@ -97,6 +98,12 @@ struct ScenarioRun {
             guard let problem = watch.settle(on: expected, mark: mark, until: deadline) else { continue }
             self.failures.append("\(moment): \(problem)")
         }
+    }
+
+    private mutating func checkAdvice() throws {
+        guard self.scenario.needsAdvice || Table.advice[self.scenario.title] != nil else { return }
+        let said = try self.stage.explain()
+        if said != Table.advice[self.scenario.title] { self.failures.append("explain says \(said)") }
     }
 
     /// What was said on the way there.

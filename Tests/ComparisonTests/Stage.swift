@@ -171,6 +171,19 @@ extension Stage {
         return monitor
     }
 
+    /// Asks the program why there is a path or none, by the netlink backend.
+    func explain() throws -> Advice {
+        let path = "\(self.lab.directory)/explain.yaml"
+        try "backends: [{type: netlink, resolvConf: \(self.resolverFile)}]\n"
+            .write(toFile: path, atomically: true, encoding: .utf8)
+        // Its exit code says what the status is.
+        let output = try self.lab.run("\(try Self.program) explain --json --config \(path) || true")
+        let document = try JSONValue(json: output)
+        var advice = Advice(document["reason"]?["message"]?.string ?? "")
+        advice.remedies = document["remedies"]?.elements.compactMap(\.string) ?? []
+        return advice
+    }
+
     /// Sends all monitors a signal.
     func signalMonitors(_ signal: MonitorProcess.Signal) {
         for monitor in self.watches.withLock(\.self) { monitor.sendSignal(signal) }

@@ -78,10 +78,10 @@ extension AssessedEvidence {
                 """
         }
         let outlook = self.outlook(self.findings)
-        let isCloser = outlook.reason.message.hasPrefix(outlook.family.name)
         let other = outlook.family == .ipv4 ? AddressFamily.ipv6 : .ipv4
         return Self.rule(outlook.closeness)
-            + (isCloser ? " Of the two families \(outlook.family.name) is closer to a path than \(other.name)." : "")
+            + (outlook.differs
+                ? " Of the two families \(outlook.family.name) is closer to a path than \(other.name)." : "")
     }
 
     private static func rule(_ closeness: FamilyOutlook.Closeness) -> String {

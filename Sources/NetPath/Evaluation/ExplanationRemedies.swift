@@ -27,6 +27,8 @@ extension AssessedEvidence {
             ]
         case .deadEgress: return self.remediesForDeadEgress
         case .rejected: return self.remediesForRejections
+        case .noSource where outlook.interfaces.contains(where: self.isTaken):
+            return self.interfaces(outlook).flatMap(self.remedies)
         case .noSource: return outlook.interfaces.map { self.addSource($0, outlook.family) }
         case .noRoute: return self.interfaces(outlook).map { self.addRoute($0, outlook.family) }
         case .stepOfEgress, .stepElsewhere: return self.interfaces(outlook).flatMap(self.remedies)
@@ -53,10 +55,14 @@ extension AssessedEvidence {
             return ["Unblock the radio of \(name): `rfkill unblock \(radio)`, then `ip link set \(word) up`"]
         case .noCarrier: return [self.restoreLink(interface)]
         case .noRoute: return [self.addRoute(interface, interface.canSend(.ipv4) ? .ipv4 : .ipv6)]
+        case .noAddress where interface.kind == "vrf":
+            return ["Run programs in the VRF: `ip vrf exec \(word) COMMAND`; those outside of it do not see its routes"]
         case .noAddress:
-            return interface.addresses.contains { $0.state.contains(.duplicate) }
+            return self.isTaken(interface.index)
                 ? ["Give \(name) an address nobody else uses: `ip address add ADDRESS/PREFIX dev \(word)`"]
                 : ["Give \(name) an address: start a DHCP client, or `ip address add ADDRESS/PREFIX dev \(word)`"]
+        case .configuringAddress where assessment.reviseAt == nil:
+            return ["Wait until the check is over: `ip address show dev \(word) tentative` lists what is checked"]
         case .configuringAddress:
             let awaited = interface.canSend(.ipv4) || interface.canSend(.ipv6) ? "route" : "address"
             return ["Wait for the \(awaited) of \(name); if none comes, look at the DHCP client's log"]
@@ -133,10 +139,10 @@ extension AssessedEvidence {
             let vpn = idle.map { "the VPN of \($0.name)" } ?? "the VPN"
             let ip = question.destination.family == .ipv4 ? "ip" : "ip -6"
             let remedies = [
-                "Connect \(vpn), if \(rejection.description) is what keeps packets from leaving without it",
+                "If it is the kill switch of a VPN, connect \(vpn)",
                 """
-                Otherwise find out who needs it, and remove it if nobody does: \
-                `\(ip) route show table all type \(rejection.rawValue)` and `\(ip) rule` show it
+                Otherwise find it, and remove it if nobody needs it: \
+                `\(ip) route show table all type \(rejection.rawValue)` and `\(ip) rule` list what there is
                 """,
             ]
             for remedy in remedies where !advice.contains(remedy) { advice.append(remedy) }
@@ -167,7 +173,7 @@ extension AssessedEvidence {
         return switch subject.kind {
         case "veth": "Bring the other end of \(name) up"
         case "bridge", "bond", "team":
-            "Bring up the link of an interface that \(name) is made of: `ip link show master \(word)` lists them"
+            "Give \(name) a member with a link: `ip link show master \(word)` lists those it has"
         case "tun": "Start the program that \(name) leads to"
         case nil where subject.type == .wired:
             "Plug the cable into \(name), or switch on what is at its other end"

@@ -5,7 +5,7 @@
 struct FamilyOutlook: Hashable {
     /// How close a family is to a path, the closest first: what can happen by itself or by one act comes before what
     /// somebody decided.
-    enum Closeness: Int, CaseIterable {
+    enum Closeness: CaseIterable {
         /// The interface that the kernel chose has a step pending, or one that can be started.
         case stepOfEgress
         /// The kernel sends the packets to an interface that cannot carry them: they are lost until its link is back.
@@ -22,6 +22,18 @@ struct FamilyOutlook: Hashable {
         case rejected
         /// There is neither a route nor an address of the family.
         case nothing
+
+        /// The rank; what no step will change is as far away whoever would have to change it.
+        var rank: Int {
+            switch self {
+            case .stepOfEgress: 0
+            case .deadEgress: 1
+            case .stepElsewhere: 2
+            case .noSource: 3
+            case .noRoute, .ignoredEgress, .rejected: 4
+            case .nothing: 5
+            }
+        }
     }
 
     var family: AddressFamily
@@ -32,6 +44,8 @@ struct FamilyOutlook: Hashable {
     var interfaces: [UInt32]
     /// Whether the machine uses the family at all: somebody configured a route or an address.
     var isInUse: Bool
+    /// Whether the other family is in use too, and has another reason.
+    var differs = false
 }
 
 extension AssessedEvidence {
@@ -41,10 +55,11 @@ extension AssessedEvidence {
     func outlook(_ findings: [FamilyFinding]) -> FamilyOutlook {
         let outlooks = zip(AddressFamily.allCases, findings).map(self.outlook)
         var best = outlooks[0]
-        for outlook in outlooks.dropFirst() where outlook.closeness.rawValue < best.closeness.rawValue {
+        for outlook in outlooks.dropFirst() where outlook.closeness.rank < best.closeness.rank {
             best = outlook
         }
         if outlooks.contains(where: { $0.isInUse && $0.reason != best.reason }) {
+            best.differs = true
             best.reason.message = "\(best.family.name): \(best.reason.message)"
         }
         return best
@@ -90,11 +105,30 @@ extension AssessedEvidence {
             return outlook(.stepElsewhere, reason, interfaces, status: .requiresConnection)
         }
         if case .noSource(let index) = finding {
+            // That somebody else has the address says more than that there is none.
+            if let reason = self.assessments[index]?.reason, reason.code == .noAddress, self.isTaken(index) {
+                return outlook(.noSource, reason, [index])
+            }
             let message = "\(self.name(index)) has a route but no usable source address"
             return outlook(.noSource, PathReason(.noAddress, message), [index])
         }
-        let obstacle = self.obstacle(for: family)
+        var obstacle = self.obstacle(for: family)
+        if obstacle.isAddressed, let missing = self.missingPart(of: family) {
+            obstacle.reason = PathReason(.noRoute, "there is no route to \(missing) and more")
+        }
         return outlook(obstacle.isAddressed ? .noRoute : .nothing, obstacle.reason, obstacle.interfaces)
+    }
+
+    /// Whether somebody else has an address of the interface.
+    func isTaken(_ index: UInt32) -> Bool {
+        self.byIndex[index]?.addresses.contains { $0.state.contains(.duplicate) } == true
+    }
+
+    /// A representative without a route, when others of the family have one.
+    private func missingPart(of family: AddressFamily) -> IPAddress? {
+        let asked = self.observation.representatives.filter { $0.destination.family == family }
+        let missing = asked.filter { $0.answer == .noRoute }
+        return missing.count < asked.count ? missing.first?.destination : nil
     }
 
     // MARK: Routes that refuse

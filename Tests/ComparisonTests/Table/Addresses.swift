@@ -35,6 +35,19 @@ extension Table {
                 }
             ),
             Scenario(
+                "an IPv6 address is checked, and meanwhile an IPv4 address comes without a route",
+                in: .ipv6,
+                netlink: .step(.configuringAddress),
+                probe: .unanswered,
+                change: { stage in
+                    try stage.lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 60)
+                    try stage.wan.removeAddress("2001:db8:1::2/64")
+                    try stage.wan.addTentativeAddress("2001:db8:1::3/64")
+                    try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
+                    try stage.wan.addAddress("192.0.2.2/24")
+                }
+            ),
+            Scenario(
                 "the check of the new address succeeds",
                 in: .ipv6,
                 netlink: .routed,

@@ -155,6 +155,20 @@ extension Table {
                 change: { try $0.wan.setDown() }
             ),
             Scenario(
+                "a macvlan is the path, and the cable of the interface below it is pulled",
+                netlink: .no(.noCarrier),
+                probe: .unanswered,
+                prepare: { stage in
+                    try stage.lab.ip("address flush dev wan0")
+                    try stage.lab.ip("link add link wan0 name macvlan0 type macvlan")
+                    let macvlan = LabInterface("macvlan0", in: stage.lab)
+                    try macvlan.setUp()
+                    try macvlan.addAddress("192.0.2.2/24")
+                    try stage.lab.addDefaultRoute(via: "192.0.2.1", through: macvlan)
+                },
+                change: { try $0.wan.setPeerCarrier(false) }
+            ),
+            Scenario(
                 "a container engine makes a bridge and twenty containers, and takes them away",
                 steady: true,
                 netlink: .routed,

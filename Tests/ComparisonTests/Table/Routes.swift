@@ -146,6 +146,24 @@ extension Table {
                 change: { try $0.lab.ip("route replace blackhole default") }
             ),
             Scenario(
+                "the IPv4 default route is removed beside an unreachable one of IPv6",
+                in: .dual,
+                netlink: .no(.noRoute),
+                probe: .unanswered,
+                change: { stage in
+                    try stage.lab.removeDefaultRoute(family: .ipv6)
+                    try stage.lab.addRejectingRoute(.unreachable, family: .ipv6)
+                    try stage.lab.removeDefaultRoute()
+                }
+            ),
+            Scenario(
+                "the cable is pulled beside an unreachable IPv6 default route, as a protection against leaks has it",
+                netlink: .no(.noCarrier),
+                probe: .unanswered,
+                prepare: { try $0.lab.addRejectingRoute(.unreachable, family: .ipv6) },
+                change: { try $0.wan.setPeerCarrier(false) }
+            ),
+            Scenario(
                 "a policy rule prohibits everything",
                 netlink: .no(.routeRejects),
                 sysfs: .routed,

@@ -97,6 +97,16 @@ extension Table {
                     try stage.lab.ip("rule add not fwmark 51820 table 51820 priority 100")
                 }
             ),
+            Scenario(
+                "the cable is pulled below the kill switch of a VPN",
+                netlink: .no(.noCarrier),
+                probe: .unanswered,
+                change: { stage in
+                    try stage.lab.ip("route add blackhole default table 51820")
+                    try stage.lab.ip("rule add not fwmark 51820 table 51820 priority 100")
+                    try stage.wan.setPeerCarrier(false)
+                }
+            ),
         ]
     )
 

@@ -91,8 +91,7 @@ import Testing
         let (ipv4, ipv6) = (Self.families[four], Self.families[six])
         let observation = Self.observation(ipv4, ipv6)
         let verdict = try #require(evaluate(observation, policy: Self.policy, now: Self.now))
-        // A step that can be started serves every family that is further from a path by itself, a refusing route apart.
-        let closer = four <= six ? ipv4 : ipv6
+        let closer = ipv4.closeness.rank <= ipv6.closeness.rank ? ipv4 : ipv6
         #expect(verdict.status == closer.status)
         #expect(verdict.reason.code == closer.code)
         let evidence = AssessedEvidence(observation, policy: Self.policy, now: Self.now)

@@ -84,8 +84,8 @@ extension NetworkModel {
         case .deadEnd: (1, "noCarrier")
         case .sourceless: (2, "noAddress")
         case .nothing where isAddressed: (3, "noRoute")
-        case .rejected where isAddressed: (4, "routeRejects")
-        case .nothing, .rejected: (5, self.reasonOfInterfaces)
+        case .rejected where isAddressed: (3, "routeRejects")
+        case .nothing, .rejected: (4, self.reasonOfInterfaces)
         }
     }
 
