@@ -39,6 +39,23 @@ struct AddressTests {
         try watched.expect("satisfied", "routed")
     }
 
+    @Test func aCheckedAddressIsAwaitedWhateverTheOtherFamilyGets() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0")
+        try lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 5)
+        let watched = try Watched(lab)
+        try watched.expect("unsatisfied", "noAddress")
+        try watched.expect("requiresConnection", "configuringAddress") {
+            try wan.addTentativeAddress("2001:db8::2/64")
+            try lab.addDefaultRoute(via: "2001:db8::1", through: wan)
+        }
+        try wan.addAddress("192.0.2.2/24")
+        let line = try watched.monitor.next { $0.holds("192.0.2.2/24", "wan0") }
+        #expect(line.reason == "configuringAddress")
+        #expect(line.reason(of: "wan0") == "configuringAddress")
+        try watched.expect("satisfied", "routed")
+    }
+
     @Test func duplicateAddressIsNoAddress() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0")

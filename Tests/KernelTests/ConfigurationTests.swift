@@ -90,6 +90,52 @@ struct ConfigurationTests {
         try watched.expect("unsatisfied", "noAddress", within: .seconds(5))
     }
 
+    /// There is no hardware in a namespace: the rule makes an interface expect what hardware expects.
+    @Test(arguments: ["netlink", "sysfs"])
+    func anExpectedAddressIsWaitedFor(backend: String) throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", hasCarrier: false)
+        let rules = "grace: 2s\ninterfaces: [{match: {name: wan0}, expectsAddress: true}]\n"
+        let watched = try Watched(lab, configuration: "backends: [{type: \(backend)}]\n\(rules)")
+        try watched.expect("unsatisfied", "noCarrier")
+        try watched.expect("requiresConnection", "configuringAddress") { try wan.setPeerCarrier(true) }
+        // Nothing happens any more but that the time is over.
+        try watched.expect("unsatisfied", "noAddress", within: .seconds(10))
+        try watched.expect("satisfied", "routed") {
+            try wan.addAddress("192.0.2.2/24")
+            try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        }
+    }
+
+    @Test(arguments: [
+        ("netlink", "192.0.2.2/24", "192.0.2.1"), ("netlink", "2001:db8::2/64", "2001:db8::1"),
+        // procfs does not tell which IPv4 addresses have a lifetime.
+        ("sysfs", "2001:db8::2/64", "2001:db8::1"),
+    ])
+    func theRouteOfALeaseIsWaitedFor(backend: String, address: String, gateway: String) throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0")
+        let rules = "grace: 2s\ninterfaces: [{match: {name: wan0}, expectsAddress: true}]\n"
+        let watched = try Watched(lab, configuration: "backends: [{type: \(backend)}]\n\(rules)")
+        try watched.monitor.next { $0.interfaceNames == ["wan0"] }
+        try wan.addAddress(address, options: "valid_lft 600 preferred_lft 600")
+        let waiting = try watched.monitor.next { $0.reason == "configuringAddress" && $0.holds(address, "wan0") }
+        #expect(waiting["reason"]?["message"] == "wan0 has an address and is waiting for a route")
+        try watched.expect("unsatisfied", "noRoute", within: .seconds(10))
+        try watched.expect("satisfied", "routed") { try lab.addDefaultRoute(via: gateway, through: wan) }
+        // The same moment, seen for the first time long after: a fresh monitor knows the age.
+        try lab.removeDefaultRoute(family: address.contains(":") ? .ipv6 : .ipv4)
+        try Watched(lab, configuration: "backends: [{type: \(backend)}]\n\(rules)").expect("unsatisfied", "noRoute")
+    }
+
+    @Test func hardwareMayBeToldNotToExpectAnAddress() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", hasCarrier: false)
+        let watched = try self.watched(lab, "interfaces: [{match: {name: wan0}, type: wifi, expectsAddress: false}]")
+        try watched.expect("requiresConnection", "wifiNotAssociated")
+        try watched.expect("unsatisfied", "noAddress") { try wan.setPeerCarrier(true) }
+    }
+
     @Test(arguments: [("warning", true), ("error", false)])
     func messagesMatterEnoughOrStayAway(level: String, isShown: Bool) throws {
         let lab = try NetworkNamespace()

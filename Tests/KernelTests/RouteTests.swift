@@ -131,7 +131,30 @@ struct RouteTests {
         try second.setPeerCarrier(false)
         let line = try watched.monitor.next { $0.gateways == ["192.0.2.1"] }
         #expect(line["status"] == "satisfied")
+        let message = "IPv4 through wan0; half of the next hops, through wan1, lose packets"
+        #expect(line["reason"]?["message"]?.string == message)
+        #expect(line.interfaceNames == ["wan0", "wan1"])
+        #expect(line.reason(of: "wan1") == "noCarrier")
         try watched.expect("unsatisfied", "noCarrier") { try first.setPeerCarrier(false) }
+    }
+
+    @Test(arguments: [
+        (["192.0.2.2/24", "192.0.2.1"], ["203.0.113.2/24", "203.0.113.1"]),
+        (["2001:db8:1::2/64", "2001:db8:1::1"], ["2001:db8:2::2/64", "2001:db8:2::1"]),
+    ])
+    func multipathPassesOverADeadLegWhereTheSystemSaysSo(near: [String], far: [String]) throws {
+        let lab = try NetworkNamespace()
+        let first = try lab.addUplink("wan0", addresses: [near[0]])
+        let second = try lab.addUplink("wan1", addresses: [far[0]])
+        for uplink in [first, second] { try uplink.ignoreRoutesWithoutCarrier() }
+        let family = near[1].contains(":") ? "-6" : "-4"
+        try lab.ip("\(family) route add default nexthop via \(near[1]) dev wan0 nexthop via \(far[1]) dev wan1")
+        let watched = try Watched(lab)
+        #expect(try watched.expect("satisfied", "routed").gateways == [near[1], far[1]])
+        try second.setPeerCarrier(false)
+        let line = try watched.monitor.next { $0.gateways == [near[1]] }
+        #expect(line["reason"]?["message"]?.string == "\(family == "-6" ? "IPv6" : "IPv4") through wan0")
+        #expect(line.interfaceNames == ["wan0"])
     }
 
     @Test(arguments: [0, 1])

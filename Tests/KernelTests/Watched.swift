@@ -71,6 +71,10 @@ extension JSONLine {
     var gateways: [String] { self["gateways"]?.elements.compactMap { $0["address"]?.string } ?? [] }
     /// The name servers.
     var dnsServers: [String] { self["dnsServers"]?.elements.compactMap(\.string) ?? [] }
+    /// Whether a listed interface has a usable address.
+    func holds(_ address: String, _ interface: String) -> Bool {
+        self.interface(named: interface)?["addresses"]?.elements.contains(.string(address)) == true
+    }
     /// The code of an interface's reason.
     func reason(of interface: String) -> String? {
         self.interface(named: interface)?["reason"]?["code"]?.string

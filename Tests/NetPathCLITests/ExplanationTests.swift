@@ -36,7 +36,7 @@ import Testing
         #expect(explanation.rule.hasPrefix("Rule 2"))
         #expect(explanation.evidence.first == "To 1.1.1.1: a blackhole route or rule refuses packets")
         #expect(explanation.remedies.count == 2)
-        #expect(explanation.remedies.first?.== "If it is the kill switch of a VPN, connect the VPN")
+        #expect(explanation.remedies.first == "If it is the kill switch of a VPN, connect the VPN")
         #expect(explanation.remedies.last?.contains("`ip route show table all type blackhole`") == true)
     }
 

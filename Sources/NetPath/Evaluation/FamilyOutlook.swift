@@ -188,18 +188,9 @@ extension AssessedEvidence {
     /// bridge has an address but no route explains nothing when the cable is out; tunnels last, because they travel on
     /// the others.
     private var pools: [[Int]] {
-        let links = self.candidatePositions.filter { !self.interfaces[$0].isTunnel }
-        return [links.filter(self.standsOnHardware), links, self.candidatePositions]
-    }
-
-    private func standsOnHardware(_ position: Int) -> Bool {
-        var interface = self.interfaces[position]
-        for _ in 0..<8 {
-            if interface.isHardware == true { return true }
-            guard let parent = interface.parentIndex.flatMap({ self.byIndex[$0] }) else { return false }
-            interface = parent
-        }
-        return false
+        let links = self.candidatePositions.filter { !self.isTunnel(self.interfaces[$0]) }
+        let lines = links.filter { self.isHardware(self.interfaces[$0]) || self.interfaces[$0].kind == "ppp" }
+        return [lines, links, self.candidatePositions]
     }
 
     /// Strongest first: the step that is closest to a path.

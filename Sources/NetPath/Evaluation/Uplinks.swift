@@ -56,7 +56,8 @@ extension AssessedEvidence {
         return !hasHardware && interface.isParentElsewhere && interface.addresses.contains(where: \.isGlobal)
     }
 
-    private func isHardware(_ interface: NetworkInterface) -> Bool {
+    /// Whether an interface is hardware or stands on it.
+    func isHardware(_ interface: NetworkInterface) -> Bool {
         if interface.isHardware == true || interface.foundation == .hardware { return true }
         // Where a backend does not know, the type does.
         if interface.type == .wifi || interface.type == .cellular { return true }
