@@ -25,9 +25,7 @@ struct WalkRunner {
         defer { network.lab.close() }
         try network.take(walk.preparation)
         let configuration = "\(network.lab.directory)/netpath.yaml"
-        // The model's tunnels need nothing to travel on.
-        let rules = "interfaces: [{match: {kind: vxlan}, uplink: true}]\n"
-        try (self.backends("resolvConf: \(network.resolverFile)") + rules)
+        try (self.backends("resolvConf: \(network.resolverFile)") + WalkedNetwork.rules)
             .write(toFile: configuration, atomically: true, encoding: .utf8)
         let program = try WalkEnvironment.program
         let monitor = try network.lab.start(program, ["watch", "--json", "--config", configuration])

@@ -11,6 +11,9 @@ import NetPathTestKit
 /// file after it has looked at the network, so one mark tells little; but whoever shows a mark that was set when it
 /// showed another one has looked at the network in between.
 struct WalkedNetwork {
+    /// What a monitor's configuration has to say: the model's tunnels need nothing to travel on.
+    static let rules = "interfaces: [{match: {kind: vxlan}, uplink: true}]\n"
+
     let lab: NetworkNamespace
     let resolverFile: String
     private let beyond: String

@@ -195,16 +195,6 @@ extension Table {
             "wan5 has an address but no route to the internet",
             "Add a default route: `ip route add default via GATEWAY dev wan5`"
         ),
-        "a route over both legs (multipath), the second one's cable pulled": Advice(
-            "IPv4 through wan0; half of the next hops, through wan1, lose packets",
-            "Bring the other end of wan1 up",
-            "Let the kernel pass over next hops without a link, so that the others take all IPv4 packets: `sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`"
-        ),
-        "a route over both legs (multipath), the first one's cable pulled": Advice(
-            "IPv4 through wan1; half of the next hops, through wan0, lose packets",
-            "Bring the other end of wan0 up",
-            "Let the kernel pass over next hops without a link, so that the others take all IPv4 packets: `sysctl -w net.ipv4.conf.all.ignore_routes_with_linkdown=1`"
-        ),
         "the uplink becomes a member of a VRF, and its routes move to the table of that": Advice(
             "vrf0 has no address",
             "Run programs in the VRF: `ip vrf exec vrf0 COMMAND`; those outside of it do not see its routes"

@@ -42,7 +42,7 @@ struct ChaosLab {
         }
         self.orders = orders
         self.configuration = "\(directory)/netpath.yaml"
-        try backends("resolvConf: \(self.network.resolverFile)")
+        try (backends("resolvConf: \(self.network.resolverFile)") + WalkedNetwork.rules)
             .write(toFile: self.configuration, atomically: true, encoding: .utf8)
         self.monitor = try self.network.lab.start(
             MonitorProcess.builtProduct("ChaosCommand"),

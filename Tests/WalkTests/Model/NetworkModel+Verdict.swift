@@ -78,24 +78,22 @@ extension NetworkModel {
 
     /// How far a family is from a path, and why.
     private func outlook(_ family: Family, _ finding: Finding) -> (distance: Int, reason: String) {
-        let links = self.interfaces.filter { $0.kind != .tunnel }
-        let couldSend = (links.isEmpty ? self.interfaces : links).contains {
-            $0.hasCarrier && !$0.addresses(of: family).isEmpty
+        let alive = self.interfaces.filter(\.hasCarrier)
+        let isAddressed = alive.contains { !$0.addresses(of: family).isEmpty }
+        return switch finding {
+        case .path: (0, "routed")
+        case .deadEnd: (1, "noCarrier")
+        case .sourceless: (2, "noAddress")
+        case .nothing where isAddressed: (3, "noRoute")
+        case .rejected where isAddressed: (3, "routeRejects")
+        case .nothing, .rejected: (4, self.reasonOfInterfaces(alive))
         }
-        switch finding {
-        case .path: return (0, "routed")
-        case .deadEnd: return (1, "noCarrier")
-        case .sourceless: return (2, "noAddress")
-        case .rejected where couldSend: return (3, "routeRejects")
-        case .nothing, .rejected:
-            // Tunnels travel on the others, and explain something only where nothing else does.
-            for pool in [links, self.interfaces].map({ $0.filter(\.isUp) }) where !pool.isEmpty {
-                let alive = pool.filter(\.hasCarrier)
-                if alive.contains(where: { !$0.addresses(of: family).isEmpty }) { return (3, "noRoute") }
-                if alive.contains(where: { !$0.addresses.isEmpty }) { return (4, "noRoute") }
-                return (4, alive.isEmpty ? "noCarrier" : "noAddress")
-            }
-            return (4, self.interfaces.isEmpty ? "noInterface" : "allDown")
-        }
+    }
+
+    private func reasonOfInterfaces(_ alive: [Interface]) -> String {
+        if alive.contains(where: { !$0.addresses.isEmpty }) { return "noRoute" }
+        if !alive.isEmpty { return "noAddress" }
+        if self.interfaces.contains(where: \.isUp) { return "noCarrier" }
+        return self.interfaces.isEmpty ? "noInterface" : "allDown"
     }
 }
