@@ -150,7 +150,6 @@ struct RouteTests {
         let family = near[1].contains(":") ? "-6" : "-4"
         try lab.ip("\(family) route add default nexthop via \(near[1]) dev wan0 nexthop via \(far[1]) dev wan1")
         let watched = try Watched(lab)
-        // The first of several IPv6 next hops is whichever was added last.
         #expect(try Set(watched.expect("satisfied", "routed").gateways) == [near[1], far[1]])
         try second.setPeerCarrier(false)
         let line = try watched.monitor.next { $0.gateways == [near[1]] }
