@@ -282,10 +282,14 @@ struct LinkTable {
         return members.first { self.entries[$0].map(Self.hasCarrier) == true } ?? members.first
     }
 
+    /// The first members of a bridge, bond or VRF, by index.
+    func members(of index: UInt32) -> ArraySlice<UInt32> { self.members[index]?.indices.prefix(Self.spareLimit) ?? [] }
+
     /// What a bridge, bond or VRF stands on; nil for others, and for those that stand on something else.
     func foundation(of index: UInt32) -> NetworkInterface.Foundation? {
         // Of thousands of ports the first ones tell: hardware was there before containers.
-        guard let members = self.members[index]?.indices.prefix(Self.spareLimit), !members.isEmpty else { return nil }
+        let members = self.members(of: index)
+        guard !members.isEmpty else { return nil }
         var isOnTunnelsOnly = true
         for member in members {
             guard let interface = self.entries[member]?.interface else { continue }

@@ -31,7 +31,7 @@ final class TunnelLookup {
         var since: MonotonicTime
         /// How many packets had come in by then.
         var received: UInt64?
-        var stoodBesideDefaultRoute = false
+        var stoodBesideRoute = false
     }
 
     /// What routing events have to be heard of besides those about the internet.
@@ -148,16 +148,19 @@ final class TunnelLookup {
 
         var memory = self.memories[index] ?? Memory(since: self.clock.now())
         if beside.contains(where: { table.entries[$0]?.interface.defaultRoutes?.isEmpty == false }) {
-            memory.stoodBesideDefaultRoute = true
+            memory.stoodBesideRoute = true
         }
-        var packets = OuterPackets(routes: routes, stoodBesideDefaultRoute: memory.stoodBesideDefaultRoute)
+        var packets = OuterPackets(routes: routes)
         if !routes.contains(where: { $0.isAlive(in: table) }) {
             packets.isReceiving = self.isReceiving(index, routes, &memory)
             if !routes.contains(where: { $0.basis == .endpoint && !$0.isThrough([RouteLookup.loopback]) }) {
                 self.watched.isEveryRoute = true
-                packets.gatewayedInterfaces = self.gatewayedInterfaces(besides: index, table)
+                let gatewayed = self.gatewayedInterfaces(besides: index, table)
+                packets.gatewayedInterfaces = gatewayed
+                if !gatewayed.isEmpty { memory.stoodBesideRoute = true }
             }
         }
+        packets.stoodBesideRoute = memory.stoodBesideRoute
         memory.routes = routes
         self.memories[index] = memory
         return packets
@@ -191,6 +194,11 @@ final class TunnelLookup {
                 flow.interface = endpoint.zone
                 return flow
             }
+        }
+        if table.foundation(of: index) == .tunnels {
+            // What a bridge of tunnels sends is sent by one of them.
+            let ends = table.members(of: index).flatMap { self.endpoints(of: $0, table, nil) }
+            return Array(ends.prefix(Self.endpointLimit))
         }
         guard let entry = table.entries[index], let tunnel = entry.tunnel else { return [] }
         var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0)] } ?? []

@@ -200,9 +200,12 @@ extension AssessedEvidence {
         // The far end may be on the link.
         if usable.contains(where: { $0.addresses.contains { $0.isGlobal && $0.isUsable } }) { return .doubtful }
         if outer?.isReceiving == true { return .carried(by: nil) }
-        if uplinks.isEmpty, outer?.stoodBesideDefaultRoute != true { return .carried(by: nil) }
-        // A program may send frames without any address, as PPPoE does.
-        if !usable.isEmpty, tunnel.kind == "tun", outer?.stoodBesideDefaultRoute != true { return .doubtful }
+        // What had a route to travel on before needs an address to travel on now.
+        if outer?.stoodBesideRoute != true {
+            if uplinks.isEmpty { return .carried(by: nil) }
+            // A program may send frames without any address, as PPPoE does.
+            if !usable.isEmpty, tunnel.kind == "tun" { return .doubtful }
+        }
         return .notCarried(self.bestUplink(beside: outer).map { .interface($0) } ?? .nothingLeft)
     }
 

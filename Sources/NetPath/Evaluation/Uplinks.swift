@@ -53,7 +53,7 @@ extension AssessedEvidence {
         }
         if let outer, outer.names(interface.index) { return true }
         // On a host this is the other end of a container; in a container it is what there is.
-        return !hasHardware && interface.isParentElsewhere && interface.addresses.contains(where: \.isGlobal)
+        return !hasHardware && interface.isParentElsewhere
     }
 
     /// Whether an interface is hardware or stands on it.

@@ -10,9 +10,9 @@ public struct OuterPackets: Hashable, Sendable {
     public var routes: [OuterRoute]
     /// The interfaces that a route with a gateway leaves through which is not a default route; nil when nobody looked.
     public var gatewayedInterfaces: [UInt32]?
-    /// Whether another interface has had a default route while the backend watched the tunnel: then the tunnel is not
-    /// what a namespace was given as its only way out.
-    public var stoodBesideDefaultRoute: Bool
+    /// Whether another interface has had a default route, or one with a gateway, while the backend watched the tunnel:
+    /// then the tunnel is not what a namespace was given as its only way out.
+    public var stoodBesideRoute: Bool
     /// Whether packets keep coming in through the tunnel, long after the kernel began to answer as it does.
     public var isReceiving: Bool
 
@@ -20,12 +20,12 @@ public struct OuterPackets: Hashable, Sendable {
     public init(
         routes: [OuterRoute] = [],
         gatewayedInterfaces: [UInt32]? = nil,
-        stoodBesideDefaultRoute: Bool = false,
+        stoodBesideRoute: Bool = false,
         isReceiving: Bool = false
     ) {
         self.routes = routes
         self.gatewayedInterfaces = gatewayedInterfaces
-        self.stoodBesideDefaultRoute = stoodBesideDefaultRoute
+        self.stoodBesideRoute = stoodBesideRoute
         self.isReceiving = isReceiving
     }
 }

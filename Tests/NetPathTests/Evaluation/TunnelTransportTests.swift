@@ -247,12 +247,14 @@ import Testing
     @Test func theEndMayBeOnTheLink() throws {
         let lan = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
         #expect(try self.verdict(self.seeing([lan], OuterPackets())).reason.message.contains("not known"))
+        let knew = OuterPackets(stoodBesideRoute: true)
+        #expect(try self.verdict(self.seeing([lan], knew)).reason.message.contains("not known"))
     }
 
     @Test func aProgramMaySendFramesWithoutAnAddress() throws {
         let bare = NetworkInterface.wired("eth0", 2)
         #expect(try self.verdict(self.seeing([bare], OuterPackets())).status == .satisfied)
-        let knew = OuterPackets(stoodBesideDefaultRoute: true)
+        let knew = OuterPackets(stoodBesideRoute: true)
         #expect(try self.verdict(self.seeing([bare], knew)).reason.code == .noAddress)
         let gre = NetworkInterface.tunnel("gre1", 8, kind: "gre").with("10.8.0.2/24").changed {
             $0.outerPackets = OuterPackets()
@@ -266,7 +268,7 @@ import Testing
         #expect(verdict.reason.message == "IPv4 through tun0")
         #expect(verdict.carriedBy == nil)
         // What a container was left with.
-        let orphan = OuterPackets(stoodBesideDefaultRoute: true)
+        let orphan = OuterPackets(stoodBesideRoute: true)
         #expect(try self.verdict(self.seeing([.loopback()], orphan)).reason.code == .noInterface)
         let bridge = NetworkInterface.virtual("docker0", 4, kind: "bridge").with("172.17.0.1/16")
         #expect(try self.verdict(self.seeing([bridge], OuterPackets())).status == .satisfied)
@@ -277,6 +279,8 @@ import Testing
         let dead = veth.with("172.17.0.2/16").withoutCarrier()
         #expect(try self.verdict(self.seeing([dead], self.beside((dead, 0, true)))).reason.code == .noCarrier)
         #expect(try self.verdict(self.seeing([dead], OuterPackets())).reason.code == .noCarrier)
+        #expect(try self.verdict(self.seeing([veth.withoutCarrier()], OuterPackets())).reason.code == .noCarrier)
+        #expect(try self.verdict(self.seeing([veth], OuterPackets())).status == .satisfied)
         // Beside hardware it is the other end of a container.
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
         let host = veth.with("172.17.0.1/16")
