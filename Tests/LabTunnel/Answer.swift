@@ -8,6 +8,8 @@
 struct Answer {
     /// The UDP port of ``TunnelCarrier``; what follows the UDP header is an IP packet.
     static let tunnelPort: UInt16 = 51_820
+    /// A UDP port at which the far ends of tunnels answer without a tunnel, to whom they would answer through it.
+    static let endpointPort: UInt16 = 51_821
 
     /// The hardware address of every machine, a locally administered one.
     private static let hardwareAddress: [UInt8] = [0x02, 0, 0, 0, 0, 0x01]
@@ -160,9 +162,12 @@ struct Answer {
         let start = range.lowerBound
         let payload = (start + 8)..<range.upperBound
         switch self.word(start + 2) {
-        case Self.tunnelPort:
+        case Self.tunnelPort, Self.endpointPort:
+            let isTunnelled = self.word(start + 2) == Self.tunnelPort
             let source = Array(self.bytes[addresses].suffix(addresses.count / 2))
-            guard !self.innerAddresses.contains(source), self.answerPacket(payload) else { return false }
+            guard !self.innerAddresses.contains(source), !isTunnelled || self.answerPacket(payload) else {
+                return false
+            }
             self.swap(start, start + 2, count: 2)
         // VXLAN: a header of eight bytes, then a frame. Both ends listen on the same port (RFC 7348).
         case 4789, 8472:

@@ -114,6 +114,7 @@ extension NetworkNamespace {
     /// - Parameters:
     ///   - groups: Numeric addresses; when every address of one group has answered nothing is waited for any more.
     ///   - bound: How long to wait where they do not.
+    ///   - port: The UDP port; 51821 asks the far end of a datagram tunnel whether it would answer there.
     ///   - options: How the datagrams are steered.
     ///   - refusals: How often in succession the kernel has to refuse to connect to an address, for want of a route,
     ///     until it is not waited for; nil where a route may still come.
@@ -122,12 +123,13 @@ extension NetworkNamespace {
     public func answers(
         from groups: [[String]],
         within bound: Duration,
+        port: Int = 7,
         options: DatagramOptions = DatagramOptions(),
         refusals: Int? = nil
     ) throws -> Set<String> {
         let words =
             [try MonitorProcess.builtProduct("LabTunnel"), "probe", "\(Int(bound / .milliseconds(1)))"]
-            + groups.map { $0.joined(separator: ",") } + options.arguments
+            + groups.map { $0.joined(separator: ",") } + ["--port", "\(port)"] + options.arguments
             + (refusals.map { ["--refusals", "\($0)"] } ?? [])
         let answer = try JSONValue(json: run(words.map(shellQuoted).joined(separator: " ")))
         return Set(answer["answered"]?.elements.compactMap(\.string) ?? [])

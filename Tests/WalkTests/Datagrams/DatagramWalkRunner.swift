@@ -22,6 +22,9 @@ struct DatagramWalkRunner {
     enum Exemption: String, CaseIterable, Sendable {
         /// What is broken is the route to the endpoint alone; another uplink, or another route, may be the one it needs.
         case endpointRouteBroken
+        /// Of the tunnel's packets only the mark is known, which leads nowhere else, and the endpoint is on the link: the
+        /// one case in which the program says no although datagrams come back.
+        case markedEndpointOnLink
         /// There is no uplink at all: what holds the tunnel may send from another namespace, as slirp4netns does.
         case noUplink
     }
@@ -90,7 +93,7 @@ struct DatagramWalkRunner {
         let isSaidNow = line["status"] == "satisfied"
         isTrue = try self.stage.lab.reachesInternet(within: Self.patience)
         guard isTrue != isSaidNow else { return }
-        if isSaidNow, let exemption = try self.exemption(faults) {
+        if let exemption = try isSaidNow ? self.exemption(faults) : self.exemptionOfNo() {
             self.outcome.exempt[exemption, default: 0] += 1
             return
         }
@@ -104,6 +107,18 @@ struct DatagramWalkRunner {
         )
     }
 
+    /// Why nobody could know that datagrams come back: marked ones come back from the endpoint and from nowhere else.
+    private func exemptionOfNo() throws -> Exemption? {
+        let network = self.walk.network
+        guard self.walk.kind == .endpointUnknown, network.tunnel?.entry.mark != nil,
+            case .onLink? = network.tunnel?.exit
+        else { return nil }
+        let internet = DatagramNetwork.Family.allCases.flatMap(NetworkNamespace.internet).map { [$0] }
+        let asTunnel = network.endpointOptions
+        let isAlone = try self.stage.lab.answers(from: internet, within: Self.moment, options: asTunnel).isEmpty
+        return isAlone ? .markedEndpointOnLink : nil
+    }
+
     /// Why nobody could know that datagrams do not come back, decided by other datagrams: one that is sent as the tunnel
     /// sends its own does not come back, but one to the router of some uplink does.
     private func exemption(_ faults: Set<Fault>) throws -> Exemption? {
@@ -115,7 +130,8 @@ struct DatagramWalkRunner {
         // The mark of a tunnel shows that its packets are to leave from here.
         if uplinks.isEmpty { return tunnel.entry.mark == nil ? .noUplink : nil }
         let lab = self.stage.lab
-        guard try lab.answers(from: [[endpoint]], within: Self.moment, options: network.endpointOptions).isEmpty else {
+        let asTunnel = network.endpointOptions
+        guard try lab.answers(from: [[endpoint]], within: Self.moment, port: 51_821, options: asTunnel).isEmpty else {
             return nil
         }
         let isUsable = try uplinks.contains { uplink in
