@@ -113,7 +113,7 @@ extension SetupTable {
             "eth0",
             "address replace fe80::2/64 dev eth0 nodad",
             "address replace 203.0.113.5/32 dev eth0",
-            "route replace default via inet6 fe80::1 dev eth0"
+            "-4 route replace default via inet6 fe80::1 dev eth0"
         )
         return Setup("an IPv4 default through an IPv6 gateway", uplinks: [eth0], steps: eth0.failures())
     }

@@ -22,7 +22,7 @@ extension SetupTable {
         let swp1 = Uplink(
             "swp1",
             "address replace fe80::2/64 dev swp1 nodad",
-            "route replace default via inet6 fe80::1 dev swp1 src 203.0.113.77"
+            "-4 route replace default via inet6 fe80::1 dev swp1 src 203.0.113.77"
         )
         let wg0 = wireGuardForIPv4(to: "198.51.100.9")
         return Setup(
