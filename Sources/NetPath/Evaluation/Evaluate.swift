@@ -41,8 +41,9 @@ extension AssessedEvidence {
         if let satisfied = self.satisfied(findings) {
             verdict = satisfied
         } else {
-            // "No" needs positive evidence, and an unanswered question is none.
-            guard !findings.contains(.unknown) else { return nil }
+            // "No" needs positive evidence, and an unanswered question is none, unless nothing could carry a packet
+            // whatever the answer.
+            guard !findings.contains(.unknown) || self.seesNothingUsable else { return nil }
             verdict = self.notSatisfied(findings)
             // Only when something else than an event can change it; a satisfied path needs no clock.
             verdict.reviseAt = self.assessments.values.lazy.compactMap(\.reviseAt).min()
@@ -53,6 +54,18 @@ extension AssessedEvidence {
 
     /// What the kernel's answers mean for each family.
     var findings: [FamilyFinding] { AddressFamily.allCases.map(self.finding) }
+
+    /// Whether all interfaces are seen, none is usable, and no answer names another one.
+    private var seesNothingUsable: Bool {
+        let isAnyUsable = self.interfaces.indices.contains { position in
+            self.interfaces[position].type != .loopback && self.assessments.values[position].isUsable
+        }
+        return !isAnyUsable && !self.observation.isAbridged && !self.observation.representatives.isEmpty
+            && self.observation.representatives.allSatisfy { representative in
+                guard case .route(let route) = representative.answer else { return true }
+                return !route.legs.isEmpty && route.legs.allSatisfy { self.byIndex[$0.interfaceIndex] != nil }
+            }
+    }
 
     private func finding(for family: AddressFamily) -> FamilyFinding {
         .weigh(

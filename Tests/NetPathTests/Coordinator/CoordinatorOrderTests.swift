@@ -11,7 +11,7 @@ import Testing
     private static let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"))
     private static let moved = Observation.online(.wired("eth1", 3).with("2001:db8::7/64"))
     private static let step = Observation.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
-    private static let unknown = Observation.noLink.unanswered(.ipv6)
+    private static let unknown = Self.online.unanswered(.ipv4)
     private static let answered = Observation.probing(ProbeOutcome(target: "a:1", result: .connected))
     private static let failed = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut))
 

@@ -79,7 +79,7 @@ import Testing
     @Test func noOpinionIsNoPath() {
         var harness = CoordinatorHarness(.active)
         harness.start()
-        harness.report(0, self.noLink.unanswered(.ipv6))
+        harness.report(0, self.online.unanswered(.ipv4))
         harness.advance(by: .seconds(60))
         harness.end(0)
         harness.advance(by: .seconds(60))
@@ -248,7 +248,7 @@ import Testing
         var harness = CoordinatorHarness(.active)
         harness.start()
         harness.report(0, self.online)
-        harness.report(0, self.noLink.unanswered(.ipv4))
+        harness.report(0, self.online.unanswered(.ipv4))
         #expect(harness.path?.status == .satisfied)
         #expect(harness.path?.isStale == true)
         #expect(harness.health == [.healthy])

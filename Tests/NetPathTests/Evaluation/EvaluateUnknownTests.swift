@@ -30,6 +30,20 @@ import Testing
         #expect(self.status(noRoute.answering(.ipv4, .route(Route(legs: [])))) == nil, "a route, but where to?")
     }
 
+    @Test func anUnansweredQuestionMattersOnlyWhereSomethingCouldCarryPackets() throws {
+        let policy = EvaluationPolicy()
+        for observation in [Observation.seeing(.loopback(), self.eth0.withoutCarrier()), .seeing(.loopback())] {
+            let answered = try #require(evaluate(observation, policy: policy, now: self.now))
+            for family in AddressFamily.allCases {
+                #expect(evaluate(observation.unanswered(family), policy: policy, now: self.now) == answered)
+            }
+        }
+        let noLink = Observation.seeing(.loopback(), self.eth0.withoutCarrier())
+        #expect(self.status(noLink.unanswered(.ipv6).routed(.ipv4, through: self.eth0)) == .unsatisfied)
+        let elsewhere = RouteAnswer.route(Route(legs: [RouteLeg(interfaceIndex: 99)]))
+        #expect(self.status(noLink.unanswered(.ipv6).answering(.ipv4, elsewhere)) == nil, "99 may be usable")
+    }
+
     @Test func aNoForOneHalfIsEnoughWhicheverHalfItIs() {
         let noRoute = Observation.seeing(self.eth0)
         #expect(self.status(noRoute.answering(.ipv4, .noRoute, .unknown)) == .unsatisfied)

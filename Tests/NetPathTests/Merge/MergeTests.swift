@@ -10,6 +10,7 @@ import Testing
     private static let yes = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"), gateway: "192.0.2.1")
     private static let step = Observation.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
     private static let no = Observation.noLink
+    private static let unsure = Self.yes.unanswered(.ipv4)
     private static let answered = Observation.probing(ProbeOutcome(target: "a:1", result: .connected))
     private static let failed = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut))
 
@@ -135,7 +136,7 @@ import Testing
 
     @Test(arguments: MergePolicy.allCases)
     func whoHasNoOpinionDoesNotVote(policy: MergePolicy) {
-        let unknown = Self.no.unanswered(.ipv4)
+        let unknown = Self.unsure
         #expect(Self.merged([unknown, Self.yes, nil], policy)?.status == .satisfied)
         #expect(Self.merged([unknown, nil], policy) == nil)
         #expect(Self.merged([], policy) == nil)
@@ -155,7 +156,7 @@ import Testing
         #expect(merge([broken, Self.opinion("b1", partialNo)], policy: policy) == nil)
         let silent = [Self.opinion("silent", nil), Self.opinion("b1", partialNo)]
         #expect(merge(silent, policy: policy)?.status == .unsatisfied)
-        let unsure = [Self.opinion("unsure", Self.no.unanswered(.ipv4)), Self.opinion("b1", partialNo)]
+        let unsure = [Self.opinion("unsure", Self.unsure), Self.opinion("b1", partialNo)]
         #expect(merge(unsure, policy: policy, strongest: 0) == nil, "it had an opinion once")
         let partialYes = Self.yes.changed { $0.isPartial = true }
         #expect(Self.merged([Self.no, partialYes], .any)?.status == .satisfied, "a yes is a yes")

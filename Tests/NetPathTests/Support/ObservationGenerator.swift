@@ -15,10 +15,11 @@ enum ObservationGenerator {
         }
         for position in observation.representatives.indices {
             let family = observation.representatives[position].destination.family
+            let indices = observation.interfaces?.map(\.index) ?? []
             let isLikeTheOneBefore = position % 2 == 1 && Int.random(in: 0..<4, using: &generator) > 0
             observation.representatives[position].answer =
                 isLikeTheOneBefore
-                ? observation.representatives[position - 1].answer : self.answer(family, using: &generator)
+                ? observation.representatives[position - 1].answer : self.answer(family, indices, using: &generator)
         }
         return observation
     }
@@ -46,7 +47,11 @@ enum ObservationGenerator {
         return interface
     }
 
-    private static func answer(_ family: AddressFamily, using generator: inout SeededGenerator) -> RouteAnswer {
+    private static func answer(
+        _ family: AddressFamily,
+        _ indices: [UInt32],
+        using generator: inout SeededGenerator
+    ) -> RouteAnswer {
         switch Int.random(in: 0..<10, using: &generator) {
         case 0: return .unknown
         case 1, 2, 3: return .noRoute
@@ -54,7 +59,7 @@ enum ObservationGenerator {
         default:
             let legs = (0..<Int.random(in: 1...2, using: &generator)).map { _ in
                 RouteLeg(
-                    interfaceIndex: UInt32.random(in: 1...6, using: &generator),
+                    interfaceIndex: self.pick(indices, &generator),
                     isDown: self.chance(1, &generator)
                 )
             }
@@ -97,7 +102,14 @@ enum ObservationGenerator {
                 }
                 forgotten.append(("\(fact) of interface \(position)", less))
             }
-            forgotten.append(("interface \(position)", observation.changed { $0.interfaces?.remove(at: position) }))
+            // Those that a route names; of the others a list has all that are usable.
+            let isNamed = observation.representatives.contains { representative in
+                guard case .route(let route) = representative.answer else { return false }
+                return route.legs.contains { $0.interfaceIndex == observation.interfaces?[position].index }
+            }
+            if isNamed {
+                forgotten.append(("interface \(position)", observation.changed { $0.interfaces?.remove(at: position) }))
+            }
         }
         for position in observation.representatives.indices {
             func answering(_ answer: RouteAnswer) -> Observation {
