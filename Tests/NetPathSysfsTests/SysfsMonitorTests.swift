@@ -84,6 +84,34 @@ import Testing
         #expect("\(try #require(error))" == "neither /nonexistent/net/dev nor /nonexistent/sys/class/net can be read")
     }
 
+    /// `ipv6.disable=1`: neither if_inet6 nor ipv6_route is there, which is a plain no and no limitation.
+    @Test func aKernelWithoutIPv6SaysNo() throws {
+        let sysfs = try FakeSysfs()
+        var options = SysfsMonitor.Options()
+        options.sysfs = sysfs.root
+        options.procfs = sysfs.root
+        try sysfs.add("eth0", 2)
+        func write(_ lines: String) throws {
+            let header = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+            try (header + lines).write(toFile: "\(sysfs.root)/route", atomically: true, encoding: .utf8)
+        }
+        let session = SysfsSession(options: options, queries: FakeQueries(["eth0": 2]), clock: SystemMonotonicClock())
+        func look() throws -> PathStatus? {
+            let (observation, _) = try session.look()
+            #expect(observation.limitations == [])
+            #expect(
+                observation.representatives.allSatisfy { $0.destination.family == .ipv4 || $0.answer == .noRoute }
+            )
+            return evaluate(observation, policy: EvaluationPolicy(), now: observation.observedAt)?.status
+        }
+        try write("")
+        #expect(try look() == .unsatisfied)
+        try write("eth0\t00000000\t00000000\t0001\t0\t0\t0\t00000000\t0\t0\t0\n")
+        #expect(try look() != nil)
+        try write("")
+        #expect(try look() == .unsatisfied)
+    }
+
     @Test func unreadableTablesAreUnknownAndNeverANo() throws {
         let sysfs = try FakeSysfs()
         var options = SysfsMonitor.Options()
