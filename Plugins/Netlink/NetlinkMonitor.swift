@@ -21,6 +21,12 @@ public struct NetlinkMonitor: PathMonitor {
         ///
         /// When it overflows everything is read again.
         public var receiveBuffer = 1 << 20
+        /// Whether a datagram socket may be connected to learn which IPv6 source address programs get, where no route
+        /// is for all of them.
+        ///
+        /// Nothing is sent, but an IPsec policy may start a negotiation (`xfrm_lookup`, net/xfrm/xfrm_policy.c). Without
+        /// it the addresses there are are tried one after the other.
+        public var connectsForSource = true
         /// Where sysfs is mounted.
         public var sysfs = "/sys"
         /// The resolver's configuration file.
@@ -85,6 +91,7 @@ extension NetlinkMonitor {
             options.representatives = section.representatives
             // The kernel's minimum is about 2 KiB.
             options.receiveBuffer = section.integer("receiveBuffer", default: options.receiveBuffer, in: 2048...1 << 30)
+            options.connectsForSource = section.boolean("connectForSource", default: options.connectsForSource)
             options.sysfs = section.string("sysfs", default: options.sysfs)
             options.resolvConf = section.string("resolvConf", default: options.resolvConf)
             return NetlinkMonitor(options)

@@ -57,14 +57,21 @@ final class NetlinkSession {
         self.mailbox = mailbox
         self.events = try NetlinkSocket()
         self.queries = try KernelQueries()
-        self.lookup = RouteLookup(self.queries, clock: context.clock)
+        let packet = Flow.ofPrograms(to: IPAddress(ipv6: 0))
+        let lookup = RouteLookup(
+            self.queries,
+            packet: packet,
+            mayConnect: options.connectsForSource,
+            clock: context.clock
+        )
+        self.lookup = lookup
         self.tunnels = TunnelLookup(
             self.queries,
-            self.lookup,
+            lookup,
             clock: context.clock,
             representatives: options.representatives
         )
-        self.questions = options.representatives.map(RouteLookup.Question.init)
+        self.questions = options.representatives.map { RouteLookup.Question(lookup.packet.with(\.destination, $0)) }
         self.representatives = options.representatives.map { RepresentativeRoute(to: $0, .unknown) }
         self.resolverFile = ResolverFile(path: options.resolvConf)
         self.radioSwitches = RadioSwitches(path: options.radioSwitches)
@@ -115,6 +122,7 @@ final class NetlinkSession {
         for family in self.lookup.unsupportedFamilies {
             self.limit("the kernel does not answer what it would do with \(family.rawValue) packets")
         }
+        for family in self.lookup.absentFamilies { self.context.log(.info, "this kernel has no \(family.rawValue)") }
     }
 
     private func limit(_ limitation: String) {
@@ -131,7 +139,7 @@ final class NetlinkSession {
     ///
     /// - Throws: ``NetlinkError`` when the event socket does not work any more.
     func run() throws {
-        if let resolver = try? NetlinkRouteResolver(clock: self.context.clock) { self.context.offer(resolver) }
+        self.offerResolver()
         try self.readEverything()
         self.report(even: true)
         while true {
@@ -171,6 +179,15 @@ final class NetlinkSession {
             if let confirmAt, confirmAt <= self.context.clock.now() { self.confirm() }
             self.report(even: isAsked)
         }
+    }
+
+    private func offerResolver() {
+        let resolver = try? NetlinkRouteResolver(
+            packet: self.lookup.packet,
+            mayConnect: self.options.connectsForSource,
+            clock: self.context.clock
+        )
+        if let resolver { self.context.offer(resolver) }
     }
 
     private func timeout() -> Duration? {
@@ -245,10 +262,10 @@ final class NetlinkSession {
             self.stale = .all
             self.confirmSoon()
         case RTM_NEWROUTE, RTM_NEWRULE:
-            if message.type == RTM_NEWRULE { self.tunnels.invalidateRules() }
+            if message.type == RTM_NEWRULE { self.lookup.rulesChanged() }
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
         case RTM_DELROUTE, RTM_DELRULE:
-            if message.type == RTM_DELRULE { self.tunnels.invalidateRules() }
+            if message.type == RTM_DELRULE { self.lookup.rulesChanged() }
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
         case RTM_NEWNEIGH, RTM_DELNEIGH:
@@ -316,7 +333,7 @@ final class NetlinkSession {
         self.table = fresh
         _ = self.askAbout(self.gateways.used.union(self.gateways.silent))
         self.dnsServers = self.resolverFile.servers()
-        self.tunnels.invalidateRules()
+        self.lookup.rulesChanged()
         self.stale = .all
         self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
     }
@@ -364,14 +381,14 @@ final class NetlinkSession {
         self.stale = Staleness()
         if stale.families.isEmpty { return }
         self.tunnels.invalidate()
-        let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].destination.family) }
+        let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].family) }
         var interfaces: [UInt32] = []
         var defaultRoutes: [RouteLookup.DefaultRouteQuestion] = []
         for index in self.table.principals where stale.concerns(index) {
             interfaces.append(index)
             guard self.table.mayHaveDefaultRoutes(index) else { continue }
             for family in AddressFamily.allCases where stale.families.cover(family) {
-                let position = self.questions.indices.first { self.questions[$0].destination.family == family }
+                let position = self.questions.indices.first { self.questions[$0].family == family }
                 if let position { defaultRoutes.append((index, position)) }
             }
         }
@@ -379,7 +396,8 @@ final class NetlinkSession {
         let (answers, routes) = self.lookup.answers(
             to: asked,
             of: self.questions,
-            defaultRoutes: defaultRoutes
+            defaultRoutes: defaultRoutes,
+            from: self.table.sources
         )
         for (position, answer) in zip(asked, answers) { self.representatives[position].answer = answer }
         var next = 0

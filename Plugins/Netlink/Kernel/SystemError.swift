@@ -3,27 +3,20 @@
 
 import Glibc
 
-/// An error number of the system (`errno(3)`), as the kernel puts it into answers.
+/// An error number of the system (`errno(3)`), as the kernel puts it into answers; ``LookupFailure`` tells what it means
+/// there.
 struct SystemError: Error, Hashable {
     let number: Int32
 
-    /// No route, or a route of type throw.
     static let networkUnreachable = SystemError(number: ENETUNREACH)
-    /// A route of type unreachable.
     static let hostUnreachable = SystemError(number: EHOSTUNREACH)
-    /// A route of type blackhole, or a request the kernel does not understand.
     static let invalid = SystemError(number: EINVAL)
-    /// A route of type prohibit.
     static let accessDenied = SystemError(number: EACCES)
-    /// The kernel has no such family; IPv6 may be compiled out or switched off.
     static let noSuchFamily = SystemError(number: EAFNOSUPPORT)
-    /// The kernel has no such object.
     static let noSuchObject = SystemError(number: ESRCH)
-    /// There is no interface of that index.
     static let noSuchDevice = SystemError(number: ENODEV)
-    /// The kernel does not support the request.
+    static let noAddress = SystemError(number: EADDRNOTAVAIL)
     static let notSupported = SystemError(number: EOPNOTSUPP)
-    /// A sandbox forbids the request.
     static let notPermitted = SystemError(number: EPERM)
     /// Nothing came back in time.
     static let timedOut = SystemError(number: ETIMEDOUT)

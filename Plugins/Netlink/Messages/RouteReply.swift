@@ -19,7 +19,9 @@ struct RouteReply: Hashable {
     var table: UInt32
     /// In how long the route ends, when it has a lifetime.
     var expiresIn: Duration?
+}
 
+extension RouteReply {
     /// The length of struct rtmsg.
     private static let headerLength = 12
 

@@ -31,6 +31,8 @@ struct Flow: Hashable {
 
         static let tcp: UInt8 = 6
         static let udp: UInt8 = 17
+        /// The port of HTTPS, which most programs connect to.
+        static let https: UInt16 = 443
     }
 
     /// A packet that goes to an address, with nothing else decided.

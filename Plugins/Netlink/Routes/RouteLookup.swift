@@ -1,55 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import CNetlink
 import NetPath
 
 /// Asks the kernel what it would do with packets: the forwarding decision itself, not the tables it is made from.
 ///
 /// One lookup takes about 4 µs whatever the size of the tables, and honours policy rules, VPN tables, metrics,
-/// multipath and next-hop objects.
+/// multipath and next-hop objects. The answer is that for a TCP connection to the port of HTTPS of a program that runs
+/// as the monitor does: the same user, and a control group with the same settings of sockets.
+///
+/// The kernel asks itself twice for a program that connects without a source address, and so do the extensions here:
+/// see ``RouteLookup/confirm(_:of:)`` and ``RouteLookup/askWithSources(_:at:of:from:)``.
 final class RouteLookup {
-    private let queries: KernelQueries
-    private let clock: any MonotonicClock
-    /// Families for which EINVAL means that the kernel does not know the request, and not a blackhole.
+    let kernel: any RouteKernel
+    let clock: any MonotonicClock
+    /// Whether a socket may be connected to learn the source address that programs get.
+    let mayConnect: Bool
+    /// A packet of a program here, to any destination.
+    let packet: Flow
+    /// Families of which the kernel does not tell what it would do.
     private let unsupported: Set<AddressFamily>
+    /// The families this kernel has none of.
+    let absentFamilies: [AddressFamily]
     /// When the first of the answering routes of a family ends, where any has a lifetime.
     private var expiries: [AddressFamily: MonotonicTime] = [:]
-
-    /// The requests about one destination, which are the same after every event.
-    struct Question {
-        let destination: IPAddress
-        fileprivate let verdict: NetlinkRequest
-        fileprivate let source: NetlinkRequest
-        /// For the default route of an interface, towards the destination.
-        fileprivate let throughInterface: NetlinkRequest
-
-        init(_ destination: IPAddress) {
-            self.destination = destination
-            let flow = Flow(to: destination)
-            self.verdict = .route(flow, matchesTable: true)
-            self.source = .route(flow, matchesTable: false)
-            self.throughInterface = .route(flow.with(\.interface, 0), matchesTable: true)
-        }
-    }
+    /// The policy rules; nil until they are needed, and after they changed.
+    var knownRules: [RoutingRule]?
+    /// Whether the last answers for the representatives of IPv6 depended on the source address.
+    var dependsOnSource = false
 
     /// Finds out what the kernel can answer.
-    init(_ queries: KernelQueries, clock: any MonotonicClock) {
-        self.queries = queries
+    ///
+    /// - Parameters:
+    ///   - kernel: Whom to ask.
+    ///   - packet: A packet of a program here.
+    ///   - mayConnect: Whether a socket may be connected to learn the source address that programs get.
+    ///   - clock: The clock of expiries.
+    init(_ kernel: any RouteKernel, packet: Flow, mayConnect: Bool, clock: any MonotonicClock) {
+        self.kernel = kernel
         self.clock = clock
-        // A blackhole answers EINVAL, and so does a kernel that does not know FIB_MATCH; nobody blackholes loopback.
-        let loopback = [IPAddress(ipv4: 0x7F00_0001), IPAddress(ipv6: 1)]
+        self.mayConnect = mayConnect
+        // A blackhole answers EINVAL, and so does a kernel that does not know FIB_MATCH or one of the attributes; nobody
+        // blackholes loopback.
+        func errors(_ packet: Flow) -> [AddressFamily: SystemError] {
+            let loopback = [IPAddress(ipv4: 0x7F00_0001), IPAddress(ipv6: 1)]
+            let replies = kernel.routes(
+                loopback.map { .route(packet.with(\.destination, $0).with(\.interface, nil), matchesTable: true) }
+            )
+            var errors: [AddressFamily: SystemError] = [:]
+            for (address, reply) in zip(loopback, replies) {
+                if case .failure(let error) = reply { errors[address.family] = error }
+            }
+            return errors
+        }
+        var packet = packet
+        var found = errors(packet)
+        if found.values.contains(where: Self.isMisunderstanding) {
+            let plain = packet.with(\.userID, nil).with(\.transport, nil)
+            let errors = errors(plain)
+            if errors != found { (packet, found) = (plain, errors) }
+        }
+        self.packet = packet
+        // A kernel that answers for one family understands the question, and then has none of the other.
+        let isUnderstood = AddressFamily.allCases.contains { found[$0].map(Self.isMisunderstanding) != true }
+        self.absentFamilies = AddressFamily.allCases.filter { family in
+            isUnderstood && found[family].map(LookupFailure.init) == .noSuchFamily
+        }
+        let absent = self.absentFamilies
         self.unsupported = Set(
-            loopback.filter { address in
-                let request = NetlinkRequest.route(Flow(to: address), matchesTable: true)
-                guard case .failure(let error) = queries.ask(request, RouteReply.init) else { return false }
-                return [.invalid, .notSupported, .notPermitted, .timedOut, .broken, .badAnswer].contains(error)
-            }.map(\.family)
+            found.filter { !absent.contains($0.key) && Self.isMisunderstanding($0.value) }.keys
         )
+    }
+
+    /// Whether an error to a question about loopback means that the kernel does not answer such questions.
+    private static func isMisunderstanding(_ error: SystemError) -> Bool {
+        error == .invalid || [.cannotTell, .noSuchFamily].contains(LookupFailure(error))
     }
 
     /// The families the kernel does not answer for.
     var unsupportedFamilies: [AddressFamily] { AddressFamily.allCases.filter(self.unsupported.contains) }
+
+    // MARK: Expiry
 
     /// When the first of the answering routes with a lifetime ends; the kernel announces that up to 30 s late.
     var earliestExpiry: MonotonicTime? { self.expiries.isEmpty ? nil : self.expiries.values.min() }
@@ -59,45 +90,58 @@ final class RouteLookup {
         if !self.expiries.isEmpty { self.expiries[family] = nil }
     }
 
-    /// Asks about one destination.
-    func route(to destination: IPAddress) -> RouteAnswer {
-        self.answers(to: [0], of: [Question(destination)], defaultRoutes: []).answers[0]
+    func noteExpiry(_ reply: RouteReply, _ family: AddressFamily) {
+        guard let expiresIn = reply.expiresIn else { return }
+        let expiry = self.clock.now() + expiresIn
+        self.expiries[family] = min(self.expiries[family] ?? expiry, expiry)
     }
 
-    /// Asks about one destination that only one interface may lead to.
-    ///
-    /// Only the route as it stands in the table counts, and errors say nothing about why, as with default routes.
-    func route(to destination: IPAddress, through interface: UInt32) -> RouteAnswer {
-        func ask(matchesTable: Bool) -> Result<RouteReply, SystemError> {
-            let flow = Flow(to: destination).with(\.interface, interface)
-            return self.replies([.route(flow, matchesTable: matchesTable)], about: [destination])[0]
+    // MARK: Asking
+
+    /// The requests about one packet, which are the same after every event.
+    struct Question {
+        let flow: Flow
+        let verdict: NetlinkRequest
+        let source: NetlinkRequest
+        /// For the default route of an interface, towards the destination.
+        let throughInterface: NetlinkRequest
+
+        var family: AddressFamily { self.flow.destination.family }
+
+        init(_ flow: Flow) {
+            self.flow = flow
+            self.verdict = .route(flow, matchesTable: true)
+            self.source = .route(flow, matchesTable: false)
+            self.throughInterface = .route(flow.with(\.interface, 0), matchesTable: true)
         }
-        let answer = self.answer(ask(matchesTable: true), family: destination.family)
-        guard case .route(var route) = answer else { return answer == .unknown ? .unknown : .noRoute }
-        // A multipath answer holds the legs of other devices too.
-        route.legs.removeAll { $0.interfaceIndex != interface }
-        guard !route.legs.isEmpty else { return .noRoute }
-        if case .success(let reply) = ask(matchesTable: false) {
-            route.source = reply.source.map { .address($0) } ?? .none
-        }
-        return .route(route)
+    }
+
+    /// The addresses that packets of a family may be sent from, of one interface or of all; asked for only when an
+    /// answer depends on them.
+    typealias SourceAddresses = (AddressFamily, UInt32?) -> [IPAddress]
+
+    /// Asks about one packet.
+    func route(_ flow: Flow, from sources: SourceAddresses) -> RouteAnswer {
+        self.answers(to: [0], of: [Question(flow)], defaultRoutes: [], from: sources).answers[0]
     }
 
     /// The default route an interface would use, towards the destination of the question at a position.
     typealias DefaultRouteQuestion = (interface: UInt32, position: Int)
 
-    /// Asks about destinations, and for default routes of interfaces, with as few system calls as possible: they are
-    /// most of what an event costs.
+    /// Asks about packets, and for default routes of interfaces, with as few system calls as possible: they are most of
+    /// what an event costs.
     ///
     /// - Parameters:
-    ///   - asked: The positions of the destinations to ask about.
+    ///   - asked: The positions of the packets to ask about.
     ///   - questions: All there are.
     ///   - defaultRoutes: What to ask about interfaces.
+    ///   - sources: The addresses to send from.
     /// - Returns: The answers in the order of the positions, and the default routes, nil where there is none.
     func answers(
         to asked: [Int],
         of questions: [Question],
-        defaultRoutes: [DefaultRouteQuestion]
+        defaultRoutes: [DefaultRouteQuestion],
+        from sources: SourceAddresses
     ) -> (answers: [RouteAnswer], defaultRoutes: [InterfaceRoute?]) {
         var requests: [NetlinkRequest] = []
         requests.reserveCapacity(asked.count + defaultRoutes.count)
@@ -105,144 +149,48 @@ final class RouteLookup {
         for (interface, position) in defaultRoutes {
             requests.append(questions[position].throughInterface.asking(about: interface))
         }
-        let replies = self.replies(
-            requests,
-            about: (asked + defaultRoutes.map(\.position)).map { questions[$0].destination }
-        )
-        var answers: [RouteAnswer] = []
-        var routed: [Int] = []
-        for position in asked.indices {
-            answers.append(self.answer(replies[position], family: questions[asked[position]].destination.family))
-            if case .route = answers[position] { routed.append(position) }
-        }
+        let replies = self.replies(requests, (asked + defaultRoutes.map(\.position)).map { questions[$0].family })
+        let asking = asked.map { questions[$0] }
+        var answers = asking.indices.map { self.answer(replies[$0], to: asking[$0].flow) }
         // Asked only now, because most of what is lost is lost for all families.
-        if !routed.isEmpty {
-            let sources = self.replies(
-                routed.map { questions[asked[$0]].source },
-                about: routed.map { questions[asked[$0]].destination }
-            )
-            for (position, reply) in zip(routed, sources) {
-                guard case .route(var route) = answers[position] else { continue }
-                if case .success(let reply) = reply { route.source = reply.source.map { .address($0) } ?? .none }
-                answers[position] = .route(route)
-            }
+        self.addSources(to: &answers, of: asking)
+        self.confirm(&answers, of: asking)
+        let failed = answers.indices.filter { self.mayDependOnSource(replies[$0], asking[$0].flow) }
+        self.askWithSources(&answers, at: failed, of: asking, from: sources)
+        if asking.contains(where: { $0.family == .ipv6 }) {
+            self.dependsOnSource = failed.contains { answers[$0].isRouted }
         }
         let routes = defaultRoutes.indices.map { position in
             let (interface, question) = defaultRoutes[position]
-            let family = questions[question].destination.family
-            return self.defaultRoute(of: interface, family, replies[asked.count + position])
+            let reply = replies[asked.count + position]
+            return self.defaultRoute(of: interface, questions[question].family, reply)
+                ?? self.defaultRouteWithSource(of: interface, questions[question].flow, from: sources)
         }
         return (answers, routes)
+    }
+
+    /// Adds the source addresses the kernel chooses: they are in the answer to a plain lookup only.
+    func addSources(to answers: inout [RouteAnswer], of questions: [Question]) {
+        let routed = answers.indices.filter {
+            if case .route(let route) = answers[$0] { route.source == .unknown } else { false }
+        }
+        if routed.isEmpty { return }
+        let replies = self.replies(routed.map { questions[$0].source }, routed.map { questions[$0].family })
+        for (position, reply) in zip(routed, replies) {
+            guard case .route(var route) = answers[position], case .success(let reply) = reply else { continue }
+            route.source = reply.source.map { .address($0) } ?? .none
+            answers[position] = .route(route)
+        }
     }
 
     /// Asks, except about families the kernel does not answer for.
     func replies(
         _ requests: [NetlinkRequest],
-        about destinations: @autoclosure () -> [IPAddress]
+        _ families: @autoclosure () -> [AddressFamily]
     ) -> [Result<RouteReply, SystemError>] {
-        if self.unsupported.isEmpty { return self.queries.ask(requests, RouteReply.init) }
-        return zip(requests, destinations()).map { request, destination in
-            self.unsupported.contains(destination.family)
-                ? .failure(.notSupported) : self.queries.ask(request, RouteReply.init)
-        }
-    }
-
-    func answer(_ reply: Result<RouteReply, SystemError>, family: AddressFamily) -> RouteAnswer {
-        switch reply {
-        case .failure(let error): return Self.answer(for: error)
-        case .success(let reply):
-            if let rejection = Self.rejection(type: reply.type) { return .rejected(rejection) }
-            if reply.type == RTN_THROW { return .noRoute }
-            if let expiresIn = reply.expiresIn {
-                let expiry = self.clock.now() + expiresIn
-                self.expiries[family] = min(self.expiries[family] ?? expiry, expiry)
-            }
-            switch self.legs(of: reply) {
-            case .success(let legs):
-                return .route(Route(legs: legs, source: .unknown, metric: reply.metric, table: reply.table))
-            case .failure(let rejection): return rejection.answer
-            }
-        }
-    }
-
-    /// The default route an answer means.
-    ///
-    /// Only the route as it stands in the table counts: a plain lookup with an output interface invents an on-link
-    /// route. Errors say nothing about why, EHOSTUNREACH stands for everything.
-    private func defaultRoute(
-        of interface: UInt32,
-        _ family: AddressFamily,
-        _ reply: Result<RouteReply, SystemError>
-    ) -> InterfaceRoute? {
-        guard case .success(let reply) = reply, Self.rejection(type: reply.type) == nil, reply.type == RTN_UNICAST,
-            case .success(let legs) = self.legs(of: reply),
-            // A multipath answer holds the legs of other devices too.
-            let leg = legs.first(where: { $0.interfaceIndex == interface && !$0.isDown })
-        else { return nil }
-        var route = InterfaceRoute(family: family, gateway: leg.gateway, metric: reply.metric, table: reply.table)
-        route.expiresAt = reply.expiresIn.map { self.clock.now() + $0 }
-        return route
-    }
-
-    // MARK: Next hops
-
-    private struct Rejected: Error {
-        let answer: RouteAnswer
-    }
-
-    private func legs(of reply: RouteReply) -> Result<[RouteLeg], Rejected> {
-        guard reply.legs.isEmpty, let id = reply.nextHopID else { return .success(reply.legs) }
-        var legs: [RouteLeg] = []
-        var isBlackhole = false
-        var pending = [id]
-        // Groups do not nest deeper than two levels, and hold 8 bits of members or less in practice.
-        for _ in 0..<512 {
-            guard let id = pending.popLast() else { break }
-            guard case .success(let nextHop) = self.queries.ask(.nextHop(id), NextHopReply.init) else { continue }
-            if let leg = nextHop.leg { legs.append(leg) }
-            isBlackhole = isBlackhole || nextHop.isBlackhole
-            pending += nextHop.members.reversed()
-        }
-        if legs.isEmpty { return .failure(Rejected(answer: isBlackhole ? .rejected(.blackhole) : .noRoute)) }
-        return .success(legs)
-    }
-
-    // MARK: Meaning
-
-    private static func rejection(type: UInt8) -> RouteRejection? {
-        switch Int(type) {
-        case RTN_BLACKHOLE: .blackhole
-        case RTN_UNREACHABLE: .unreachable
-        case RTN_PROHIBIT: .prohibit
-        default: nil
-        }
-    }
-
-    private static func answer(for error: SystemError) -> RouteAnswer {
-        switch error {
-        case .networkUnreachable, .noSuchObject, .noSuchFamily: .noRoute
-        case .hostUnreachable: .rejected(.unreachable)
-        case .invalid: .rejected(.blackhole)
-        case .accessDenied: .rejected(.prohibit)
-        default: .unknown
-        }
-    }
-}
-
-/// Answers for hosts that somebody asks about, over a socket of its own, on the asker's thread.
-final class NetlinkRouteResolver: RouteResolver {
-    private let lookup: Guarded<RouteLookup>
-
-    /// Opens the socket.
-    ///
-    /// - Throws: ``NetlinkError`` when the system refuses.
-    init(clock: any MonotonicClock) throws(NetlinkError) {
-        self.lookup = Guarded(RouteLookup(try KernelQueries(), clock: clock))
-    }
-
-    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer {
-        self.lookup.withLock { lookup in
-            interface.map { lookup.route(to: destination, through: $0) } ?? lookup.route(to: destination)
+        if self.unsupported.isEmpty { return self.kernel.routes(requests) }
+        return zip(requests, families()).map { request, family in
+            self.unsupported.contains(family) ? .failure(.badAnswer) : self.kernel.routes([request])[0]
         }
     }
 }

@@ -15,11 +15,11 @@ extension RouteLookup {
     func answers(toOuter flows: [Flow]) -> [RouteAnswer] {
         // Multicast needs no route where the interface is given, as with the group of a VXLAN.
         let requests = flows.map { NetlinkRequest.route($0, matchesTable: !$0.destination.isMulticast) }
-        var answers = zip(flows, self.replies(requests, about: flows.map(\.destination))).map(self.answer)
+        var answers = zip(flows, self.replies(requests, flows.map(\.destination.family))).map(self.answer)
         let routed = answers.indices.filter { if case .route = answers[$0] { true } else { false } }
         let sources = self.replies(
             routed.map { .route(flows[$0], matchesTable: false) },
-            about: routed.map { flows[$0].destination }
+            routed.map { flows[$0].destination.family }
         )
         for (position, reply) in zip(routed, sources) {
             guard case .route(var route) = answers[position], case .success(let reply) = reply else { continue }
@@ -33,19 +33,7 @@ extension RouteLookup {
         if case .success(let reply) = reply, reply.type == RTN_LOCAL {
             return .route(Route(legs: [RouteLeg(interfaceIndex: Self.loopback)]))
         }
-        // The interface that the tunnel is bound to, or that a rule names.
-        if case .failure(.noSuchDevice) = reply { return .noRoute }
-        let answer = self.answer(reply, family: flow.destination.family)
-        guard let interface = flow.interface else { return answer }
-        switch answer {
-        // With an output interface errors say nothing about why.
-        case .rejected: return .noRoute
-        case .route(var route):
-            // A multipath answer holds the legs of other devices too.
-            route.legs.removeAll { $0.interfaceIndex != interface }
-            return route.legs.isEmpty ? .noRoute : .route(route)
-        case .noRoute, .unknown: return answer
-        }
+        return self.answer(reply, to: flow)
     }
 }
 

@@ -4,7 +4,7 @@
 import CNetlink
 import NetPath
 
-/// A rule of the routing policy database, as far as it speaks of marks (`ip-rule(8)`).
+/// A rule of the routing policy database, as far as it speaks of marks and source addresses (`ip-rule(8)`).
 struct RoutingRule: Hashable {
     var family: AddressFamily
     /// The order of the rules; the lowest comes first.
@@ -15,6 +15,8 @@ struct RoutingRule: Hashable {
     var mark: UInt32?
     /// Whether it is about everything that does not fit (FIB_RULE_INVERT).
     var isInverted: Bool
+    /// The length of the source prefix; 0 when the rule is for packets from any address.
+    var sourceLength: UInt8 = 0
 
     /// The length of struct fib_rule_hdr.
     private static let headerLength = 12
@@ -32,7 +34,8 @@ struct RoutingRule: Hashable {
     /// Reads RTM_NEWRULE; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
         guard message.type == RTM_NEWRULE, let family = message.field(at: 0, as: UInt8.self),
-            family == AF_INET || family == AF_INET6, let table = message.field(at: 4, as: UInt8.self),
+            family == AF_INET || family == AF_INET6, let sourceLength = message.field(at: 2, as: UInt8.self),
+            let table = message.field(at: 4, as: UInt8.self),
             let action = message.field(at: 7, as: UInt8.self), let flags = message.field(at: 8, as: UInt32.self)
         else { return nil }
         self.init(
@@ -41,6 +44,7 @@ struct RoutingRule: Hashable {
             table: action == UInt8(FR_ACT_TO_TBL) ? UInt32(table) : nil,
             isInverted: flags & UInt32(FIB_RULE_INVERT) != 0
         )
+        self.sourceLength = sourceLength
         message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
             switch type {
             case Int(FRA_PRIORITY): self.priority = attribute.uint32 ?? 0

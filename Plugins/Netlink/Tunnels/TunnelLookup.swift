@@ -18,8 +18,6 @@ final class TunnelLookup {
 
     /// Who answers about WireGuard's interfaces; made when the first is met.
     private lazy var wireGuard = WireGuardQueries()
-    /// The rules of the routing policy; nil until they are needed, and after they changed.
-    private var routingRules: [RoutingRule]?
     private var memories: [UInt32: Memory] = [:]
     private var lastAnswer: [UInt32: OuterPackets] = [:]
     private var isStale = true
@@ -56,12 +54,6 @@ final class TunnelLookup {
     /// Notes that the kernel may answer otherwise than before.
     func invalidate() {
         self.isStale = true
-    }
-
-    /// Notes that rules of the routing policy changed.
-    func invalidateRules() {
-        self.isStale = true
-        self.routingRules = nil
     }
 
     /// Forgets an interface, whose index may come back as another one's.
@@ -230,17 +222,7 @@ final class TunnelLookup {
     }
 
     private func ownMark(_ table: UInt32, _ family: AddressFamily) -> UInt32? {
-        let rules = self.routingRules ?? self.readRules()
-        self.routingRules = rules
-        return RoutingRule.ownMark(ofTunnelIn: table, family, among: rules)
-    }
-
-    private func readRules() -> [RoutingRule] {
-        var rules: [RoutingRule] = []
-        _ = self.queries.dump(.dumpRules()) { message in
-            if let rule = RoutingRule(message) { rules.append(rule) }
-        }
-        return rules
+        RoutingRule.ownMark(ofTunnelIn: table, family, among: self.lookup.rules ?? [])
     }
 
     /// The default routes of other interfaces, those without a carrier included, which the table does not hold.

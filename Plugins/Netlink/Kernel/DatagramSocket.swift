@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import Glibc
+import NetPath
+import NetPathSystem
+
+/// What the kernel chooses as source address for a program that connects.
+enum SourceChoice: Hashable {
+    case address(IPAddress)
+    /// None: it finds no way for datagrams.
+    case none
+    /// It does not say: EAGAIN while IPsec negotiates, EPERM where a policy or a sandbox forbids to connect.
+    case unknown
+    /// Nobody was asked: connecting is switched off, or the process gets no such socket.
+    case notAsked
+}
+
+/// A datagram socket as any program of this user and control group opens it (`udp(7)`).
+struct DatagramSocket {
+    private let descriptor: FileDescriptor
+
+    /// Opens a socket; nil when the system refuses, as it does when it has none of the family.
+    init?(_ family: AddressFamily) {
+        let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        guard let descriptor = FileDescriptor(socket(family == .ipv4 ? AF_INET : AF_INET6, type, 0)) else {
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    /// The interface that fresh sockets are bound to, as `ip vrf exec` has it for all programs of a control group
+    /// (SO_BINDTOIFINDEX, Linux 5.0); nil without one.
+    var boundInterface: UInt32? { self.option(SO_BINDTOIFINDEX).flatMap { $0 > 0 ? UInt32($0) : nil } }
+
+    /// The mark that fresh sockets carry (SO_MARK); nil without one.
+    var mark: UInt32? { self.option(SO_MARK).flatMap { $0 != 0 ? UInt32(bitPattern: $0) : nil } }
+
+    private func option(_ name: Int32) -> Int32? {
+        var value: Int32 = 0
+        var size = socklen_t(MemoryLayout<Int32>.size)
+        let result = unsafe getsockopt(self.descriptor.number, SOL_SOCKET, name, &value, &size)
+        return result == 0 ? value : nil
+    }
+
+    /// Connects a fresh socket, which sends nothing, and asks for the source address it got (`getsockname(2)`).
+    ///
+    /// - Parameters:
+    ///   - destination: Where to connect to.
+    ///   - interface: The interface the socket has to be bound to; nil to leave the choice to the kernel.
+    ///   - port: The port to connect to.
+    /// - Returns: What the kernel chose.
+    static func source(to destination: IPAddress, through interface: UInt32?, port: UInt16) -> SourceChoice {
+        guard destination.family == .ipv6, let socket = Self(.ipv6) else { return .notAsked }
+        if let interface, socket.boundInterface != interface {
+            let index = Int32(bitPattern: interface)
+            let result = unsafe withUnsafePointer(to: index) {
+                unsafe setsockopt(socket.descriptor.number, SOL_SOCKET, SO_BINDTOIFINDEX, $0, 4)
+            }
+            if result != 0 { return .notAsked }
+        }
+        var address = sockaddr_in6()
+        address.sin6_family = sa_family_t(AF_INET6)
+        address.sin6_port = port.bigEndian
+        if destination.isLinkLocal { address.sin6_scope_id = interface ?? 0 }
+        unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.octets) }
+        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let error = unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
+                guard unsafe connect(socket.descriptor.number, address, size) == 0 else { return errno }
+                return unsafe getsockname(socket.descriptor.number, address, &size) == 0 ? 0 : errno
+            }
+        }
+        if error != 0 { return LookupFailure(SystemError(number: error)) == .cannotTell ? .unknown : .none }
+        let bits = unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe $0.loadUnaligned(as: UInt128.self) }
+        return .address(IPAddress(ipv6: UInt128(bigEndian: bits)))
+    }
+}
+
+extension Flow {
+    /// A packet as the programs of this user and control group send it: TCP to the port of HTTPS, with what the system
+    /// gives to fresh sockets.
+    ///
+    /// Read once: what is set for a control group holds for the sockets that are opened afterwards, and the monitor
+    /// stays in its own.
+    static func ofPrograms(to destination: IPAddress) -> Flow {
+        let socket = DatagramSocket(.ipv4) ?? DatagramSocket(.ipv6)
+        var flow = Flow(to: destination)
+        flow.interface = socket?.boundInterface
+        flow.mark = socket?.mark
+        // The owner of a socket is the effective user, while the kernel takes the real one for the one who asks.
+        flow.userID = geteuid()
+        flow.transport = Transport(protocolNumber: Transport.tcp, destinationPort: Transport.https)
+        return flow
+    }
+}

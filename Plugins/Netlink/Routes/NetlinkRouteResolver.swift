@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Answers for hosts that somebody asks about, over a socket of its own, on the asker's thread.
+final class NetlinkRouteResolver: RouteResolver {
+    private struct Tools {
+        let queries: KernelQueries
+        let lookup: RouteLookup
+    }
+
+    private let tools: Guarded<Tools>
+
+    /// Opens the socket.
+    ///
+    /// - Throws: ``NetlinkError`` when the system refuses.
+    init(packet: Flow, mayConnect: Bool, clock: any MonotonicClock) throws(NetlinkError) {
+        let queries = try KernelQueries()
+        let lookup = RouteLookup(queries, packet: packet, mayConnect: mayConnect, clock: clock)
+        self.tools = Guarded(Tools(queries: queries, lookup: lookup))
+    }
+
+    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer {
+        self.tools.withLock { tools in
+            // No events come here that tell of changed rules.
+            tools.lookup.rulesChanged()
+            var flow = tools.lookup.packet.with(\.destination, destination)
+            if let interface { flow.interface = interface }
+            return tools.lookup.route(flow) { family, interface in
+                tools.queries.sources(family, of: interface)
+            }
+        }
+    }
+}
+
+extension KernelQueries {
+    /// Addresses that packets may be sent from.
+    fileprivate func sources(_ family: AddressFamily, of interface: UInt32?) -> [IPAddress] {
+        var addresses: [IPAddress] = []
+        _ = self.dump(.dumpAddresses()) { message in
+            guard let update = AddressUpdate(message), update.address.prefix.address.family == family,
+                update.address.isUsable, update.address.isGlobal,
+                update.interfaceIndex == interface ?? update.interfaceIndex
+            else { return }
+            addresses.append(update.address.prefix.address)
+        }
+        return Array(addresses.prefix(LinkTable.sourceLimit))
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Whom route lookups ask: the kernel, or in tests a script of what one answers.
+protocol RouteKernel: AnyObject {
+    /// Asks for routes (RTM_GETROUTE), many with one system call; the answers come in the same order.
+    func routes(_ requests: [NetlinkRequest]) -> [Result<RouteReply, SystemError>]
+
+    /// Asks for a next-hop object.
+    func nextHop(_ id: UInt32) -> Result<NextHopReply, SystemError>
+
+    /// Asks for all policy rules of both families.
+    func rules() -> Result<[RoutingRule], SystemError>
+
+    /// Asks which source address a program gets that connects.
+    func source(of flow: Flow) -> SourceChoice
+}
+
+extension KernelQueries: RouteKernel {
+    func routes(_ requests: [NetlinkRequest]) -> [Result<RouteReply, SystemError>] {
+        self.ask(requests, RouteReply.init)
+    }
+
+    func nextHop(_ id: UInt32) -> Result<NextHopReply, SystemError> {
+        self.ask(.nextHop(id), NextHopReply.init)
+    }
+
+    func rules() -> Result<[RoutingRule], SystemError> {
+        var rules: [RoutingRule] = []
+        switch self.dump(.dumpRules(), { if let rule = RoutingRule($0) { rules.append(rule) } }) {
+        case .complete: return .success(rules)
+        case .interrupted: return .failure(.badAnswer)
+        case .failed(let error): return .failure(error)
+        }
+    }
+
+    func source(of flow: Flow) -> SourceChoice {
+        DatagramSocket.source(
+            to: flow.destination,
+            through: flow.interface,
+            port: flow.transport?.destinationPort ?? Flow.Transport.https
+        )
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// The second lookup, with a source address: what the kernel does for a program that connects without one.
+extension RouteLookup {
+    // MARK: IPv4
+
+    /// How often a question is asked again while its source address goes.
+    private static let attempts = 3
+
+    /// Asks again about IPv4 packets, with the source addresses the kernel chose: that answer decides
+    /// (`ip_route_connect`, include/net/route.h).
+    ///
+    /// Only policy rules can make it another one.
+    func confirm(_ answers: inout [RouteAnswer], of questions: [Question]) {
+        let chosen = questions.indices.filter { position in
+            questions[position].family == .ipv4 && questions[position].flow.source == nil
+                && answers[position].chosenSource != nil
+        }
+        guard !chosen.isEmpty, self.looksAtSources(.ipv4) else { return }
+        let flows = chosen.map { questions[$0].flow.with(\.source, answers[$0].chosenSource) }
+        let replies = self.replies(
+            flows.map { .route($0, matchesTable: true) },
+            [AddressFamily](repeating: .ipv4, count: flows.count)
+        )
+        for (index, position) in chosen.enumerated() {
+            answers[position] = self.confirmed(
+                self.answer(replies[index], to: flows[index]),
+                of: questions[position],
+                from: flows[index].source,
+                after: answers[position]
+            )
+        }
+    }
+
+    /// The answer to a second lookup, unless its source address has gone in between: then everything is asked again.
+    private func confirmed(
+        _ second: RouteAnswer,
+        of question: Question,
+        from source: IPAddress?,
+        after first: RouteAnswer
+    ) -> RouteAnswer {
+        var (first, second, source) = (first, second, source)
+        for _ in 1..<Self.attempts {
+            guard let used = source else { return first }
+            if case .route(var route) = second {
+                route.source = .address(used)
+                return .route(route)
+            }
+            // ENETUNREACH, in old kernels EINVAL, is also what an address gets that is not local any more.
+            if second == .unknown || self.isLocal(used, question.flow) { return second }
+            var again = [self.answer(self.replies([question.verdict], [.ipv4])[0], to: question.flow)]
+            self.addSources(to: &again, of: [question])
+            (first, source) = (again[0], again[0].chosenSource)
+            let flow = question.flow.with(\.source, source)
+            second = self.answer(self.replies([.route(flow, matchesTable: true)], [.ipv4])[0], to: flow)
+        }
+        return first
+    }
+
+    private func isLocal(_ address: IPAddress, _ flow: Flow) -> Bool {
+        // With the interface for addresses of a VRF, which are in its table.
+        let flows = [Flow(to: address), Flow(to: address).with(\.interface, flow.interface)]
+        let replies = self.replies(
+            flows.map { .route($0, matchesTable: false) },
+            [AddressFamily](repeating: address.family, count: flows.count)
+        )
+        return replies.contains { if case .success(let reply) = $0 { reply.type == RTN_LOCAL } else { false } }
+    }
+
+    // MARK: IPv6
+
+    /// Whether IPv6 looks up a second time, as it does when the first lookup failed (`ip6_dst_lookup_tail`,
+    /// net/ipv6/ip6_output.c).
+    func mayDependOnSource(_ reply: Result<RouteReply, SystemError>, _ flow: Flow) -> Bool {
+        guard flow.destination.family == .ipv6, flow.source == nil else { return false }
+        return switch reply {
+        case .failure(let error): ![.noSuchFamily, .cannotTell].contains(LookupFailure(error))
+        case .success(let reply): reply.type != RTN_UNICAST && reply.type != RTN_LOCAL
+        }
+    }
+
+    /// Asks again about IPv6 packets whose first lookup failed, with source addresses: routes may be for some sources
+    /// only (RFC 8043), and so may policy rules.
+    ///
+    /// - Parameters:
+    ///   - answers: The answers to the first lookups, which stand where no source address has a way.
+    ///   - positions: Which of them to ask about again.
+    ///   - questions: The questions they belong to.
+    ///   - sources: The addresses to send from.
+    func askWithSources(
+        _ answers: inout [RouteAnswer],
+        at positions: [Int],
+        of questions: [Question],
+        from sources: SourceAddresses
+    ) {
+        if positions.isEmpty { return }
+        let candidates = sources(.ipv6, nil)
+        let flows = positions.flatMap { position in
+            candidates.map { questions[position].flow.with(\.source, $0) }
+        }
+        let found = self.answersWithSource(flows)
+        for (number, position) in positions.enumerated() {
+            let start = number * candidates.count
+            answers[position] = self.answer(
+                to: questions[position].flow,
+                after: answers[position],
+                amongThose: found[start..<(start + candidates.count)]
+            )
+        }
+    }
+
+    /// Decides which of the answers for several source addresses is the one that programs get.
+    ///
+    /// Without a route netlink does not tell which address the kernel chooses; a connected socket does. It is asked
+    /// only when that matters.
+    private func answer(
+        to flow: Flow,
+        after first: RouteAnswer,
+        amongThose found: ArraySlice<RouteAnswer>
+    ) -> RouteAnswer {
+        // The addresses of the interfaces of a VRF are not those of the others.
+        let isComplete = found.count < LinkTable.sourceLimit && flow.interface == nil
+        guard let best = found.first(where: \.isRouted) ?? (isComplete ? nil : first) else { return first }
+        if isComplete, found.dropFirst().allSatisfy({ $0.withoutSource == found.first?.withoutSource }) {
+            return found.count == 1 ? best : best.withoutSource
+        }
+        // A fresh socket says nothing about packets with another mark or of another user.
+        let isOrdinary = flow.mark == self.packet.mark && flow.userID == self.packet.userID
+        switch self.mayConnect && isOrdinary ? self.kernel.source(of: flow) : .notAsked {
+        case .none: return first
+        case .address(let source): return self.answersWithSource([flow.with(\.source, source)])[0]
+        case .notAsked: return best
+        case .unknown: return .unknown
+        }
+    }
+
+    private func answersWithSource(_ flows: [Flow]) -> [RouteAnswer] {
+        if flows.isEmpty { return [] }
+        let replies = self.replies(
+            flows.map { .route($0, matchesTable: true) },
+            flows.map(\.destination.family)
+        )
+        return zip(flows, replies).map { flow, reply in
+            let answer = self.answer(reply, to: flow)
+            guard case .route(var route) = answer else { return answer }
+            route.source = flow.source.map { .address($0) } ?? .none
+            return .route(route)
+        }
+    }
+
+    // MARK: Interfaces
+
+    /// The default route an interface uses for packets from its own addresses, where such routes have shown up.
+    func defaultRouteWithSource(
+        of interface: UInt32,
+        _ flow: Flow,
+        from sources: SourceAddresses
+    ) -> InterfaceRoute? {
+        let family = flow.destination.family
+        guard let source = sources(family, interface).first,
+            (family == .ipv6 && self.dependsOnSource) || self.looksAtSources(family)
+        else { return nil }
+        let flow = flow.with(\.interface, interface).with(\.source, source)
+        return self.defaultRoute(of: interface, family, self.replies([.route(flow, matchesTable: true)], [family])[0])
+    }
+
+    // MARK: Rules
+
+    /// Notes that policy rules changed.
+    func rulesChanged() {
+        self.knownRules = nil
+    }
+
+    /// The policy rules, read once after each change; nil where the system does not tell.
+    var rules: [RoutingRule]? {
+        if let knownRules { return knownRules }
+        switch self.kernel.rules() {
+        case .success(let rules): self.knownRules = rules
+        // A kernel without policy routing has no rules.
+        case .failure(let error) where LookupFailure(error) == .noSuchFamily: self.knownRules = []
+        case .failure: return nil
+        }
+        return self.knownRules
+    }
+
+    /// Whether any policy rule looks at source addresses; where that is not known, better one question too many.
+    private func looksAtSources(_ family: AddressFamily) -> Bool {
+        self.rules.map { $0.contains { $0.family == family && $0.sourceLength > 0 } } ?? true
+    }
+}
+
+extension RouteAnswer {
+    /// Whether packets are sent.
+    var isRouted: Bool { if case .route = self { true } else { false } }
+
+    /// The same answer, when it is not known which source address it is for.
+    fileprivate var withoutSource: RouteAnswer {
+        guard case .route(var route) = self else { return self }
+        route.source = .unknown
+        return .route(route)
+    }
+
+    fileprivate var chosenSource: IPAddress? {
+        if case .route(let route) = self, case .address(let source) = route.source { source } else { nil }
+    }
+}
