@@ -290,7 +290,10 @@ let package = Package(
         ),
         // A tunnel in a process, which carries the packets of an interface in datagrams.
         .executableTarget(name: "LabTunnel", path: "Tests/LabTunnel"),
-        .testTarget(name: "WalkTests", dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand", "LabTunnel"]),
+        .testTarget(
+            name: "WalkTests",
+            dependencies: ["NetPathTestKit", "NetPathCommand", "ChaosCommand", "LabTunnel"]
+        ),
         // Networks as real software makes them, decided by datagrams.
         .testTarget(name: "SetupTests", dependencies: ["NetPathTestKit", "NetPathCommand", "LabTunnel"]),
         .testTarget(name: "ComparisonTests", dependencies: ["NetPath", "NetPathTestKit", "NetPathCommand"]),
