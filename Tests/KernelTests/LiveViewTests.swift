@@ -112,7 +112,7 @@ struct LiveViewTests {
             "backends: [{type: netlink}, {type: sysfs, sysfs: \(folder), procfs: \(folder)}]\n",
             in: self.lab
         )
-        let start = "echo $$ >\(self.lab.directory)/other; exec \(try Watched.program) watch --config \(path)"
+        let start = "echo $$ >\(self.lab.directory)/other; exec \(try Watched.program) watch --color never --config \(path)"
         let view = try self.lab.start(
             "script",
             ["-qfec", "sh -c '\(start)'; echo \"ended $?\"", "/dev/null"],

@@ -131,6 +131,11 @@ struct SysfsTests {
         for port in ports { try port.setPeerCarrier(false) }
         try self.expectAgreement(in: lab, "noCarrier")
         try bridge.delete()
+        // What the tunnel travels on.
+        try ports[0].setPeerCarrier(true)
+        try ports[0].addAddress("192.0.2.2/24")
+        try lab.ip("route add default via 192.0.2.1 dev wan0 metric 500")
+        try self.expectAgreement(in: lab, "routed")
         let tunnel = try lab.addTunnel("tun0", addresses: ["10.8.0.2/24"])
         try lab.addDefaultRoute(through: tunnel)
         try self.expectAgreement(in: lab, "routed")
