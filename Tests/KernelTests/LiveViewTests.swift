@@ -112,7 +112,8 @@ struct LiveViewTests {
             "backends: [{type: netlink}, {type: sysfs, sysfs: \(folder), procfs: \(folder)}]\n",
             in: self.lab
         )
-        let start = "echo $$ >\(self.lab.directory)/other; exec \(try Watched.program) watch --color never --config \(path)"
+        let watch = "\(try Watched.program) watch --color never --config \(path)"
+        let start = "echo $$ >\(self.lab.directory)/other; exec \(watch)"
         let view = try self.lab.start(
             "script",
             ["-qfec", "sh -c '\(start)'; echo \"ended $?\"", "/dev/null"],

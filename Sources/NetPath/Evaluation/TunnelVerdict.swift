@@ -50,7 +50,7 @@ extension AssessedEvidence {
         case .route(let destination, nil):
             return because(.noRoute, "there is no route to \(destination)")
         case .route(let destination, let rejection?):
-            return because(.routeRejects, "a route of type \(rejection.rawValue) takes packets to \(destination)")
+            return because(.routeRejects, "\(rejection.description) refuses packets to \(destination)")
         case .loop(let destination):
             return because(.noRoute, "the way to \(destination) leads into a tunnel that needs it")
         case .nothingLeft:
