@@ -11,41 +11,41 @@ import NetPathSystem
 /// nothing is missed; everything pending is drained before the kernel is asked, so a storm costs one evaluation; an
 /// overrun is drained to the end before everything is read anew, because the kernel drops every event until then.
 final class NetlinkSession {
-    private let options: NetlinkMonitor.Options
-    private let context: MonitorContext
-    private let mailbox: Mailbox
-    private let events: NetlinkSocket
-    private let queries: KernelQueries
-    private let lookup: RouteLookup
-    private let tunnels: TunnelLookup
-    private let resolverFile: ResolverFile
-    private let radioSwitches: RadioSwitches
-    private let clockWatcher: FileDescriptor?
+    let options: NetlinkMonitor.Options
+    let context: MonitorContext
+    let mailbox: Mailbox
+    let events: NetlinkSocket
+    let queries: KernelQueries
+    let lookup: RouteLookup
+    let tunnels: TunnelLookup
+    let resolverFile: ResolverFile
+    let radioSwitches: RadioSwitches
+    let clockWatcher: FileDescriptor?
 
-    private var table = LinkTable()
-    private var dnsServers: [DNSServer]?
-    private var limitations: [String] = []
-    private var missesGroups = false
+    var table = LinkTable()
+    var dnsServers: [DNSServer]?
+    var limitations: [String] = []
+    var missesGroups = false
     /// When everything has to be read without being told; nil where the kernel grants all events.
-    private var readAgainAt: MonotonicTime?
-    private var watchedHosts: Set<IPAddress> = []
-    private var watchedForTunnels = TunnelLookup.Watched()
+    var readAgainAt: MonotonicTime?
+    var watchedHosts: Set<IPAddress> = []
+    var watchedForTunnels = TunnelLookup.Watched()
     /// What the kernel's filter passes.
-    private var interests: EventFilter.Interests?
-    private var gateways = GatewayWatch()
+    var interests: EventFilter.Interests?
+    var gateways = GatewayWatch()
     /// When the first of the interfaces' default routes ends, where any has a lifetime.
-    private var defaultRouteExpiry: MonotonicTime?
+    var defaultRouteExpiry: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
-    private var confirmAt: MonotonicTime?
-    private var resynchronizations = 0
-    private var suspensions = 0
-    private var timeAsleep = SystemCalls.timeAsleep()
-    private var lastReport: Observation?
-    private var stale = Staleness.all
+    var confirmAt: MonotonicTime?
+    var resynchronizations = 0
+    var suspensions = 0
+    var timeAsleep = SystemCalls.timeAsleep()
+    var lastReport: Observation?
+    var stale = Staleness.all
 
     /// The questions about the representative addresses, and the kernel's answers in the same order.
-    private let questions: [RouteLookup.Question]
-    private var representatives: [RepresentativeRoute]
+    let questions: [RouteLookup.Question]
+    var representatives: [RepresentativeRoute]
 
     /// Opens everything.
     ///
@@ -86,7 +86,7 @@ final class NetlinkSession {
     // MARK: Opening
 
     /// Tells the kernel which events to pass, where that has changed.
-    private func attachFilter() {
+    func attachFilter() {
         let interests = EventFilter.Interests(
             destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives),
             everyRoute: self.watchedForTunnels.isEveryRoute,
@@ -103,7 +103,7 @@ final class NetlinkSession {
         }
     }
 
-    private func joinGroups() {
+    func joinGroups() {
         for group in EventGroup.all where self.events.join(group.number) != 0 && group.isNeeded {
             self.missesGroups = true
             self.limit(
@@ -112,7 +112,7 @@ final class NetlinkSession {
         }
     }
 
-    private func noteLimitations() {
+    func noteLimitations() {
         if !FileAccess.exists("\(self.options.sysfs)/class/net") {
             self.limit("there is no \(self.options.sysfs)/class/net; Wi-Fi and cellular interfaces are not told apart")
         }
@@ -125,7 +125,7 @@ final class NetlinkSession {
         for family in self.lookup.absentFamilies { self.context.log(.info, "this kernel has no \(family.rawValue)") }
     }
 
-    private func limit(_ limitation: String) {
+    func limit(_ limitation: String) {
         self.limitations.append(limitation)
         self.context.log(.warning, limitation)
     }
@@ -133,7 +133,7 @@ final class NetlinkSession {
     // MARK: The loop
 
     /// How often everything is read where the kernel refuses events.
-    private static let pollInterval: Duration = .seconds(2)
+    static let pollInterval: Duration = .seconds(2)
 
     /// Watches until the mailbox says stop.
     ///
@@ -181,7 +181,7 @@ final class NetlinkSession {
         }
     }
 
-    private func offerResolver() {
+    func offerResolver() {
         let resolver = try? NetlinkRouteResolver(
             packet: self.lookup.packet,
             mayConnect: self.options.connectsForSource,
@@ -190,7 +190,7 @@ final class NetlinkSession {
         if let resolver { self.context.offer(resolver) }
     }
 
-    private func timeout() -> Duration? {
+    func timeout() -> Duration? {
         // The kernel rounds lifetimes to hundredths of a second.
         let expiries = [self.lookup.earliestExpiry, self.defaultRouteExpiry].lazy.compactMap { $0 }
         let expiry = expiries.min().map { $0 + .milliseconds(10) }
@@ -199,7 +199,7 @@ final class NetlinkSession {
     }
 
     /// Whether the machine was suspended; setting the wall clock wakes us too, and means nothing.
-    private func hasSlept() -> Bool {
+    func hasSlept() -> Bool {
         if let clockWatcher {
             _ = clockWatcher.read(limit: 8)
             _ = SystemCalls.rearm(clockWatcher)
@@ -209,222 +209,9 @@ final class NetlinkSession {
         return asleep - self.timeAsleep > .milliseconds(500)
     }
 
-    // MARK: Events
-
-    /// How many datagrams are read before what they changed is reported: a storm that never ends must not silence us.
-    private static let drainLimit = 4096
-
-    private func drainEvents() throws {
-        var wasOverrun = false
-        var count = 0
-        drain: while wasOverrun || count < Self.drainLimit {
-            switch self.events.receiveBatch(self.apply) {
-            case .messages(let some):
-                count += some
-                if some < NetlinkSocket.batchSize { break drain }
-            case .overrun: wasOverrun = true
-            case .empty: break drain
-            case .failed(let error): throw NetlinkError("read events", error)
-            }
-        }
-        if wasOverrun {
-            self.resynchronizations += 1
-            self.context.log(.info, "events were lost in a storm; everything is read again")
-            try self.readEverything()
-        }
-    }
-
-    private func apply(_ message: NetlinkMessage) {
-        switch message.type {
-        case RTM_NEWLINK:
-            guard let update = LinkUpdate(message) else {
-                // Such a message lacks what it takes to update the table.
-                if let index = LinkUpdate.indexOfProtocolSettings(message) { self.table.outdate(index) }
-                return
-            }
-            self.table.apply(update, now: self.context.clock.now())
-            self.stale.insert(interface: update.index)
-            if !update.flags.contains(.up) { self.confirmSoon() }
-        case RTM_DELLINK:
-            guard let update = LinkUpdate(message) else { return }
-            self.table.removeLink(update.index)
-            self.tunnels.forget(update.index)
-            self.stale.insert(interface: update.index)
-            self.confirmSoon()
-        case RTM_NEWADDR:
-            guard let update = AddressUpdate(message) else { return }
-            self.table.apply(update)
-            self.stale.insert(interface: update.interfaceIndex)
-        case RTM_DELADDR:
-            guard let update = AddressUpdate(message) else { return }
-            self.table.remove(update)
-            // IPv4 routes that used the address go without a word, also those through other interfaces.
-            self.stale = .all
-            self.confirmSoon()
-        case RTM_NEWROUTE, RTM_NEWRULE:
-            if message.type == RTM_NEWRULE { self.lookup.rulesChanged() }
-            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
-        case RTM_DELROUTE, RTM_DELRULE:
-            if message.type == RTM_DELRULE { self.lookup.rulesChanged() }
-            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
-            self.confirmSoon()
-        case RTM_NEWNEIGH, RTM_DELNEIGH:
-            guard let update = NeighbourUpdate(message), self.gateways.apply(update) else { return }
-            // Routes of one family may lead through gateways of the other.
-            self.stale = .all
-            self.attachFilter()
-        case RTM_NEWNETCONF:
-            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
-        case RTM_NEWPREFIX, RTM_NEWNDUSEROPT:
-            // A router advertisement, which can change the lifetime of a route without a word about the route.
-            self.stale.insertRoute(family: UInt8(AF_INET6))
-        case RTM_NEWNEXTHOP:
-            // Routes of one family may lead through next hops of the other.
-            self.stale = .all
-        case RTM_DELNEXTHOP:
-            self.stale = .all
-            self.confirmSoon()
-        default:
-            return
-        }
-    }
-
-    /// Makes sure that what goes is not taken for still there.
-    ///
-    /// The kernel announces before it acts (fib_table_delete, __inet_del_ifa, __dev_notify_flags), and who asks at
-    /// once can be faster: in C, about one removed route in 1,000 still answered.
-    private func confirmSoon() {
-        self.confirmAt = self.context.clock.now() + .milliseconds(5)
-    }
-
-    private func confirm() {
-        self.confirmAt = nil
-        // Waits for the lock under which the kernel changes the network, and so for the end of the change.
-        _ = self.queries.ask(.link(1), LinkUpdate.init)
-        self.stale = .all
-    }
-
-    // MARK: Reading
-
-    /// How often an interrupted dump is repeated before its result is taken as it is.
-    private static let dumpAttempts = 5
-
-    /// Reads links and addresses, asks for everything else anew.
-    ///
-    /// - Throws: ``NetlinkError`` when the kernel does not answer. What was known before is kept: a table that could
-    ///   not be read is not an empty one.
-    private func readEverything() throws(NetlinkError) {
-        let rules = self.context.interfaceRules
-        var fresh = LinkTable(rules: rules)
-        for _ in 0..<Self.dumpAttempts {
-            fresh = LinkTable(rules: rules)
-            let links = self.queries.dump(.dumpLinks()) { message in
-                if let update = LinkUpdate(message) { fresh.apply(update, now: nil) }
-            }
-            if case .failed(let error) = links { throw NetlinkError("read the links", error.number) }
-            let addresses = self.queries.dump(.dumpAddresses()) { message in
-                if let update = AddressUpdate(message) { fresh.apply(update) }
-            }
-            if case .failed(let error) = addresses { throw NetlinkError("read the addresses", error.number) }
-            if links == .complete, addresses == .complete { break }
-            self.context.log(.debug, "links or addresses changed while they were read; they are read again")
-        }
-        fresh.inherit(from: self.table)
-        self.table = fresh
-        _ = self.askAbout(self.gateways.used.union(self.gateways.silent))
-        self.dnsServers = self.resolverFile.servers()
-        self.lookup.rulesChanged()
-        self.stale = .all
-        self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
-    }
-
-    private func readOutdated() {
-        for index in self.table.takeOutdated() {
-            guard case .success(let update) = self.queries.ask(.link(index), LinkUpdate.init) else { continue }
-            self.table.apply(update, now: self.context.clock.now())
-            self.stale.insert(interface: index)
-        }
-    }
-
-    private func readSessions() {
-        guard self.table.needsSessions else { return }
-        self.table.setSessions(PPPoESessions(parsing: FileAccess.contents("\(self.options.procfs)/pppoe") ?? ""))
-    }
-
-    private func classifyNewcomers() {
-        for index in self.table.unclassified {
-            guard let entry = self.table.entries[index] else { continue }
-            let interface = entry.interface
-            let isLoopback = interface.flags.contains(.loopback)
-            let hints =
-                Classification.needsHints(kind: interface.kind, isLoopback: isLoopback)
-                ? InterfaceHints.read(name: interface.name, index: index, root: self.options.sysfs) : nil
-            let classification = Classification.classify(
-                hardwareType: entry.hardwareType,
-                isLoopback: isLoopback,
-                kind: interface.kind,
-                hasParentDevice: entry.hasParentDevice,
-                hints: hints,
-                isCellular: { self.isCellular($0) }
-            )
-            self.table.classify(index, classification, hints: hints)
-        }
-    }
-
-    private func isCellular(_ name: String) -> Bool {
-        guard let octets = FileAccess.contents("\(self.options.sysfs)/class/net/\(name)/uevent") else { return false }
-        return octets.split(separator: "\n").contains("DEVTYPE=wwan")
-    }
-
-    private func askKernel() {
-        let stale = self.stale
-        self.stale = Staleness()
-        if stale.families.isEmpty { return }
-        self.tunnels.invalidate()
-        let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].family) }
-        var interfaces: [UInt32] = []
-        var defaultRoutes: [RouteLookup.DefaultRouteQuestion] = []
-        for index in self.table.principals where stale.concerns(index) {
-            interfaces.append(index)
-            guard self.table.mayHaveDefaultRoutes(index) else { continue }
-            for family in AddressFamily.allCases where stale.families.cover(family) {
-                let position = self.questions.indices.first { self.questions[$0].family == family }
-                if let position { defaultRoutes.append((index, position)) }
-            }
-        }
-        for family in AddressFamily.allCases where stale.families.cover(family) { self.lookup.beginRound(family) }
-        let (answers, routes) = self.lookup.answers(
-            to: asked,
-            of: self.questions,
-            defaultRoutes: defaultRoutes,
-            from: self.table.sources
-        )
-        for (position, answer) in zip(asked, answers) { self.representatives[position].answer = answer }
-        var next = 0
-        for index in interfaces {
-            var found: [InterfaceRoute] = []
-            while next < routes.count, defaultRoutes[next].interface == index {
-                if let route = routes[next] { found.append(route) }
-                next += 1
-            }
-            self.table.setDefaultRoutes(index, found, replacing: stale.families)
-        }
-    }
-
-    /// Asks about the packets of the tunnels that the answers lead into.
-    private func askAboutTunnels() -> [UInt32: OuterPackets] {
-        let outer = self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
-        guard self.tunnels.watched != self.watchedForTunnels else { return outer }
-        self.watchedForTunnels = self.tunnels.watched
-        self.attachFilter()
-        // What changed before the filter passed it was not heard.
-        self.tunnels.invalidate()
-        return self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
-    }
-
     // MARK: Reporting
 
-    private func report(even isUnchanged: Bool) {
+    func report(even isUnchanged: Bool) {
         self.readOutdated()
         self.readSessions()
         self.classifyNewcomers()
@@ -464,7 +251,7 @@ final class NetlinkSession {
     // MARK: Gateways
 
     /// Has the kernel tell of the gateways that evidence names, and asks what became of new ones before it did.
-    private func watchGateways(of observation: Observation) {
+    func watchGateways(of observation: Observation) {
         let newcomers = self.gateways.use(observation.gateways)
         self.attachFilter()
         guard self.askAbout(newcomers) else { return }
@@ -475,7 +262,7 @@ final class NetlinkSession {
     /// Asks what became of neighbours.
     ///
     /// - Returns: Whether that may have changed the kernel's choice.
-    private func askAbout(_ neighbours: Set<Neighbour>) -> Bool {
+    func askAbout(_ neighbours: Set<Neighbour>) -> Bool {
         let replies = self.queries.ask(neighbours.map(NetlinkRequest.neighbour), NeighbourUpdate.init)
         var isNews = false
         for (neighbour, reply) in zip(neighbours, replies) {

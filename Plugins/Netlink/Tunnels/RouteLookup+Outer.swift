@@ -10,13 +10,24 @@ extension RouteLookup {
 
     /// Asks about the outer packets of tunnels.
     ///
-    /// - Parameter flows: The packets.
+    /// - Parameters:
+    ///   - flows: The packets.
+    ///   - addresses: The addresses they may be sent from.
     /// - Returns: The answers in the same order; packets to this machine itself go through loopback.
-    func answers(toOuter flows: [Flow]) -> [RouteAnswer] {
+    func answers(toOuter flows: [Flow], from addresses: SourceAddresses) -> [RouteAnswer] {
         // Multicast needs no route where the interface is given, as with the group of a VXLAN.
         let requests = flows.map { NetlinkRequest.route($0, matchesTable: !$0.destination.isMulticast) }
-        var answers = zip(flows, self.replies(requests, flows.map(\.destination.family))).map(self.answer)
-        let routed = answers.indices.filter { if case .route = answers[$0] { true } else { false } }
+        let replies = self.replies(requests, flows.map(\.destination.family))
+        var answers = zip(flows, replies).map(self.answer)
+        self.askWithSources(
+            &answers,
+            at: answers.indices.filter { self.mayDependOnSource(replies[$0], flows[$0]) },
+            of: flows.map(Question.init),
+            from: addresses
+        )
+        let routed = answers.indices.filter {
+            if case .route(let route) = answers[$0] { route.source == .unknown } else { false }
+        }
         let sources = self.replies(
             routed.map { .route(flows[$0], matchesTable: false) },
             routed.map { flows[$0].destination.family }

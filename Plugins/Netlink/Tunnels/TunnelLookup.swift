@@ -125,17 +125,24 @@ final class TunnelLookup {
         let beside = table.principals.filter { other in
             other != index && !table.isTunnel(other, table.rule(for: other, among: rules))
         }
+        let inner = table.entries[index]?.interface.addresses.map(\.prefix.address) ?? []
+        func ask(_ basis: OuterRoute.Basis, _ flows: [Flow]) -> [OuterRoute] {
+            let answers = self.lookup.answers(toOuter: flows) { family, interface in
+                table.sources(family, of: interface).filter { !inner.contains($0) }
+            }
+            return zip(flows, answers).map { OuterRoute(basis, to: $0.destination, through: $0.interface, $1) }
+        }
         let endpoints = self.endpoints(of: index, table, rule)
-        var routes = self.ask(.endpoint, endpoints)
+        var routes = ask(.endpoint, endpoints)
         self.watched.endpoints.formUnion(endpoints.map(\.destination))
         // An answer that leads to this machine, such as to a proxy, tells nothing; nor does a mark that leads back.
         if routes.allSatisfy({ $0.isThrough([RouteLookup.loopback]) }) {
-            routes += self.ask(.mark, self.marked(rule, entrance))
+            routes += ask(.mark, self.marked(rule, entrance))
         }
         if routes.allSatisfy({
             $0.isThrough($0.basis == .mark ? [RouteLookup.loopback, index] : [RouteLookup.loopback])
         }) {
-            routes += self.defaultRoutes(beside, table)
+            routes += ask(.defaultRoute, self.defaultRoutes(beside, table)).filter(\.answer.isRouted)
         }
 
         var memory = self.memories[index] ?? Memory(since: self.clock.now())
@@ -156,12 +163,6 @@ final class TunnelLookup {
         memory.routes = routes
         self.memories[index] = memory
         return packets
-    }
-
-    private func ask(_ basis: OuterRoute.Basis, _ flows: [Flow]) -> [OuterRoute] {
-        zip(flows, self.lookup.answers(toOuter: flows)).map { flow, answer in
-            OuterRoute(basis, to: flow.destination, through: flow.interface, answer)
-        }
     }
 
     // MARK: What to ask by
@@ -225,16 +226,16 @@ final class TunnelLookup {
         RoutingRule.ownMark(ofTunnelIn: table, family, among: self.lookup.rules ?? [])
     }
 
-    /// The default routes of other interfaces, those without a carrier included, which the table does not hold.
-    private func defaultRoutes(_ beside: [UInt32], _ table: LinkTable) -> [OuterRoute] {
-        let flows = beside.flatMap { index -> [Flow] in
+    /// Packets through other interfaces that may have a default route, those without a carrier included, of which the
+    /// table holds none.
+    private func defaultRoutes(_ beside: [UInt32], _ table: LinkTable) -> [Flow] {
+        beside.flatMap { index -> [Flow] in
             guard let interface = table.entries[index]?.interface, interface.flags.contains(.up) else { return [] }
             return self.destinations.filter { destination in
                 interface.hasCarrier == false
                     || interface.defaultRoutes?.contains { $0.family == destination.family } == true
             }.map { Flow(to: $0).with(\.interface, index) }
         }
-        return self.ask(.defaultRoute, flows).filter { if case .route = $0.answer { true } else { false } }
     }
 
     // MARK: What is asked when no way is found

@@ -3,7 +3,9 @@
 
 /// WireGuard over uplinks that are not as simple as most, and beside marks of others.
 extension SetupTable {
-    static let underlays = [overUnnumbered, overDelegatedPrefix, besidePolicyMarks, besideCilium]
+    static let underlays = [
+        overUnnumbered, overDelegatedPrefix, overSourceRoute, besidePolicyMarks, besideCilium,
+    ]
 
     /// A tunnel for IPv4 only, with the rules of wg-quick(8).
     private static func wireGuardForIPv4(to endpoint: String = "203.0.113.9") -> Tunnel {
@@ -57,6 +59,22 @@ extension SetupTable {
                 Step("the bridge loses the prefix", "address del 2001:db8:100::1/64 dev br-lan"),
                 Step("the bridge has the prefix", "address add 2001:db8:100::1/64 dev br-lan nodad"),
             ],
+            wg0.restart()
+        )
+    }
+
+    private static var overSourceRoute: Setup {
+        let wan = Uplink(
+            "wan",
+            "address replace 2001:db8:1::2/64 dev wan nodad",
+            "-6 route replace default from 2001:db8:1::/64 via fe80::1 dev wan metric 512"
+        )
+        let wg0 = wireGuardForIPv4(to: "2001:db8:53::9")
+        return Setup(
+            "wg-quick on a router whose default route is for one source prefix",
+            uplinks: [wan],
+            prepare: [.start(wg0)] + rulesForIPv4,
+            steps: wan.failures(),
             wg0.restart()
         )
     }

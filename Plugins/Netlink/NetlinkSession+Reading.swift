@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+import NetPathSystem
+
+/// What the kernel and sysfs are asked for.
+extension NetlinkSession {
+    /// How often an interrupted dump is repeated before its result is taken as it is.
+    static let dumpAttempts = 5
+
+    /// Reads links and addresses, asks for everything else anew.
+    ///
+    /// - Throws: ``NetlinkError`` when the kernel does not answer. What was known before is kept: a table that could
+    ///   not be read is not an empty one.
+    func readEverything() throws(NetlinkError) {
+        let rules = self.context.interfaceRules
+        var fresh = LinkTable(rules: rules)
+        for _ in 0..<Self.dumpAttempts {
+            fresh = LinkTable(rules: rules)
+            let links = self.queries.dump(.dumpLinks()) { message in
+                if let update = LinkUpdate(message) { fresh.apply(update, now: nil) }
+            }
+            if case .failed(let error) = links { throw NetlinkError("read the links", error.number) }
+            let addresses = self.queries.dump(.dumpAddresses()) { message in
+                if let update = AddressUpdate(message) { fresh.apply(update) }
+            }
+            if case .failed(let error) = addresses { throw NetlinkError("read the addresses", error.number) }
+            if links == .complete, addresses == .complete { break }
+            self.context.log(.debug, "links or addresses changed while they were read; they are read again")
+        }
+        fresh.inherit(from: self.table)
+        self.table = fresh
+        _ = self.askAbout(self.gateways.used.union(self.gateways.silent))
+        self.dnsServers = self.resolverFile.servers()
+        self.lookup.rulesChanged()
+        self.stale = .all
+        self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
+    }
+
+    func readOutdated() {
+        for index in self.table.takeOutdated() {
+            guard case .success(let update) = self.queries.ask(.link(index), LinkUpdate.init) else { continue }
+            self.table.apply(update, now: self.context.clock.now())
+            self.stale.insert(interface: index)
+        }
+    }
+
+    func readSessions() {
+        guard self.table.needsSessions else { return }
+        self.table.setSessions(PPPoESessions(parsing: FileAccess.contents("\(self.options.procfs)/pppoe") ?? ""))
+    }
+
+    func classifyNewcomers() {
+        for index in self.table.unclassified {
+            guard let entry = self.table.entries[index] else { continue }
+            let interface = entry.interface
+            let isLoopback = interface.flags.contains(.loopback)
+            let hints =
+                Classification.needsHints(kind: interface.kind, isLoopback: isLoopback)
+                ? InterfaceHints.read(name: interface.name, index: index, root: self.options.sysfs) : nil
+            let classification = Classification.classify(
+                hardwareType: entry.hardwareType,
+                isLoopback: isLoopback,
+                kind: interface.kind,
+                hasParentDevice: entry.hasParentDevice,
+                hints: hints,
+                isCellular: { self.isCellular($0) }
+            )
+            self.table.classify(index, classification, hints: hints)
+        }
+    }
+
+    func isCellular(_ name: String) -> Bool {
+        guard let octets = FileAccess.contents("\(self.options.sysfs)/class/net/\(name)/uevent") else { return false }
+        return octets.split(separator: "\n").contains("DEVTYPE=wwan")
+    }
+
+    func askKernel() {
+        let stale = self.stale
+        self.stale = Staleness()
+        if stale.families.isEmpty { return }
+        self.tunnels.invalidate()
+        let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].family) }
+        var interfaces: [UInt32] = []
+        var defaultRoutes: [RouteLookup.DefaultRouteQuestion] = []
+        for index in self.table.principals where stale.concerns(index) {
+            interfaces.append(index)
+            guard self.table.mayHaveDefaultRoutes(index) else { continue }
+            for family in AddressFamily.allCases where stale.families.cover(family) {
+                let position = self.questions.indices.first { self.questions[$0].family == family }
+                if let position { defaultRoutes.append((index, position)) }
+            }
+        }
+        for family in AddressFamily.allCases where stale.families.cover(family) { self.lookup.beginRound(family) }
+        let (answers, routes) = self.lookup.answers(
+            to: asked,
+            of: self.questions,
+            defaultRoutes: defaultRoutes,
+            from: self.table.sources
+        )
+        for (position, answer) in zip(asked, answers) { self.representatives[position].answer = answer }
+        var next = 0
+        for index in interfaces {
+            var found: [InterfaceRoute] = []
+            while next < routes.count, defaultRoutes[next].interface == index {
+                if let route = routes[next] { found.append(route) }
+                next += 1
+            }
+            self.table.setDefaultRoutes(index, found, replacing: stale.families)
+        }
+    }
+
+    /// Asks about the packets of the tunnels that the answers lead into.
+    func askAboutTunnels() -> [UInt32: OuterPackets] {
+        let outer = self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
+        guard self.tunnels.watched != self.watchedForTunnels else { return outer }
+        self.watchedForTunnels = self.tunnels.watched
+        self.attachFilter()
+        // What changed before the filter passed it was not heard.
+        self.tunnels.invalidate()
+        return self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
+    }
+}
