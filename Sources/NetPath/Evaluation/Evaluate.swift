@@ -7,8 +7,8 @@
 ///
 /// 1. *satisfied*: for at least one family the kernel would route a packet to every representative address through a
 ///    usable interface, with a usable source address. Of a multipath route one usable leg suffices.
-/// 2. Otherwise the family that is closest to a path decides, see ``FamilyOutlook/Closeness``: *requiresConnection* when
-///    an interface has a step pending, or one that can be started, and *unsatisfied* otherwise. Within a family, packets
+/// 2. Otherwise the family that is closest to a path decides (<doc:Evaluation> ranks them): *requiresConnection* when an
+///    interface has a step pending, or one that can be started, and *unsatisfied* otherwise. Within a family, packets
 ///    that the kernel sends to an interface without a carrier are lost even if another interface could carry them, and
 ///    those that a blackhole, unreachable or prohibit route refuses are refused.
 ///

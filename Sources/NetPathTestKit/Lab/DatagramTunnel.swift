@@ -26,9 +26,9 @@ public struct DatagramOptions: Sendable {
 
 /// A VPN in a process: a tun device whose packets travel in UDP datagrams to an endpoint.
 ///
-/// It works like WireGuard or OpenVPN without their ciphers. What it sends is answered by
-/// ``NetworkNamespace/startAnsweringRouter(in:)``, at every endpoint. The process looks up the way to the endpoint for
-/// every packet. It ends with this object, and the device with it.
+/// It works like WireGuard or OpenVPN without their ciphers. What it sends is answered at every endpoint by
+/// ``NetworkNamespace/startAnsweringRouter(in:innerAddresses:)``. The process looks up the way to the endpoint for every
+/// packet. It ends with this object, and the device with it.
 public final class DatagramTunnel: Sendable {
     /// The device, which is up and has no routes.
     public let interface: LabInterface
