@@ -253,6 +253,7 @@ final class NetlinkSession {
     /// Has the kernel tell of the gateways that evidence names, and asks what became of new ones before it did.
     func watchGateways(of observation: Observation) {
         let newcomers = self.gateways.use(observation.gateways)
+        guard !newcomers.isEmpty else { return }
         self.attachFilter()
         guard self.askAbout(newcomers) else { return }
         self.stale = .all

@@ -9,13 +9,15 @@ import NetPath
 /// about routes when that becomes another one. IPv4 does so among equal routes, and for multipath routes where
 /// `net.ipv4.fib_multipath_use_neigh` says so.
 struct GatewayWatch {
-    /// Those in use.
+    /// Those in use now or lately: a route that comes and goes needs no other filter each time.
     private(set) var used: Set<Neighbour> = []
     /// Those that did not answer, in use or not: the kernel may come back to them.
     private(set) var silent: Set<Neighbour> = []
 
     /// More of them are not remembered: each one costs the kernel a comparison at every event.
     private static let silentLimit = 8
+    /// Where there would be more than that many, those that are not in use any more are forgotten.
+    private static let usedLimit = 4
 
     /// The addresses to hear of.
     var addresses: Set<IPAddress> { Set(self.used.union(self.silent).map(\.address)) }
@@ -24,8 +26,10 @@ struct GatewayWatch {
     ///
     /// - Returns: Those that were not before; what became of them meanwhile is for the caller to ask.
     mutating func use(_ gateways: Set<Neighbour>) -> Set<Neighbour> {
-        defer { self.used = gateways }
-        return gateways.subtracting(self.used)
+        let newcomers = gateways.subtracting(self.used)
+        guard !newcomers.isEmpty else { return [] }
+        self.used = self.used.count + newcomers.count > Self.usedLimit ? gateways : self.used.union(newcomers)
+        return newcomers
     }
 
     /// Notes what became of a neighbour.

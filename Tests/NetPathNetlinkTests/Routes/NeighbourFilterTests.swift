@@ -140,10 +140,17 @@ import Testing
         #expect(watch.addresses == [self.first.address])
         #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: false, isRouter: false)) == true)
         #expect(watch.silent.isEmpty)
-        #expect(
-            watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)) == false,
-            "nobody uses it"
-        )
+    }
+
+    @Test func aRouteThatComesAndGoesIsNoNews() {
+        var watch = GatewayWatch()
+        #expect(watch.use([self.first]) == [self.first])
+        #expect(watch.use([]) == [])
+        #expect(watch.use([self.first]) == [])
+        let others = (0..<40 as Range<UInt128>).map { IPAddress(ipv6: 0xFE80 << 112 | $0 + 100) }
+        for address in others { _ = watch.use([Neighbour(interfaceIndex: 3, address: address)]) }
+        #expect(watch.used.count <= EventFilter.gatewayLimit)
+        #expect(watch.used.contains { $0.address == others.last })
     }
 
     @Test func strangersDoNotMatterUnlessARouterIsMissed() {
