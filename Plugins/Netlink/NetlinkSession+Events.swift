@@ -96,7 +96,7 @@ extension NetlinkSession {
     func confirm() {
         self.confirmAt = nil
         // Waits for the lock under which the kernel changes the network, and so for the end of the change.
-        _ = self.queries.ask(.link(1), LinkUpdate.init)
+        _ = self.queries.ask(.link(1)) { _ in true }
         self.stale = .all
     }
 }

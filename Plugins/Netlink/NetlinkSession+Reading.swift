@@ -32,7 +32,7 @@ extension NetlinkSession {
         }
         fresh.inherit(from: self.table)
         self.table = fresh
-        _ = self.askAbout(self.gateways.used.union(self.gateways.silent))
+        _ = self.askAbout(self.gateways.known)
         self.dnsServers = self.resolverFile.servers()
         self.lookup.rulesChanged()
         self.stale = .all
@@ -98,7 +98,7 @@ extension NetlinkSession {
             to: asked,
             of: self.questions,
             defaultRoutes: defaultRoutes,
-            from: self.table.sources
+            from: { self.table.sources($0, of: $1) }
         )
         for (position, answer) in zip(asked, answers) { self.representatives[position].answer = answer }
         var next = 0

@@ -263,7 +263,7 @@ final class NetlinkSession {
     /// Asks what became of neighbours.
     ///
     /// - Returns: Whether that may have changed the kernel's choice.
-    func askAbout(_ neighbours: Set<Neighbour>) -> Bool {
+    func askAbout(_ neighbours: [Neighbour]) -> Bool {
         let replies = self.queries.ask(neighbours.map(NetlinkRequest.neighbour), NeighbourUpdate.init)
         var isNews = false
         for (neighbour, reply) in zip(neighbours, replies) {
@@ -280,18 +280,20 @@ final class NetlinkSession {
 
 extension Observation {
     /// The gateways of routes that carry a path or could.
-    fileprivate var gateways: Set<Neighbour> {
-        var gateways: Set<Neighbour> = []
-        for case .route(let route) in self.representatives.map(\.answer) {
-            for leg in route.legs {
-                guard let address = leg.gateway else { continue }
-                gateways.insert(Neighbour(interfaceIndex: leg.interfaceIndex, address: address))
-            }
+    fileprivate var gateways: [Neighbour] {
+        var gateways: [Neighbour] = []
+        func add(_ address: IPAddress?, of interface: UInt32) {
+            guard let address else { return }
+            let gateway = Neighbour(interfaceIndex: interface, address: address)
+            if !gateways.contains(gateway) { gateways.append(gateway) }
         }
-        for interface in self.interfaces ?? [] {
-            for case let address? in interface.defaultRoutes?.map(\.gateway) ?? [] {
-                gateways.insert(Neighbour(interfaceIndex: interface.index, address: address))
-            }
+        for position in self.representatives.indices {
+            guard case .route(let route) = self.representatives[position].answer else { continue }
+            for leg in route.legs { add(leg.gateway, of: leg.interfaceIndex) }
+        }
+        guard let interfaces else { return gateways }
+        for position in interfaces.indices {
+            for route in interfaces[position].defaultRoutes ?? [] { add(route.gateway, of: interfaces[position].index) }
         }
         return gateways
     }

@@ -10,25 +10,28 @@ import NetPath
 /// `net.ipv4.fib_multipath_use_neigh` says so.
 struct GatewayWatch {
     /// Those in use now or lately: a route that comes and goes needs no other filter each time.
-    private(set) var used: Set<Neighbour> = []
+    private(set) var used: [Neighbour] = []
     /// Those that did not answer, in use or not: the kernel may come back to them.
-    private(set) var silent: Set<Neighbour> = []
+    private(set) var silent: [Neighbour] = []
 
     /// More of them are not remembered: each one costs the kernel a comparison at every event.
     private static let silentLimit = 8
     /// Where there would be more than that many, those that are not in use any more are forgotten.
     private static let usedLimit = 4
 
-    /// The addresses to hear of.
-    var addresses: Set<IPAddress> { Set(self.used.union(self.silent).map(\.address)) }
+    /// All to hear of.
+    var known: [Neighbour] { self.used + self.silent.filter { !self.used.contains($0) } }
+
+    /// Their addresses.
+    var addresses: Set<IPAddress> { Set(self.known.map(\.address)) }
 
     /// Notes which gateways are in use.
     ///
     /// - Returns: Those that were not before; what became of them meanwhile is for the caller to ask.
-    mutating func use(_ gateways: Set<Neighbour>) -> Set<Neighbour> {
-        let newcomers = gateways.subtracting(self.used)
+    mutating func use(_ gateways: [Neighbour]) -> [Neighbour] {
+        let newcomers = gateways.filter { !self.used.contains($0) }
         guard !newcomers.isEmpty else { return [] }
-        self.used = self.used.count + newcomers.count > Self.usedLimit ? gateways : self.used.union(newcomers)
+        self.used = self.used.count + newcomers.count > Self.usedLimit ? gateways : self.used + newcomers
         return newcomers
     }
 
@@ -40,11 +43,12 @@ struct GatewayWatch {
         // A router that nobody uses matters when others fail.
         guard isWatched || (update.isRouter && !self.silent.isEmpty) else { return false }
         guard update.hasFailed else {
-            self.silent.remove(update.neighbour)
+            self.silent.removeAll { $0 == update.neighbour }
             return true
         }
-        if self.silent.count < Self.silentLimit || self.used.contains(update.neighbour) {
-            self.silent.insert(update.neighbour)
+        let isRemembered = self.silent.contains(update.neighbour)
+        if !isRemembered, self.silent.count < Self.silentLimit || self.used.contains(update.neighbour) {
+            self.silent.append(update.neighbour)
         }
         return true
     }

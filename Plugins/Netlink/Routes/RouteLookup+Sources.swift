@@ -99,6 +99,7 @@ extension RouteLookup {
     ) {
         if positions.isEmpty { return }
         let candidates = sources(.ipv6, nil)
+        if candidates.isEmpty, positions.allSatisfy({ questions[$0].flow.interface == nil }) { return }
         let flows = positions.flatMap { position in
             candidates.map { questions[position].flow.with(\.source, $0) }
         }
@@ -161,8 +162,8 @@ extension RouteLookup {
         from sources: SourceAddresses
     ) -> InterfaceRoute? {
         let family = flow.destination.family
-        guard let source = sources(family, interface).first,
-            (family == .ipv6 && self.dependsOnSource) || self.looksAtSources(family)
+        guard (family == .ipv6 && self.dependsOnSource) || self.looksAtSources(family),
+            let source = sources(family, interface).first
         else { return nil }
         let flow = flow.with(\.interface, interface).with(\.source, source)
         return self.defaultRoute(of: interface, family, self.replies([.route(flow, matchesTable: true)], [family])[0])

@@ -98,8 +98,8 @@ final class RouteLookup {
 
     // MARK: Asking
 
-    /// The requests about one packet, which are the same after every event.
-    struct Question {
+    /// The requests about one packet, which are the same after every event; a class, because it is passed about much.
+    final class Question {
         let flow: Flow
         let verdict: NetlinkRequest
         let source: NetlinkRequest

@@ -76,7 +76,12 @@ final class TunnelLookup {
         guard self.isStale else { return self.lastAnswer }
         self.isStale = false
         self.watched = Watched()
-        self.lastAnswer = [:]
+        self.lastAnswer.removeAll()
+        // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
+        guard representatives.contains(where: { $0.leads(into: table.mayBeTunnel) })
+            || rules().contains(where: { $0.isTunnel == true })
+        else { return self.lastAnswer }
+        let rules = rules()
         var pending: [UInt32] = []
         var entrances: [UInt32: (table: UInt32, family: AddressFamily)] = [:]
         for question in representatives {
@@ -86,10 +91,6 @@ final class TunnelLookup {
                 entrances[leg.interfaceIndex] = route.table.map { ($0, question.destination.family) }
             }
         }
-        // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
-        guard pending.contains(where: { table.mayBeTunnel($0) }) || rules().contains(where: { $0.isTunnel == true })
-        else { return [:] }
-        let rules = rules()
         var seen: Set<UInt32> = []
         while let index = pending.popLast() {
             // Tunnels may lead into one another in a circle.
@@ -267,6 +268,14 @@ final class TunnelLookup {
             }
         }
         return found.sorted()
+    }
+}
+
+extension RepresentativeRoute {
+    /// Whether packets would leave through an interface of some kind.
+    fileprivate func leads(into isOfKind: (UInt32) -> Bool) -> Bool {
+        guard case .route(let route) = self.answer else { return false }
+        return route.legs.contains { isOfKind($0.interfaceIndex) }
     }
 }
 

@@ -9,9 +9,11 @@ struct AssessedEvidence {
     let byIndex: InterfaceMap<NetworkInterface>
     var assessments: InterfaceMap<InterfaceAssessment>
     /// What becomes of the outer packets of the tunnels that the kernel's answers lead into.
-    var transports: [UInt32: TunnelTransport] = [:]
+    var transports: [UInt32: TunnelTransport] = Dictionary()
     /// The rule that applies to each interface, where one does.
     private let ruleByIndex: InterfaceMap<InterfaceRule?>
+    /// Where in ``interfaces`` those are that could ever carry a path: members of a bridge or bond are represented by it.
+    let candidatePositions: [Int]
 
     init(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) {
         var interfaces = observation.interfaces ?? []
@@ -33,6 +35,10 @@ struct AssessedEvidence {
         self.interfaces = interfaces
         self.byIndex = byIndex
         self.ruleByIndex = InterfaceMap(rules.isEmpty ? [] : indices, rules)
+        self.candidatePositions = interfaces.indices.filter { position in
+            interfaces[position].type != .loopback && interfaces[position].controllerIndex == nil
+                && (rules.isEmpty || rules[position]?.isIgnored != true)
+        }
         self.assessments = InterfaceMap(
             indices,
             interfaces.indices.map { position in
@@ -80,16 +86,8 @@ struct AssessedEvidence {
         self.ruleByIndex[index] ?? nil
     }
 
-    /// Interfaces that could ever carry a path: members of a bridge or bond are represented by it.
+    /// The interfaces that could ever carry a path.
     var candidates: [NetworkInterface] { self.candidatePositions.map { self.interfaces[$0] } }
-
-    /// Where in ``interfaces`` the candidates are.
-    var candidatePositions: [Int] {
-        self.interfaces.indices.filter { position in
-            self.interfaces[position].type != .loopback && self.interfaces[position].controllerIndex == nil
-                && !self.isIgnored(self.interfaces[position].index)
-        }
-    }
 
     /// Whether a rule hides an interface.
     func isIgnored(_ index: UInt32) -> Bool {

@@ -53,7 +53,7 @@ extension AssessedEvidence {
     }
 
     /// What the kernel's answers mean for each family.
-    var findings: [FamilyFinding] { AddressFamily.allCases.map(self.finding) }
+    var findings: [FamilyFinding] { AddressFamily.allCases.map { self.finding(for: $0) } }
 
     /// Whether all interfaces are seen, none is usable, and no answer names another one.
     private var seesNothingUsable: Bool {

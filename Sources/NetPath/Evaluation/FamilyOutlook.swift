@@ -53,7 +53,8 @@ extension AssessedEvidence {
     ///
     /// Its reason begins with the name of the family when the other one has another reason.
     func outlook(_ findings: [FamilyFinding]) -> FamilyOutlook {
-        let outlooks = zip(AddressFamily.allCases, findings).map(self.outlook)
+        let pools = self.pools
+        let outlooks = zip(AddressFamily.allCases, findings).map { self.outlook(of: $0, $1, pools) }
         var best = outlooks[0]
         for outlook in outlooks.dropFirst() where outlook.closeness.rank < best.closeness.rank {
             best = outlook
@@ -65,7 +66,7 @@ extension AssessedEvidence {
         return best
     }
 
-    private func outlook(of family: AddressFamily, _ finding: FamilyFinding) -> FamilyOutlook {
+    private func outlook(of family: AddressFamily, _ finding: FamilyFinding, _ pools: [[Int]]) -> FamilyOutlook {
         func outlook(
             _ closeness: FamilyOutlook.Closeness,
             _ reason: PathReason,
@@ -97,7 +98,7 @@ extension AssessedEvidence {
             if let assessment = self.assessments[index], assessment.isStartable {
                 return outlook(.stepOfEgress, assessment.reason, [index], status: .requiresConnection)
             }
-        case .rejected(let rejection) where self.couldSend(family):
+        case .rejected(let rejection) where self.couldSend(family, pools):
             return outlook(.rejected, self.reason(rejection, family), [])
         case .routed, .egressUnusable, .rejected, .noRoute, .unknown: break
         }
@@ -112,7 +113,7 @@ extension AssessedEvidence {
             let message = "\(self.name(index)) has a route but no usable source address"
             return outlook(.noSource, PathReason(.noAddress, message), [index])
         }
-        var obstacle = self.obstacle(for: family)
+        var obstacle = self.obstacle(for: family, pools)
         if obstacle.isAddressed, let missing = self.missingPart(of: family) {
             obstacle.reason = PathReason(.noRoute, "there is no route to \(missing) and more")
         }
@@ -126,16 +127,16 @@ extension AssessedEvidence {
 
     /// A representative without a route, when others of the family have one.
     private func missingPart(of family: AddressFamily) -> IPAddress? {
-        let asked = self.observation.representatives.filter { $0.destination.family == family }
-        let missing = asked.filter { $0.answer == .noRoute }
-        return missing.count < asked.count ? missing.first?.destination : nil
+        let asked = self.observation.representatives.lazy.filter { $0.destination.family == family }
+        guard asked.contains(where: { $0.answer != .noRoute }) else { return nil }
+        return asked.first { $0.answer == .noRoute }?.destination
     }
 
     // MARK: Routes that refuse
 
     /// Whether an interface that leads outside could send packets of a family, so that only a route keeps it from that.
-    private func couldSend(_ family: AddressFamily) -> Bool {
-        let uplinks = self.pools.first { !$0.isEmpty } ?? []
+    private func couldSend(_ family: AddressFamily, _ pools: [[Int]]) -> Bool {
+        let uplinks = pools.first { !$0.isEmpty } ?? []
         return uplinks.contains { self.assessments.values[$0].isUsable && self.interfaces[$0].canSend(family) }
     }
 
@@ -163,11 +164,14 @@ extension AssessedEvidence {
     }
 
     /// What keeps the interface that is closest to a path from carrying one.
-    private func obstacle(for family: AddressFamily) -> (reason: PathReason, interfaces: [UInt32], isAddressed: Bool) {
-        for pool in self.pools {
+    private func obstacle(
+        for family: AddressFamily,
+        _ pools: [[Int]]
+    ) -> (reason: PathReason, interfaces: [UInt32], isAddressed: Bool) {
+        for pool in pools {
             for code in Self.unsatisfiedOrder {
+                guard pool.contains(where: { self.assessments.values[$0].reason.code == code }) else { continue }
                 var found = pool.filter { self.assessments.values[$0].reason.code == code }
-                guard !found.isEmpty else { continue }
                 // One that has only a route to find speaks for the family first.
                 let addressed = code == .noRoute ? found.filter { self.interfaces[$0].canSend(family) } : []
                 found = addressed.isEmpty ? found : addressed
@@ -177,7 +181,7 @@ extension AssessedEvidence {
                 )
             }
         }
-        guard let closest = self.pools.first(where: { !$0.isEmpty }) else {
+        guard let closest = pools.first(where: { !$0.isEmpty }) else {
             return (PathReason(.noInterface, "there is no network interface besides loopback"), [], false)
         }
         let reason = PathReason(.allDown, "every network interface is administratively down")

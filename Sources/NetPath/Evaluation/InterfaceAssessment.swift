@@ -94,11 +94,11 @@ struct InterfaceAssessment: Hashable {
             assessment.reviseAt = since + grace
             return assessment
         }
-        let global = interface.addresses.filter(\.isGlobal)
-        let usable = global.filter(\.isUsable)
         let isServed = { (address: InterfaceAddress) in interface.hasDefaultRoute(address.prefix.address.family) }
         let noRoute = InterfaceAssessment(.noRoute, "\(name) has an address but no route to the internet", usable: true)
-        if usable.contains(where: isServed) { return noRoute }
+        if interface.addresses.contains(where: { $0.isGlobal && $0.isUsable && isServed($0) }) { return noRoute }
+        let global = interface.addresses.filter(\.isGlobal)
+        let usable = global.filter(\.isUsable)
         // Duplicate address detection is a pending step by itself: the kernel ends it, one way or the other.
         let checked = global.filter { $0.state.contains(.tentative) && !$0.isUsable && !$0.state.contains(.duplicate) }
         if usable.isEmpty ? !checked.isEmpty : checked.contains(where: isServed) {

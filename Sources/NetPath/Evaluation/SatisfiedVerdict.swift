@@ -31,7 +31,7 @@ extension AssessedEvidence {
         }
         let lost = self.lostHops.filter { families.contains($0.family) }
         let alternatives = self.alternatives(besides: egress + lost.flatMap(\.legs).map(\.interfaceIndex))
-        let carriers = egress.map(self.carrier)
+        let carriers = egress.map { self.carrier(under: $0) }
         let unlisted = carriers.compactMap { $0 }.filter { !egress.contains($0) && !alternatives.contains($0) }
         let listed =
             egress.compactMap { index in
