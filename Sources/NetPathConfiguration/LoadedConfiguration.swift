@@ -17,6 +17,8 @@ public struct LoadedConfiguration: Sendable {
     public var evaluation: EvaluationPolicy { self.settings.evaluation }
     /// The least that a message has to matter to be shown while watching.
     public let logLevel: LogLevel
+    /// What is legal and does not do what was probably meant.
+    public let warnings: [ConfigurationDiagnostic]
     /// Every value and where it comes from.
     public let effective: EffectiveConfiguration
     /// The paths of all keys that were asked for, such as `backends[].type`.
@@ -95,6 +97,7 @@ public struct LoadedConfiguration: Sendable {
             backends: backends,
             settings: settings,
             logLevel: logLevel,
+            warnings: root.warnings,
             effective: EffectiveConfiguration(root.effective, document: source),
             keyPaths: root.keyPaths
         )

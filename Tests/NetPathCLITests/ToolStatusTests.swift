@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathTestKit
 import Synchronization
 import Testing
 
@@ -101,6 +102,31 @@ import Testing
         #expect(json.output.contains(#""ok":false,"errors":[{"file":"/nonexistent/bad.yaml""#))
         for command in ["status", "explain", "backends", "watch"] {
             #expect(await self.run(command, "--config", "/nonexistent/bad.yaml").status == .badConfiguration)
+        }
+    }
+
+    @Test func doubtfulConfiguration() throws {
+        let folder = try TemporaryDirectory()
+        try folder.write("f.yaml", "backends:\n  - type: modest\n    limit: 1\n")
+        for isJSON in [false, true] {
+            let transcript = Transcript()
+            var context = self.context(transcript)
+            context.registry.register("modest", summary: "") { section in
+                _ = section.integer("limit", in: 1...2)
+                section.warn("limit", "is little; write 2")
+                return ScriptedMonitor()
+            }
+            let arguments = ["config", "check", folder["f.yaml"]] + (isJSON ? ["--json"] : [])
+            #expect(NetPathTool.run(arguments, in: context) == .satisfied)
+            let (output, messages) = (transcript.output.withLock { $0 }, transcript.messages.withLock { $0 })
+            if isJSON {
+                #expect(messages == "" && output.contains(#""ok":true,"errors":[],"omittedErrors":0,"warnings":[{"#))
+                #expect(output.contains(#""line":3,"column":12"#))
+            } else {
+                #expect(output == "\(folder["f.yaml"]): ok\n")
+                let warning = "f.yaml:3:12: warning: 'backends[0].limit' is little; write 2, found '1'\n    limit: 1\n"
+                #expect(messages.contains(warning))
+            }
         }
     }
 

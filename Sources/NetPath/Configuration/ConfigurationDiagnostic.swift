@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// One thing that is wrong with a configuration, told so that a person can put it right.
+/// One thing that is wrong with a configuration, or doubtful, told so that a person can put it right.
 public struct ConfigurationDiagnostic: Sendable, Hashable {
     /// The part of a line that a diagnostic is about.
     public struct Excerpt: Sendable, Hashable {
@@ -18,6 +18,17 @@ public struct ConfigurationDiagnostic: Sendable, Hashable {
             return "\(line)\n\(indentation)^"
         }
     }
+
+    /// Whether a diagnostic keeps the file from being used.
+    public enum Severity: String, Sendable, Hashable {
+        /// The file is refused.
+        case error
+        /// The file is used, and does not do what was probably meant.
+        case warning
+    }
+
+    /// Whether the file is refused.
+    public let severity: Severity
 
     /// The name of the file, or what stands in for one.
     public let origin: String
@@ -49,6 +60,7 @@ public struct ConfigurationDiagnostic: Sendable, Hashable {
     ///   - origin: The name of the file.
     ///   - message: What is wrong and what to do about it.
     public init(origin: String, message: String) {
+        self.severity = .error
         self.origin = origin
         self.position = nil
         self.path = ""
@@ -69,6 +81,7 @@ public struct ConfigurationDiagnostic: Sendable, Hashable {
     ///   - found: What stands there, as a phrase.
     ///   - allowed: What may stand there.
     ///   - suggestion: What was probably meant.
+    ///   - severity: Whether the file is refused.
     public init(
         _ message: String,
         in source: ConfigurationSource,
@@ -76,8 +89,10 @@ public struct ConfigurationDiagnostic: Sendable, Hashable {
         path: String = "",
         found: String? = nil,
         allowed: [String] = [],
-        suggestion: String? = nil
+        suggestion: String? = nil,
+        severity: Severity = .error
     ) {
+        self.severity = severity
         self.origin = source.name
         self.position = position
         self.path = path
@@ -94,7 +109,7 @@ extension ConfigurationDiagnostic: CustomStringConvertible {
     public var description: String {
         var text = origin.printable(limit: 4_096)
         if let position { text += ":\(position)" }
-        text += ": error: \(message)"
+        text += ": \(severity.rawValue): \(message)"
         if let found { text += ", found \(found)" }
         if let suggestion { text += " (did you mean '\(suggestion)'?)" }
         if !allowed.isEmpty { text += "; allowed: \(allowed.joined(separator: ", "))" }

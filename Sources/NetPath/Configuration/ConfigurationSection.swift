@@ -122,6 +122,21 @@ public final class ConfigurationSection {
         if entries[key] == nil { reject(key, "is missing") }
     }
 
+    /// Records that a value is legal and does not do what was probably meant.
+    ///
+    /// The file is used all the same; `netpath config check` tells.
+    ///
+    /// - Parameters:
+    ///   - key: The key, at whose value the warning is shown; at the section itself when the key is absent.
+    ///   - message: What is doubtful and what to write instead, to be read after the key.
+    public func warn(_ key: String, _ message: String) {
+        know(key)
+        collector.warn(diagnostic(message, path: path(of: key), node: entries[key]?.value, severity: .warning))
+    }
+
+    /// What was warned of so far, in any section of the file.
+    package var warnings: [ConfigurationDiagnostic] { collector.warnings }
+
     /// Records that a value is wrong for a reason that no getter knows.
     ///
     /// - Parameters:
@@ -262,16 +277,26 @@ public final class ConfigurationSection {
         allowed: [String] = [],
         suggestion: String? = nil
     ) {
-        collector.record(
-            ConfigurationDiagnostic(
-                "'\(path)' \(message)",
-                in: node.map { $0.source ?? collector.source } ?? source,
-                at: node?.position ?? position,
-                path: path,
-                found: node?.summary,
-                allowed: allowed,
-                suggestion: suggestion
-            )
+        collector.record(diagnostic(message, path: path, node: node, allowed: allowed, suggestion: suggestion))
+    }
+
+    private func diagnostic(
+        _ message: String,
+        path: String,
+        node: ConfigurationNode?,
+        allowed: [String] = [],
+        suggestion: String? = nil,
+        severity: ConfigurationDiagnostic.Severity = .error
+    ) -> ConfigurationDiagnostic {
+        ConfigurationDiagnostic(
+            "'\(path)' \(message)",
+            in: node.map { $0.source ?? collector.source } ?? source,
+            at: node?.position ?? position,
+            path: path,
+            found: node?.summary,
+            allowed: allowed,
+            suggestion: suggestion,
+            severity: severity
         )
     }
 

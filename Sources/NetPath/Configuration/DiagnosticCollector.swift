@@ -10,6 +10,8 @@ package final class DiagnosticCollector {
     package let source: ConfigurationSource
 
     private var diagnostics: [ConfigurationDiagnostic] = []
+    /// What is doubtful, which refuses no file.
+    package private(set) var warnings: [ConfigurationDiagnostic] = []
     private var omittedCount = 0
 
     /// Creates a collector without diagnostics.
@@ -27,6 +29,11 @@ package final class DiagnosticCollector {
         }
         let new = diagnostic()
         if !diagnostics.contains(new) { diagnostics.append(new) }
+    }
+
+    /// Records a warning, once.
+    package func warn(_ warning: ConfigurationDiagnostic) {
+        if warnings.count < Self.limit, !warnings.contains(warning) { warnings.append(warning) }
     }
 
     /// Everything recorded so far, `nil` when nothing is wrong.

@@ -36,7 +36,10 @@ struct ConfigurationCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
             abstract: "Check a configuration file and tell everything that is wrong with it.",
-            discussion: "The exit status is 78 when anything is wrong. Nothing is started."
+            discussion: """
+                The exit status is 78 when anything is wrong. What is legal but hardly meant is a warning, and the exit \
+                status 0. Nothing is started.
+                """
         )
 
         @Argument(
@@ -49,16 +52,22 @@ struct ConfigurationCommand: ParsableCommand {
         var options: GlobalOptions
 
         func execute() throws -> ToolStatus {
-            let origin: String
+            let configuration: LoadedConfiguration
             do throws(ConfigurationError) {
-                origin = try self.options.configuration(at: self.file).origin
+                configuration = try self.options.configuration(at: self.file)
             } catch {
                 guard self.options.json else { throw error }
                 let origin = error.diagnostics.first?.origin ?? self.file ?? ""
                 try self.options.write(.configurationCheck(origin: origin, error: error)) { _ in "" }
                 return .badConfiguration
             }
-            try self.options.write(.configurationCheck(origin: origin, error: nil)) { _ in "\(origin.safe): ok\n" }
+            let (origin, warnings) = (configuration.origin, configuration.warnings)
+            if !self.options.json {
+                for warning in warnings { ToolContext.current.message(warning.description) }
+            }
+            try self.options.write(.configurationCheck(origin: origin, error: nil, warnings: warnings)) { _ in
+                "\(origin.safe): ok\n"
+            }
             return .satisfied
         }
     }

@@ -70,13 +70,18 @@ struct BackendInventory: Sendable {
 
 extension JSONValue {
     /// The document of `config check`.
-    static func configurationCheck(origin: String, error: ConfigurationError?) -> JSONValue {
+    static func configurationCheck(
+        origin: String,
+        error: ConfigurationError?,
+        warnings: [ConfigurationDiagnostic] = []
+    ) -> JSONValue {
         [
             "schema": schemaVersion,
             "file": .string(origin),
             "ok": .bool(error == nil),
             "errors": .array(error?.diagnostics.map(JSONValue.diagnostic) ?? []),
             "omittedErrors": .integer(error?.omittedCount ?? 0),
+            "warnings": .array(warnings.map(JSONValue.diagnostic)),
         ]
     }
 
