@@ -5,42 +5,52 @@ import NetPath
 
 /// How many attempts may be made: never more than the limit in any 60 s, whatever happens.
 ///
-/// A bucket with room for half the limit, filled with the other half per minute: bursts are answered at once, and
-/// after one there is something left for the next change without waiting for a whole minute.
+/// A lookup of a name is one attempt, a connection another. What was asked of the same targets by anybody in the
+/// process counts, also before the monitor was started.
+///
+/// Rounds of the first half of the limit may begin at once; the other half is spread evenly over the time until attempts
+/// fall out of the window, so that after a burst there is something left for the next change.
 struct AttemptBudget: Sendable {
-    private let capacity: Double
-    private let perSecond: Double
-    private var tokens: Double
-    private var countedAt: MonotonicTime
+    /// The time in which attempts are counted, and which slides along.
+    ///
+    /// A second more than a minute: an attempt takes a moment from here to the network, and not always the same.
+    static let window: Duration = .seconds(61)
 
-    /// Creates a full budget; a limit below 2 counts as 2.
-    init(perMinute limit: Int, now: MonotonicTime) {
-        let limit = max(2, limit)
-        self.capacity = Double(limit / 2)
-        self.perSecond = Double(limit - limit / 2) / 60
-        self.tokens = self.capacity
-        self.countedAt = now
+    private let ledger: ProbeLedger
+    private let subjects: Set<ProbeLedger.Subject>
+    private let limit: Int
+
+    /// Creates the budget for some targets; a limit below 2 counts as 2.
+    init(_ targets: [ProbeTarget], perMinute limit: Int, ledger: ProbeLedger) {
+        self.ledger = ledger
+        self.subjects = Set(targets.map(\.connection) + targets.compactMap(\.lookup))
+        self.limit = max(2, limit)
     }
 
     /// Takes one attempt out, if there is one.
-    mutating func take(now: MonotonicTime) -> Bool {
-        self.refill(now)
-        guard self.tokens >= 1 else { return false }
-        self.tokens -= 1
-        return true
+    func take(_ subject: ProbeLedger.Subject, now: MonotonicTime) -> Bool {
+        self.ledger.take(subject, among: self.subjects, limit: self.limit, now: now)
     }
 
-    /// When the next attempt may be made; `now` when it may be made at once.
-    mutating func available(now: MonotonicTime) -> MonotonicTime {
-        self.refill(now)
-        guard self.tokens < 1 else { return now }
-        // A millisecond more, so that rounding never makes anybody wait twice.
-        return now + .seconds((1 - self.tokens) / self.perSecond) + .milliseconds(1)
+    /// When so many attempts, or the limit, may be made in a row; `now` when they may be made at once.
+    func available(_ count: Int = 1, now: MonotonicTime) -> MonotonicTime {
+        self.available(count, after: self.ledger.attempts(self.subjects, now: now), now: now)
     }
 
-    private mutating func refill(_ now: MonotonicTime) {
-        let elapsed = max(.zero, now - self.countedAt)
-        self.countedAt = max(now, self.countedAt)
-        self.tokens = min(self.capacity, self.tokens + elapsed / .seconds(1) * self.perSecond)
+    /// When a round that takes at least so many attempts may begin; `now` when it may at once.
+    func nextRound(taking count: Int, now: MonotonicTime) -> MonotonicTime {
+        let recent = self.ledger.attempts(self.subjects, now: now)
+        let earliest = self.available(count, after: recent, now: now)
+        guard let first = recent.first, let last = recent.last, recent.count >= (self.limit + 1) / 2
+        else { return earliest }
+        let rounds = max(0, self.limit - recent.count) / count
+        return max(earliest, last + (first + Self.window - last) / (rounds + 1))
+    }
+
+    private func available(_ count: Int, after recent: [MonotonicTime], now: MonotonicTime) -> MonotonicTime {
+        let excess = recent.count + min(count, self.limit) - self.limit
+        guard excess > 0 else { return now }
+        // A millisecond more, as the window includes both of its ends.
+        return recent[excess - 1] + Self.window + .milliseconds(1)
     }
 }

@@ -6,9 +6,10 @@ import NetPathSystem
 
 /// One round over all targets, without input and output: what happens in, what to do out (RFC 8305, "happy eyeballs").
 ///
-/// Attempts start one after the other, each `stagger` after the one before or as soon as one fails, alternating between
-/// targets and families. The first answer ends the round and abandons the rest; without one the round ends when every
-/// address of every target has failed.
+/// Attempts, lookups of names among them, start one after the other, each `stagger` after the one before or as soon as
+/// one has failed or a name is resolved, alternating between targets and families. Whoever answered last time comes
+/// first, then addresses, which need no lookup. The first answer ends the round and abandons the rest; without one the
+/// round ends when every address of every target has failed.
 struct ProbeRoundMachine: Sendable {
     /// What the performer has to do.
     enum Action: Hashable, Sendable {
@@ -23,17 +24,26 @@ struct ProbeRoundMachine: Sendable {
     /// Of the addresses of a name only so many are tried.
     static let addressLimit = 8
 
+    private enum Lookup: Hashable, Sendable {
+        case needed
+        case underWay(until: MonotonicTime)
+        /// The addresses are known, or that there are none.
+        case done
+    }
+
     private struct Target: Sendable {
         let target: ProbeTarget
-        /// Nil once the addresses are known.
-        var resolvesUntil: MonotonicTime?
+        var lookup: Lookup
         var waiting: [ProbeEndpoint] = []
         var tried = 0
         var inFlight = 0
         /// The outcome so far; final once nothing is waiting or in flight.
         var outcome: ProbeOutcome?
 
-        var isDone: Bool { self.resolvesUntil == nil && self.waiting.isEmpty && self.inFlight == 0 }
+        var isDone: Bool { self.lookup == .done && self.waiting.isEmpty && self.inFlight == 0 }
+        /// Whether there is something to start.
+        var canStart: Bool { self.lookup == .needed || !self.waiting.isEmpty }
+        var lookupDeadline: MonotonicTime? { if case .underWay(let until) = self.lookup { until } else { nil } }
     }
 
     private struct Attempt: Sendable {
@@ -50,16 +60,25 @@ struct ProbeRoundMachine: Sendable {
     private var attempts: [Int: Attempt] = [:]
     /// Counts on from round to round, so that late words about an earlier round's attempts are told apart.
     private(set) var nextAttempt: Int
-    /// The endpoint that answered last time, tried first: what works is confirmed with a single packet.
-    private var preferred: ProbeEndpoint?
+    /// Who answered last time, tried first: what works is confirmed with a single packet.
+    private var preferred: ProbeWinner?
     private var nextStartAt: MonotonicTime
     private var lastFamily: AddressFamily?
-    /// The endpoint that answered.
-    private(set) var winner: ProbeEndpoint?
+    /// Who answered.
+    private(set) var winner: ProbeWinner?
 
+    /// Begins a round.
+    ///
+    /// - Parameters:
+    ///   - options: Whom to ask, and how long to wait.
+    ///   - preferred: Who answered last time.
+    ///   - pendingLookups: The names that are being looked up already; what comes of it is waited for.
+    ///   - firstAttempt: The number of the first attempt.
+    ///   - now: The time.
     init(
         _ options: TCPProbeMonitor.Options,
-        preferred: ProbeEndpoint?,
+        preferred: ProbeWinner?,
+        pendingLookups: Set<String>,
         firstAttempt: Int,
         now: MonotonicTime
     ) {
@@ -74,9 +93,14 @@ struct ProbeRoundMachine: Sendable {
             case .address(let address, let zone):
                 Target(
                     target: target,
+                    lookup: .done,
                     waiting: [ProbeEndpoint(address: address, zone: zone, port: target.port)]
                 )
-            case .name: Target(target: target, resolvesUntil: now + options.timeout)
+            case .name(let name):
+                Target(
+                    target: target,
+                    lookup: pendingLookups.contains(name) ? .underWay(until: now + options.timeout) : .needed
+                )
             }
         }
     }
@@ -90,16 +114,16 @@ struct ProbeRoundMachine: Sendable {
         return ProbeRound(outcomes: known.compactMap(\.outcome), isComplete: known.count == self.targets.count)
     }
 
-    /// The names whose addresses the round waits for.
-    var unresolvedNames: Set<String> {
-        Set(self.targets.compactMap { $0.resolvesUntil == nil ? nil : $0.target.name })
+    /// Whether the round waits for the addresses of a name.
+    func isResolving(_ name: String) -> Bool {
+        self.targets.contains { $0.target.name == name && $0.lookupDeadline != nil }
     }
 
     /// When to call ``proceed(now:budget:)`` if nothing happens.
-    func nextDeadline(now: MonotonicTime, budget: inout AttemptBudget) -> MonotonicTime? {
+    func nextDeadline(now: MonotonicTime, budget: AttemptBudget) -> MonotonicTime? {
         guard !self.isFinished else { return nil }
-        var deadlines = self.targets.compactMap(\.resolvesUntil) + self.attempts.values.map(\.deadline)
-        if self.targets.contains(where: { !$0.waiting.isEmpty }) {
+        var deadlines = self.targets.compactMap(\.lookupDeadline) + self.attempts.values.map(\.deadline)
+        if self.targets.contains(where: \.canStart) {
             deadlines.append(max(self.nextStartAt, budget.available(now: now)))
         }
         return deadlines.min()
@@ -108,10 +132,11 @@ struct ProbeRoundMachine: Sendable {
     // MARK: Inputs
 
     /// Takes the addresses of a name, or why there are none.
-    mutating func resolved(_ name: String, _ lookup: NameLookup) {
+    mutating func resolved(_ name: String, _ lookup: NameLookup, now: MonotonicTime) {
+        self.nextStartAt = now
         for index in self.targets.indices
-        where self.targets[index].target.name == name && self.targets[index].resolvesUntil != nil {
-            self.targets[index].resolvesUntil = nil
+        where self.targets[index].target.name == name && self.targets[index].lookupDeadline != nil {
+            self.targets[index].lookup = .done
             let port = self.targets[index].target.port
             switch lookup {
             case .addresses(let addresses) where !addresses.isEmpty:
@@ -120,6 +145,15 @@ struct ProbeRoundMachine: Sendable {
                 }
             case .addresses, .failed: self.fail(index, .notResolved)
             }
+        }
+    }
+
+    /// Has a name looked up once more, what came of the first time being of no use.
+    mutating func lookUpAgain(_ name: String, now: MonotonicTime) {
+        self.nextStartAt = now
+        for index in self.targets.indices
+        where self.targets[index].target.name == name && self.targets[index].lookupDeadline != nil {
+            self.targets[index].lookup = .needed
         }
     }
 
@@ -133,7 +167,7 @@ struct ProbeRoundMachine: Sendable {
             self.nextStartAt = now
             return []
         }
-        self.winner = ended.endpoint
+        self.winner = ProbeWinner(target: self.targets[ended.target].target, endpoint: ended.endpoint)
         self.targets[ended.target].outcome = ProbeOutcome(
             target: self.targets[ended.target].target.text,
             result: result,
@@ -149,7 +183,7 @@ struct ProbeRoundMachine: Sendable {
     }
 
     /// Ends what has taken too long, and starts what is due and within the budget.
-    mutating func proceed(now: MonotonicTime, budget: inout AttemptBudget) -> [Action] {
+    mutating func proceed(now: MonotonicTime, budget: AttemptBudget) -> [Action] {
         guard self.winner == nil else { return [] }
         var actions: [Action] = []
         for (id, attempt) in self.attempts.sorted(by: { $0.key < $1.key }) where attempt.deadline <= now {
@@ -157,26 +191,35 @@ struct ProbeRoundMachine: Sendable {
             actions += self.ended(attempt: id, .timedOut, now: now)
         }
         for index in self.targets.indices {
-            guard let deadline = self.targets[index].resolvesUntil, deadline <= now else { continue }
-            self.targets[index].resolvesUntil = nil
+            guard let deadline = self.targets[index].lookupDeadline, deadline <= now else { continue }
+            self.targets[index].lookup = .done
             self.fail(index, .notResolved)
         }
-        while self.nextStartAt <= now, let target = self.nextTarget(), budget.take(now: now) {
-            actions.append(self.start(target, now: now))
+        while self.nextStartAt <= now, let index = self.nextTarget() {
+            let target = self.targets[index].target
+            if self.targets[index].lookup == .needed, let name = target.name, let lookup = target.lookup {
+                guard budget.take(lookup, now: now) else { break }
+                actions.append(self.lookUp(name, now: now))
+            } else {
+                guard budget.take(target.connection, now: now) else { break }
+                actions.append(self.connect(index, now: now))
+            }
         }
         return actions
     }
 
     // MARK: Choosing
 
-    /// The target with the next address to try: one that was tried least, and the family that was not tried last.
+    /// The target with the next thing to try: one with addresses, that was tried least, and the family that was not
+    /// tried last.
     private func nextTarget() -> Int? {
-        let candidates = self.targets.indices.filter { !self.targets[$0].waiting.isEmpty }
-        if let preferred, let target = candidates.first(where: { self.targets[$0].waiting.contains(preferred) }) {
+        let candidates = self.targets.indices.filter { self.targets[$0].canStart }
+        if let preferred, let target = candidates.first(where: { self.targets[$0].target == preferred.target }) {
             return target
         }
         return candidates.min { left, right in
             let (left, right) = (self.targets[left], self.targets[right])
+            if left.lookup != right.lookup { return right.lookup == .needed }
             if left.tried != right.tried { return left.tried < right.tried }
             return self.isSameFamily(right) && !self.isSameFamily(left)
         }
@@ -184,10 +227,19 @@ struct ProbeRoundMachine: Sendable {
 
     private func isSameFamily(_ target: Target) -> Bool { target.waiting.first?.address.family == self.lastFamily }
 
-    private mutating func start(_ index: Int, now: MonotonicTime) -> Action {
-        let preferred = self.preferred.flatMap { self.targets[index].waiting.firstIndex(of: $0) }
+    private mutating func lookUp(_ name: String, now: MonotonicTime) -> Action {
+        self.nextStartAt = now + self.stagger
+        for index in self.targets.indices where self.targets[index].target.name == name {
+            self.targets[index].lookup = .underWay(until: now + self.timeout)
+        }
+        return .resolve(name: name)
+    }
+
+    private mutating func connect(_ index: Int, now: MonotonicTime) -> Action {
+        let preferred = self.preferred.flatMap { self.targets[index].waiting.firstIndex(of: $0.endpoint) }
         let endpoint = self.targets[index].waiting.remove(at: preferred ?? 0)
-        if preferred != nil { self.preferred = nil }
+        // Only once: it is one address among others now, and its target one among others.
+        if self.preferred?.target == self.targets[index].target { self.preferred = nil }
         self.targets[index].tried += 1
         self.targets[index].inFlight += 1
         self.lastFamily = endpoint.address.family
@@ -213,11 +265,6 @@ struct ProbeRoundMachine: Sendable {
         let common = min(first.count, second.count)
         return zip(first, second).flatMap { [$0, $1] } + first.dropFirst(common) + second.dropFirst(common)
     }
-}
-
-extension ProbeTarget {
-    /// The name to be resolved; nil for an address.
-    var name: String? { if case .name(let name) = self.host { name } else { nil } }
 }
 
 extension ProbeOutcome.Result {

@@ -8,7 +8,9 @@ import NetPathSystem
 ///
 /// A round runs at the start, on every refresh, and every `interval`; after a failure sooner, from 1 s doubling up to
 /// `interval`. What the last finished round brought is reported until the next one ends or `validFor` has passed: a
-/// change of the network makes it doubtful, not wrong, and forgetting it at once would make every event a flap.
+/// change of the network makes it doubtful, not wrong, and forgetting it at once would make every event a flap. It is
+/// also what a refresh is answered with, with the time at which it ended, be there a round that the budget allows or not;
+/// and what a monitor that is started anew begins with.
 ///
 /// A refresh during a round means that the network changed under it. The round gets a moment to end, twice as long for
 /// each round in a row that was disturbed; then it is replaced. A disturbed round that ends without an answer says
@@ -36,16 +38,19 @@ struct ProbeSchedule: Sendable {
 
     private let options: TCPProbeMonitor.Options
     private var random: any RandomNumberGenerator & Sendable
-    private var budget: AttemptBudget
+    private let ledger: ProbeLedger
+    private let budget: AttemptBudget
     private var round: ProbeRoundMachine?
     private var nextRoundAt: MonotonicTime
     private var nextAttempt = 0
-    private var preferred: ProbeEndpoint?
     /// Whether the network changed since the last round began.
     private var isTriggered = false
     private var disturbed = 0
     private var failures = 0
-    private var last: (round: ProbeRound, endedAt: MonotonicTime)?
+    /// The last finished round, be it of an earlier run; nil when it does not count any more.
+    private var last: ProbeLedger.Finding?
+    /// Who answered the last finished round.
+    private var preferred: ProbeWinner?
     /// When to speak even though nothing is known; nil after the first word.
     private var firstWordAt: MonotonicTime?
     /// The lookups that were asked for and have not come back; true when in the running round.
@@ -54,23 +59,27 @@ struct ProbeSchedule: Sendable {
     init(
         _ options: TCPProbeMonitor.Options,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        ledger: ProbeLedger,
         now: MonotonicTime
     ) {
         self.options = options
         self.random = random
-        self.budget = AttemptBudget(perMinute: options.maxPerMinute, now: now)
+        self.ledger = ledger
+        self.budget = AttemptBudget(options.targets, perMinute: options.maxPerMinute, ledger: ledger)
         self.nextRoundAt = now
-        self.firstWordAt = now + Self.firstWordLimit
+        self.last = ledger.finding(options.question, validFor: options.validFor, now: now)
+        self.preferred = self.last?.winner
+        self.firstWordAt = self.last == nil ? now + Self.firstWordLimit : now
     }
 
     /// When to call ``proceed(now:)`` if nothing happens.
-    mutating func nextDeadline(now: MonotonicTime) -> MonotonicTime {
+    func nextDeadline(now: MonotonicTime) -> MonotonicTime {
         var deadlines = [self.firstWordAt, self.last.map { $0.endedAt + self.options.validFor }].compactMap { $0 }
         if let round {
-            if let next = round.nextDeadline(now: now, budget: &self.budget) { deadlines.append(next) }
-            if self.isTriggered { deadlines.append(max(self.replaceAt(round), self.budget.available(now: now))) }
+            if let next = round.nextDeadline(now: now, budget: self.budget) { deadlines.append(next) }
+            if self.isTriggered { deadlines.append(self.replaceAt(round, now: now)) }
         } else {
-            deadlines.append(max(self.nextRoundAt, self.budget.available(now: now)))
+            deadlines.append(self.beginAt(now: now))
         }
         return deadlines.min() ?? self.nextRoundAt
     }
@@ -90,12 +99,13 @@ struct ProbeSchedule: Sendable {
     /// A lookup came back.
     mutating func resolved(_ name: String, _ lookup: NameLookup, now: MonotonicTime) -> [Action] {
         let isCurrent = self.lookups.removeValue(forKey: name) ?? false
-        guard self.round?.unresolvedNames.contains(name) == true else { return [] }
+        guard self.round?.isResolving(name) == true else { return [] }
         if case .failed = lookup, !isCurrent {
             // It was asked on another network; an address would do, but not a failure.
-            return self.resolve([name]) + self.proceed(now: now)
+            self.round?.lookUpAgain(name, now: now)
+        } else {
+            self.round?.resolved(name, lookup, now: now)
         }
-        self.round?.resolved(name, lookup)
         return self.proceed(now: now)
     }
 
@@ -108,16 +118,19 @@ struct ProbeSchedule: Sendable {
     /// Does what is due.
     mutating func proceed(now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
-        if let round, self.isTriggered, self.replaceAt(round) <= now, self.budget.available(now: now) <= now {
+        if let round, self.isTriggered, self.replaceAt(round, now: now) <= now {
             self.disturbed += 1
             actions += self.round?.abandon().map(Action.round) ?? []
             self.close()
             self.nextRoundAt = now
         }
-        if self.round == nil, self.nextRoundAt <= now, self.budget.available(now: now) <= now {
-            actions += self.begin(now: now)
+        if self.round == nil, self.beginAt(now: now) <= now { self.begin(now: now) }
+        let budget = self.budget
+        let steps = self.round?.proceed(now: now, budget: budget) ?? []
+        for action in steps {
+            if case .resolve(let name) = action { self.lookups[name] = true }
+            actions.append(.round(action))
         }
-        actions += self.round?.proceed(now: now, budget: &self.budget).map(Action.round) ?? []
         if let round, round.isFinished { actions += self.finish(round, now: now) }
         if let last, last.endedAt + self.options.validFor <= now {
             self.last = nil
@@ -129,26 +142,33 @@ struct ProbeSchedule: Sendable {
 
     // MARK: Rounds
 
-    private func replaceAt(_ round: ProbeRoundMachine) -> MonotonicTime {
-        round.startedAt + Self.disturbedLimit * (1 << min(self.disturbed, 10))
+    /// When the next round begins.
+    private func beginAt(now: MonotonicTime) -> MonotonicTime {
+        max(self.nextRoundAt, self.budget.nextRound(taking: self.options.attemptsToAnswer, now: now))
     }
 
-    private mutating func begin(now: MonotonicTime) -> [Action] {
+    /// When a round under which the network has changed is replaced.
+    ///
+    /// Not before there is enough for the whole of the new one: where attempts are scarce they are for the round that
+    /// runs, or none would come to its end.
+    private func replaceAt(_ round: ProbeRoundMachine, now: MonotonicTime) -> MonotonicTime {
+        max(
+            round.startedAt + Self.disturbedLimit * (1 << min(self.disturbed, 10)),
+            self.beginAt(now: now),
+            self.budget.available(self.options.attemptsOfWholeRound, now: now)
+        )
+    }
+
+    private mutating func begin(now: MonotonicTime) {
         self.isTriggered = false
-        let round = ProbeRoundMachine(
+        for name in self.lookups.keys { self.lookups[name] = false }
+        self.round = ProbeRoundMachine(
             self.options,
             preferred: self.preferred,
+            pendingLookups: Set(self.lookups.keys),
             firstAttempt: self.nextAttempt,
             now: now
         )
-        self.round = round
-        for name in self.lookups.keys { self.lookups[name] = false }
-        return self.resolve(round.unresolvedNames.filter { self.lookups[$0] == nil }.sorted())
-    }
-
-    private mutating func resolve(_ names: [String]) -> [Action] {
-        for name in names { self.lookups[name] = true }
-        return names.map { .round(.resolve(name: $0)) }
     }
 
     private mutating func close() {
@@ -166,7 +186,9 @@ struct ProbeSchedule: Sendable {
         }
         self.disturbed = 0
         self.failures = round.winner == nil ? self.failures + 1 : 0
-        self.last = (round.result, now)
+        let finding = ProbeLedger.Finding(round: round.result, endedAt: now, winner: round.winner)
+        self.last = finding
+        self.ledger.keep(finding, of: self.options.question, validFor: self.options.validFor)
         self.nextRoundAt = self.isTriggered ? now : now + self.pause()
         return [self.report(now: now)]
     }

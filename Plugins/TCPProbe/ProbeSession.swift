@@ -25,13 +25,14 @@ final class ProbeSession {
         options: TCPProbeMonitor.Options,
         mailbox: Mailbox,
         names: NameService,
+        ledger: ProbeLedger,
         context: MonitorContext
     ) throws(SystemError) {
         self.options = options
         self.context = context
         self.mailbox = mailbox
         self.names = names
-        self.schedule = ProbeSchedule(options, now: context.clock.now())
+        self.schedule = ProbeSchedule(options, ledger: ledger, now: context.clock.now())
         do {
             _ = try ProbeSocket(.ipv4, interface: options.interface, mark: options.mark)
         } catch {

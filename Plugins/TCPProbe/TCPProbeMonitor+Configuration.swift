@@ -32,6 +32,7 @@ extension TCPProbeMonitor.Options {
             section.reject("interface", "must be the name of an interface, 1 to 15 characters")
         }
         self.mark = section.integer("mark", in: 0...Int(UInt32.max)).map { UInt32($0) }
+        self.warnOfSmallBudget(in: section)
     }
 
     private static func targets(of section: ConfigurationSection) -> [ProbeTarget] {

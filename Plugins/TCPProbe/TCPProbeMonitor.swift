@@ -8,7 +8,8 @@ import NetPathSystem
 ///
 /// Attempts are staggered over targets and families (RFC 8305), and the first answer, be it a refusal, ends a round.
 /// A round runs at the start, whenever another backend saw a change, and every ``Options/interval``; never more than
-/// ``Options/maxPerMinute`` attempts are made in any 60 s. It sees what routes cannot tell, such as a dead gateway, and
+/// ``Options/maxPerMinute`` attempts are made in any 60 s, whatever happens and however often monitors of the same
+/// targets are started. What was found out last counts meanwhile, for ``Options/validFor``. It sees what routes cannot tell, such as a dead gateway, and
 /// by itself only says whether the internet answers: other backends decide whether there is a path. A captive portal
 /// that accepts every connection looks like an answer.
 public struct TCPProbeMonitor: PathMonitor {
@@ -24,7 +25,9 @@ public struct TCPProbeMonitor: PathMonitor {
         public var stagger: Duration = .milliseconds(250)
         /// How long the outcomes of a round count when no other one can be finished.
         public var validFor: Duration = .seconds(90)
-        /// How many attempts may be made in any 60 s, at least 2.
+        /// How many attempts may be made in any 60 s, at least 2; a lookup of a name is one, a connection another.
+        ///
+        /// The attempts of all monitors of the process at the same targets count.
         public var maxPerMinute = 60
         /// The interface that packets leave through, whatever the routes say; nil to follow the system's routes.
         public var interface: String?
@@ -39,15 +42,17 @@ public struct TCPProbeMonitor: PathMonitor {
 
     private let options: Options
     private let names: NameService
+    private let ledger: ProbeLedger
 
     /// Creates a monitor.
     public init(_ options: Options) {
-        self.init(options, names: .shared)
+        self.init(options, names: .shared, ledger: .shared)
     }
 
-    init(_ options: Options, names: NameService) {
+    init(_ options: Options, names: NameService, ledger: ProbeLedger) {
         self.options = options
         self.names = names
+        self.ledger = ledger
     }
 
     /// Refreshes are taken one by one with this time between them; those that come meanwhile become one.
@@ -81,8 +86,13 @@ public struct TCPProbeMonitor: PathMonitor {
             let started = BackgroundThread.start {
                 continuation.resume(
                     with: Result {
-                        try ProbeSession(options: self.options, mailbox: mailbox, names: self.names, context: context)
-                            .run()
+                        try ProbeSession(
+                            options: self.options,
+                            mailbox: mailbox,
+                            names: self.names,
+                            ledger: self.ledger,
+                            context: context
+                        ).run()
                     }
                 )
             }

@@ -11,6 +11,14 @@ extension NetworkNamespace {
         try self.runOnFarSide("ip addr add \(address) dev \(try #require(uplink.peerName))")
     }
 
+    /// How many connections the far side has accepted in its life.
+    func connectionsToFarSide() throws -> Int {
+        let lines = try self.runOnFarSide("grep ^Tcp: /proc/net/snmp").split(separator: "\n")
+        let (names, values) = (lines[0].split(separator: " "), lines[1].split(separator: " "))
+        let number = names.firstIndex(of: "PassiveOpens").flatMap { Int(values[$0]) }
+        return try #require(number)
+    }
+
     /// Serves one page over TCP on the far side, after closing some connections without a word.
     ///
     /// - Throws: `LabError` when nobody listens after all.

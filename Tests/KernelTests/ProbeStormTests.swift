@@ -40,18 +40,10 @@ struct ProbeStormTests {
         let cost = Cost(
             cpuTime: try watched.monitor.cpuTime() - before,
             elapsed: .now - start,
-            connections: try self.passiveOpens(in: lab)
+            connections: try lab.connectionsToFarSide()
         )
         _ = server
         return cost
-    }
-
-    /// How many connections the far side has accepted in its life.
-    private func passiveOpens(in lab: NetworkNamespace) throws -> Int {
-        let lines = try lab.runOnFarSide("grep ^Tcp: /proc/net/snmp").split(separator: "\n")
-        let (names, values) = (lines[0].split(separator: " "), lines[1].split(separator: " "))
-        let number = names.firstIndex(of: "PassiveOpens").flatMap { Int(values[$0]) }
-        return try #require(number)
     }
 
     @Test func aStormCostsTheProbeNextToNothing() throws {

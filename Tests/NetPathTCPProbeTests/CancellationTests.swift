@@ -42,12 +42,13 @@ import Testing
             $0.maxPerMinute = 6_000
         }
         let names = NameService { _ in .addresses((1...9).map { IPAddress(ipv4: 0x7F00_0000 + $0) }) }
-        let monitor = TCPProbeMonitor(options, names: names)
         // Other tests of this process open and close descriptors as well.
         var leaked = Int.max
         for _ in 0..<5 where leaked > 0 {
             let before = Self.openDescriptors()
             for round in 0..<200 {
+                // A budget of its own, or there would soon be no sockets to close.
+                let monitor = TCPProbeMonitor(options, names: names, ledger: ProbeLedger())
                 let task = Task { try await monitor.run(Self.context()) }
                 try await Task.sleep(for: .microseconds(Int.random(in: 0...(round * 100))))
                 task.cancel()
@@ -69,7 +70,7 @@ import Testing
             gate.wait()
             return .failed("too late")
         }
-        let monitor = TCPProbeMonitor(try .to("hanging.test:1"), names: names)
+        let monitor = TCPProbeMonitor(try .to("hanging.test:1"), names: names, ledger: ProbeLedger())
         var waits = release.makeAsyncIterator()
         for run in 0..<20 {
             let task = Task { try await monitor.run(Self.context()) }

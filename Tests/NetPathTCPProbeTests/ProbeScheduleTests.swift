@@ -139,7 +139,7 @@ struct ProbeScheduleTests {
 
     /// No 60 s hold more attempts than the limit.
     private func expectCap(_ simulation: Simulation, _ limit: Int) {
-        let times = simulation.connects.map(\.at)
+        let times = (simulation.connects.map(\.at) + simulation.lookups.map(\.at)).sorted()
         for (first, last) in zip(times, times.dropFirst(limit)) { #expect(last - first > .seconds(60)) }
     }
 
@@ -152,8 +152,8 @@ struct ProbeScheduleTests {
             simulation.refresh()
             simulation.run(until: .milliseconds(step))
         }
-        // A burst, then a trickle: half the limit at once, a sixth of the other half in these 10 s.
-        #expect((15...18).contains(simulation.connects.count))
+        // A burst, then a trickle: half the limit at once, of the other half a few rounds in these 10 s.
+        #expect((15...21).contains(simulation.connects.count))
         simulation.run(until: .seconds(300))
         self.expectCap(simulation, 30)
         // The last change was not forgotten for want of attempts.
@@ -161,6 +161,65 @@ struct ProbeScheduleTests {
         simulation.refresh()
         simulation.run(until: .seconds(320))
         #expect(simulation.reports.last?.round.answered == true)
+    }
+
+    /// However often monitors are started anew: their attempts are counted together, and what was known is told at once.
+    @Test(arguments: networks.indices) func aHundredStartsHaveOneBudget(network: Int) throws {
+        let options = try TCPProbeMonitor.Options.to("192.0.2.1:1", "gone.example:1") { $0.maxPerMinute = 6 }
+        let ledger = ProbeLedger()
+        var attempts: [Duration] = []
+        var last: Duration?
+        for start in 0..<600 {
+            let start = Duration.milliseconds(start * 200)
+            var simulation = Simulation(options, ledger: ledger, at: start)
+            simulation.answer = { _ in Self.networks[network] }
+            simulation.lookup = { _ in (.milliseconds(1), .failed("no such name")) }
+            simulation.run(until: start + .milliseconds(199))
+            attempts += (simulation.connects.map(\.at) + simulation.lookups.map(\.at)).sorted()
+            if let last { #expect(simulation.reports.first?.of == last) }
+            last = simulation.reports.last?.of ?? last
+        }
+        for (first, last) in zip(attempts, attempts.dropFirst(6)) { #expect(last - first > .seconds(60)) }
+        #expect(attempts.count >= 6)
+    }
+
+    @Test func aNameThatDoesNotResolveIsLookedUpWithinTheCap() throws {
+        var simulation = try self.simulation("gone.example:1") { $0.maxPerMinute = 6 }
+        simulation.lookup = { _ in (.milliseconds(1), .failed("no such name")) }
+        for step in 1...4_000 {
+            simulation.refresh()
+            simulation.run(until: .milliseconds(50 * step))
+        }
+        self.expectCap(simulation, 6)
+        #expect(simulation.lookups.count >= 15)
+        // Every refresh is answered with what is known, and since when.
+        #expect(simulation.reports.count > 3_900)
+        let ages = simulation.reports.map { $0.at - $0.of }
+        #expect(try #require(ages.max()) <= .seconds(62))
+        #expect(ages.contains { $0 > .seconds(5) })
+    }
+
+    /// Rounds come to an end in a storm however scarce attempts are: none starts from the beginning for ever.
+    @Test(arguments: [2, 3, 6]) func whatAnswersLastIsFoundInAStorm(limit: Int) throws {
+        for target in ["192.0.2.9:1", "a.example:1"] {
+            var simulation = try self.simulation("192.0.2.1:1", "192.0.2.2:1", target) { $0.maxPerMinute = limit }
+            simulation.lookup = { _ in (.milliseconds(5), .addresses([IPAddress(ipv4: 0xC000_0209)])) }
+            simulation.answer = { "\($0.address)" == "192.0.2.9" ? Self.connected : nil }
+            for step in 1...1_500 {
+                simulation.refresh()
+                simulation.run(until: .milliseconds(100 * step))
+            }
+            self.expectCap(simulation, limit)
+            #expect(simulation.reports.contains { $0.round.answered }, "\(target)")
+        }
+    }
+
+    @Test func whatIsConnectedToNeedsNoLookup() throws {
+        var simulation = try self.simulation("a.example:1", "192.0.2.1:1")
+        simulation.answer = { _ in Self.connected }
+        simulation.run(until: .seconds(600))
+        #expect(simulation.connects.count >= 18)
+        #expect(simulation.lookups.isEmpty)
     }
 
     /// Anything in any order: every action is legal (the simulation checks), nothing spins, and at the end the truth is

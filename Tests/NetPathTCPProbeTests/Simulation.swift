@@ -17,11 +17,11 @@ struct Simulation {
     var lookup: (String) -> (after: Duration, NameLookup)? = { _ in nil }
 
     private(set) var schedule: ProbeSchedule
-    private(set) var now = Self.start
+    private(set) var now: MonotonicTime
     private(set) var connects: [(at: Duration, to: String)] = []
     private(set) var closes: [Duration] = []
     private(set) var lookups: [(at: Duration, name: String)] = []
-    private(set) var reports: [(at: Duration, round: ProbeRound)] = []
+    private(set) var reports: [(at: Duration, round: ProbeRound, of: Duration)] = []
 
     private enum Event {
         case ended(Int, ProbeOutcome.Result)
@@ -34,8 +34,20 @@ struct Simulation {
 
     static let start = MonotonicTime(nanoseconds: 1_000_000_000_000)
 
-    init(_ options: TCPProbeMonitor.Options, seed: UInt64 = 1) {
-        self.schedule = ProbeSchedule(options, random: SeededGenerator(seed: seed), now: Self.start)
+    /// Starts a monitor; a later one of the same process has the same ledger.
+    init(
+        _ options: TCPProbeMonitor.Options,
+        seed: UInt64 = 1,
+        ledger: ProbeLedger = ProbeLedger(),
+        at time: Duration = .zero
+    ) {
+        self.now = Self.start + time
+        self.schedule = ProbeSchedule(
+            options,
+            random: SeededGenerator(seed: seed),
+            ledger: ledger,
+            now: self.now
+        )
     }
 
     /// The time since the start.
@@ -106,7 +118,7 @@ struct Simulation {
             case .round(.close(let attempt)):
                 #expect(self.inFlight.remove(attempt) != nil, "attempt \(attempt) is not open")
                 self.closes.append(self.elapsed)
-            case .report(let round, _): self.reports.append((self.elapsed, round))
+            case .report(let round, let time): self.reports.append((self.elapsed, round, time - Self.start))
             }
         }
     }

@@ -3,6 +3,7 @@
 
 import Glibc
 import NetPath
+import NetPathSystem
 import NetPathTestKit
 import Synchronization
 import Testing
@@ -13,7 +14,8 @@ import Testing
 struct StormTests {
     @Test(.timeLimit(.minutes(5))) func aStormStaysWithinTheCapAndIsAnswered() async throws {
         let listener = try Listener()
-        let monitor = TCPProbeMonitor(try .to(listener.target) { $0.maxPerMinute = 20 })
+        let options = try TCPProbeMonitor.Options.to(listener.target) { $0.maxPerMinute = 20 }
+        let monitor = TCPProbeMonitor(options, names: .shared, ledger: ProbeLedger())
         let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let reports = Mutex(0)
         let context = MonitorContext(
@@ -39,5 +41,36 @@ struct StormTests {
         // Half the limit at once, the other half in the course of a minute.
         #expect(accepted >= 10 && Double(accepted) <= 11 + elapsed / .seconds(6))
         #expect(reports.withLock { $0 } >= 10)
+    }
+
+    /// As after failures, and after reloads that change something else about the probe.
+    @Test(.timeLimit(.minutes(5))) func aHundredRunsStartNoNewBudgetAndKnowWhatWasKnown() async throws {
+        let listener = try Listener()
+        let ledger = ProbeLedger()
+        var accepted = 0
+        let start = ContinuousClock.now
+        for run in 1...100 {
+            let options = try TCPProbeMonitor.Options.to(listener.target) { options in
+                options.maxPerMinute = 6
+                options.timeout = .milliseconds(1_000 + run)
+            }
+            let (reports, speak) = AsyncStream.makeStream(of: Observation.self)
+            let context = MonitorContext(
+                clock: SystemMonotonicClock(),
+                refreshRequests: AsyncStream { _ in },
+                watchedAddresses: AsyncStream { _ in },
+                report: { speak.yield($0) },
+                offer: { _ in },
+                log: { _, _ in }
+            )
+            let monitor = TCPProbeMonitor(options, names: .shared, ledger: ledger)
+            let task = Task { try await monitor.run(context) }
+            let first = await reports.first { _ in true }
+            #expect(first?.probes?.answered == true, "run \(run)")
+            task.cancel()
+            _ = await task.result
+            accepted += listener.accepted()
+        }
+        #expect(accepted >= 3 && accepted <= 6 * (1 + Int((ContinuousClock.now - start) / .seconds(60))))
     }
 }

@@ -23,9 +23,8 @@ final class RunningProbe: Sendable {
     private let recorder = PathRecorder()
 
     init(_ options: TCPProbeMonitor.Options, names: NameService = .shared) {
-        self.coordinator = PathCoordinator(
-            backends: [Backend("probe", monitor: TCPProbeMonitor(options, names: names))]
-        )
+        let monitor = TCPProbeMonitor(options, names: names, ledger: ProbeLedger())
+        self.coordinator = PathCoordinator(backends: [Backend("probe", monitor: monitor)])
         self.coordinator.subscribe(self.recorder.record)
         self.coordinator.start()
     }
