@@ -46,7 +46,7 @@ public final class HostReachability: Sendable {
         self.init(try HostTarget(url: url).host, coordinator: nil)
     }
 
-    /// Watches an address.
+    /// Watches an address; a link-local one of IPv6 needs its interface, see ``init(host:)``.
     public convenience init(address: IPAddress) {
         self.init(.address(address, zone: nil), coordinator: nil)
     }
@@ -111,15 +111,13 @@ public final class HostReachability: Sendable {
     }
 
     /// The present status, and every other one; a slow consumer skips what it was too slow for.
-    ///
-    /// Every iterator is independent, and ends with ``cancel()``. It keeps this value alive.
-    public var statuses: AsyncStream<HostStatus> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
-            self.settle()
-            let id = self.watch.subscribe({ continuation.yield($0) }, onStop: { continuation.finish() })
-            guard let id else { return continuation.finish() }
-            continuation.onTermination = { [self] _ in self.watch.unsubscribe(id) }
-        }
+    public var statuses: HostStatuses { HostStatuses(host: self) }
+
+    func subscribe(_ continuation: AsyncStream<HostStatus>.Continuation) {
+        self.settle()
+        let id = self.watch.subscribe({ continuation.yield($0) }, onStop: { continuation.finish() })
+        guard let id else { return continuation.finish() }
+        continuation.onTermination = { [self] _ in self.watch.unsubscribe(id) }
     }
 
     /// Looks the name up again; for those who know that an answer is outdated, such as after a failed connection.

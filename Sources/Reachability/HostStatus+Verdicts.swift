@@ -6,14 +6,11 @@ import NetPath
 extension HostStatus {
     /// The status of a host from the verdicts on its addresses: one that is reached suffices.
     ///
-    /// - Parameters:
-    ///   - verdicts: A verdict for each address, in the order in which they would be tried; at least one.
-    ///   - path: The path to the internet, which tells what carries a tunnel.
-    init(_ verdicts: [(IPAddress, DestinationVerdict?)], path: NetworkPath?) {
+    /// - Parameter verdicts: A verdict for each address, in the order in which they would be tried; at least one.
+    init(_ verdicts: [(IPAddress, DestinationVerdict?)]) {
         for case (let address, let verdict?) in verdicts where verdict.isRouted {
-            let carrier = verdict.interface.flatMap { $0.isTunnel ? path?.carrier(of: $0) : nil }
-            let route = HostRoute(to: address, verdict, carrier: carrier)
-            let type = carrier?.type ?? verdict.interface?.type
+            let route = HostRoute(to: address, verdict)
+            let type = verdict.carrier?.type ?? verdict.interface?.type
             self = type == .cellular ? .cellular(route) : .reachable(route)
             return
         }
@@ -28,7 +25,7 @@ extension HostStatus {
 }
 
 extension HostRoute {
-    fileprivate init(to address: IPAddress, _ verdict: DestinationVerdict, carrier: PathInterface?) {
+    fileprivate init(to address: IPAddress, _ verdict: DestinationVerdict) {
         let interface = verdict.interface
         self.address = address
         self.interfaceIndex = verdict.interfaceIndex ?? 0
@@ -47,21 +44,11 @@ extension HostRoute {
                     || !(interface.isTunnel || interface.flags.contains(.pointToPoint))
             } ?? false
         self.isLocalOnly = isThisMachine || verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
-        self.carriedBy = carrier?.name
+        self.carriedBy = verdict.carrier?.name
     }
 
     /// The kernel's kinds of interfaces that virtual private networks use; the rest are plain encapsulations.
     private static let privateKinds: Set<String> = ["tun", "wireguard", "xfrm", "vti", "vti6", "ovpn", "ppp", "ipsec"]
-}
-
-extension NetworkPath {
-    /// The physical interface under a tunnel: the one it is bound to, else the one under the path's own tunnel, else
-    /// the one that carries the path.
-    fileprivate func carrier(of tunnel: NetworkInterface) -> PathInterface? {
-        let candidates = [tunnel.parentIndex, self.carriedBy].compactMap { $0 } + self.interfaces.map(\.index)
-        let physical = self.interfaces.filter { $0.index != tunnel.index && $0.type != .other }
-        return candidates.lazy.compactMap { index in physical.first { $0.index == index } }.first
-    }
 }
 
 extension AddressPrefix {

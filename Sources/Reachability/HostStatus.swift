@@ -9,9 +9,10 @@ public enum HostStatus: Hashable, Sendable {
     case reachable(HostRoute)
     /// Packets to the host would be sent over a cellular link, or through a tunnel that one carries.
     case cellular(HostRoute)
-    /// Nobody can tell: the name is not resolved (yet), or no backend answers.
+    /// Nobody can tell: the name is not resolved (yet), or no backend answers (yet).
     case unknown(PathReason)
-    /// Packets to the host would not be sent: there is no route, a route refuses them, or its link is down.
+    /// Packets to the host would not be sent: there is no route, a route refuses them, or its link is down; or the
+    /// address is one that no connection can be made to.
     case unreachable(PathReason)
 
     /// Whether packets would be sent.
@@ -66,7 +67,8 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     public var isTunnel: Bool
     /// Whether that tunnel is of a kind that virtual private networks use.
     public var isVPN: Bool
-    /// The name of the physical interface under the tunnel; nil when unknown, or without a tunnel.
+    /// The name of the interface that carries the packets of the tunnel, as the kernel says; nil when nobody knows, or
+    /// without a tunnel.
     public var carriedBy: String?
 
     /// One line for people.

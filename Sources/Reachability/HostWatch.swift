@@ -210,6 +210,10 @@ package final class HostWatch: Sendable {
         switch self.host {
         case .address(let address, let zone):
             addresses = [address]
+            if zone == nil, address.family == .ipv6, address.isLinkLocal {
+                let message = "\(address) is valid on one link only; name its interface, as in \(address)%eth0"
+                return .unreachable(PathReason(.notConnectable, message))
+            }
             if let zone {
                 // Asked each time: interfaces come and go, and come back with another index.
                 interface = self.zones(zone)
@@ -228,6 +232,6 @@ package final class HostWatch: Sendable {
             }
         }
         let verdicts = addresses.map { ($0, self.coordinator.verdict(on: $0, through: interface)) }
-        return HostStatus(verdicts, path: self.coordinator.path)
+        return HostStatus(verdicts)
     }
 }

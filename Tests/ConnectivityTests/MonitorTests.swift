@@ -39,6 +39,39 @@ struct MonitorTests {
         #expect(try await !calls.next())
     }
 
+    @Test func whileNobodyCanTellProgramsMayTry() async throws {
+        let scripted = Scripted(nil)
+        #expect(scripted.monitor.status == .unknown)
+        #expect(scripted.monitor.isConnected)
+        let calls = Calls<Bool>()
+        scripted.monitor.handler = calls.add
+        scripted.monitor.start()
+        // It hears that nobody can tell, within a second.
+        #expect(try await calls.next())
+        #expect(scripted.monitor.status == .unknown)
+        scripted.script.report(.noLink)
+        #expect(try await !calls.next())
+        #expect(scripted.monitor.status == .disconnected)
+    }
+
+    @Test func aBackendThatBreaksAtOnceIsNotOffline() async throws {
+        struct Broken: PathMonitor {
+            func run(_ context: MonitorContext) async throws { throw ScriptedMonitor.Failure("no netlink, no /sys") }
+        }
+        let monitor = NetworkMonitor(monitor: Broken(), deliverOn: .queue(DispatchQueue(label: "broken")))
+        #expect(monitor.status == .unknown)
+        #expect(monitor.isConnected)
+        #expect(monitor.connectionType == .other)
+    }
+
+    @Test func settingsFromCode() async throws {
+        var rule = InterfaceRule(InterfaceRule.Match(name: GlobPattern("*")))
+        rule.isIgnored = true
+        let settings = CoordinatorSettings(evaluation: EvaluationPolicy(interfaceRules: [rule]))
+        // Whatever this machine has: no interface counts.
+        #expect(NetworkMonitor(settings: settings).isConnected == false)
+    }
+
     @Test func handlerIsReplacedAndRemovedInsideItself() async throws {
         let scripted = Scripted()
         let calls = Calls<String>()

@@ -33,7 +33,8 @@ import Testing
 
     private let machine = Machine()
     private let monitor = NetworkMonitor(monitor: ScriptedMonitor())
-    private let offline = ConnectivityUpdate(nil)
+    private let unknown = ConnectivityUpdate(nil)
+    private let offline = ConnectivityUpdate(NetworkMonitor(monitor: PreviewMonitor.offline).path)
     private let online = ConnectivityUpdate(NetworkMonitor(monitor: PreviewMonitor.online).path)
 
     @Test func sharedPathIsNewsAfterARestart() {
@@ -51,6 +52,25 @@ import Testing
         // Others kept the source running: the path is the same.
         #expect(self.machine.receive(self.online, 5, from: second))
         #expect(!self.machine.receive(self.offline, 4, from: second))
+        #expect(self.machine.drain() == [true])
+    }
+
+    @Test func whatNobodyKnowsStaysWhatItWas() {
+        let (first, second) = (PathRelay(self.monitor), PathRelay(self.monitor))
+        self.machine.setHandler()
+        #expect(self.machine.start(first))
+        #expect(self.machine.receive(self.unknown, 1, from: first))
+        #expect(self.machine.drain() == [true], "when nothing was ever known, programs may try")
+        #expect(self.machine.receive(self.offline, 2, from: first))
+        #expect(self.machine.drain() == [false])
+        #expect(self.machine.stop() === first)
+        // Started again, where nobody can tell any more.
+        #expect(self.machine.start(second))
+        #expect(self.machine.receive(self.unknown, 3, from: second))
+        #expect(self.machine.latest?.isConnected == false)
+        #expect(self.machine.latest?.status == .unknown)
+        #expect(self.machine.drain().isEmpty)
+        #expect(self.machine.receive(self.online, 4, from: second))
         #expect(self.machine.drain() == [true])
     }
 

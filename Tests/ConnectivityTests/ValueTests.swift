@@ -33,8 +33,15 @@ import Testing
         let waiting = self.update(.seeing(NetworkInterface.wifi("wlan0", 2).inState(.dormant)))
         #expect(waiting.status == .requiresConnection)
         #expect(waiting.status.mayConnect && !waiting.isConnected)
-        // Nobody knows: that is no reason to say that there is nothing to connect with.
-        #expect(NetworkStatus(nil) == .unsatisfied)
+    }
+
+    @Test func nobodyKnowsIsNotOffline() {
+        let unknown = ConnectivityUpdate(nil)
+        #expect(unknown.status == .unknown && unknown.status.displayName == "Unknown")
+        #expect(unknown.isConnected && unknown.connectionType == .other)
+        let after = unknown.following(wasConnected: false)
+        #expect(after.status == .unknown && !after.isConnected && after.connectionType == .none)
+        #expect(self.update(.wifi).following(wasConnected: false).isConnected)
     }
 
     @Test func namesOfTypes() {

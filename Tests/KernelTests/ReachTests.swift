@@ -99,8 +99,21 @@ struct ReachTests {
         let line = try host.next { $0["route"]?["interface"]?.string == "tunnel0" }
         #expect(line["route"]?["tunnel"]?.bool == true)
         #expect(line["route"]?["vpn"]?.bool == false)
-        #expect(line["route"]?["carriedBy"]?.string == "wan0")
+        #expect(line["route"]?["carriedBy"]?.string == nil, "nobody asked the kernel what carries it")
         #expect(line["route"]?["localOnly"]?.bool == false)
+    }
+
+    /// What `connect(2)` refuses at once, whatever the routes: none of it is reached.
+    @Test(arguments: ["fe80::1", "255.255.255.255", "192.0.2.255", "127.255.255.255", "239.1.1.1", "ff02::1%wan0"])
+    func anAddressThatIsNoSingleHosts(host: String) throws {
+        let output = try self.reach("\(host) --json")
+        #expect(output.contains(#""status":"unreachable","reason":{"code":"notConnectable""#), "\(output)")
+        #expect(output.hasSuffix("\n1\n"))
+    }
+
+    @Test func aHostThatLooksLikeABroadcastAddress() throws {
+        try self.lab.ip("addr add 198.51.100.1/23 dev wan0")
+        #expect(try self.reach("198.51.100.255").hasSuffix("\n0\n"))
     }
 
     // MARK: Names

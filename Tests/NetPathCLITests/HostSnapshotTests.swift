@@ -19,7 +19,7 @@ extension Fixtures {
             gateway: .fixture("192.0.2.1"),
             source: .fixture("192.0.2.2")
         )
-        let status = HostStatus([(.fixture("203.0.113.9"), verdict)], path: nil)
+        let status = HostStatus([(.fixture("203.0.113.9"), verdict)])
         return HostSnapshot(try HostTarget(text), status, at: Self.clock)
     }
 }

@@ -206,12 +206,14 @@ import Testing
 
     @Test(
         arguments: [
-            (ColorChoice.auto, true, [:], true),
-            (.auto, false, [:], false),
-            (.auto, true, ["NO_COLOR": "1"], false),
-            (.auto, true, ["NO_COLOR": ""], true),
+            (ColorChoice.auto, true, ["TERM": "xterm"], true),
+            (.auto, false, ["TERM": "xterm"], false),
+            (.auto, true, ["TERM": "xterm", "NO_COLOR": "1"], false),
+            (.auto, true, ["TERM": "xterm", "NO_COLOR": ""], true),
             (.auto, true, ["TERM": "dumb"], false),
-            (.never, true, [:], false),
+            (.auto, true, ["TERM": ""], false),
+            (.auto, true, [:], false),
+            (.never, true, ["TERM": "xterm"], false),
             (.always, false, ["NO_COLOR": "1"], true),
         ]
     )

@@ -118,13 +118,64 @@ private final class Told: Sendable {
 
     @Test func tunnelsAndWhatCarriesThem() throws {
         let tunnel = NetworkInterface.tunnel("wg0", 7).with("10.8.0.2/24")
-        self.monitor.report(
-            .online(self.wan, gateway: "192.0.2.1").changed { $0.interfaces?.append(tunnel) }
-        )
+        let online = Observation.online(self.wan, gateway: "192.0.2.1")
+        self.monitor.report(online.changed { $0.interfaces?.append(tunnel) })
         self.routes.set("198.51.100.9", .through(tunnel, source: .from("10.8.0.2")))
-        let route = try #require(try self.watch("198.51.100.9").ask().route)
-        #expect(route.description == "198.51.100.9 through wg0, VPN over wan0")
+        let watch = try self.watch("198.51.100.9")
+        let route = try #require(watch.ask().route)
+        #expect(route.description == "198.51.100.9 through wg0, VPN", "nobody has asked what carries this tunnel")
         #expect(!route.isLocalOnly)
+
+        let way = RouteAnswer.through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2"))
+        let outer = OuterPackets(routes: [OuterRoute(.endpoint, to: .fixture("203.0.113.1"), way)])
+        self.monitor.report(
+            online.changed { $0.interfaces?.append(tunnel.changed { $0.outerPackets = outer }) }
+                .routed(.ipv4, through: tunnel, source: .from("10.8.0.2"))
+        )
+        #expect(watch.ask().route?.description == "198.51.100.9 through wg0, VPN over wan0")
+        watch.end()
+    }
+
+    @Test func nothingIsSaidBeforeTheInterfaceIsKnown() async throws {
+        let monitor = ScriptedMonitor()
+        let eth = NetworkInterface.wired("eth0", 2).with("192.0.2.2/24")
+        var rule = InterfaceRule(InterfaceRule.Match(name: GlobPattern("eth*")))
+        rule.type = .cellular
+        let coordinator = PathCoordinator(
+            backends: [Backend("scripted", monitor: monitor)],
+            settings: CoordinatorSettings(evaluation: EvaluationPolicy(interfaceRules: [rule]))
+        )
+        coordinator.start()
+        try await monitor.waitForRun()
+        self.routes.set("203.0.113.9", .through(eth, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        monitor.context?.offer(self.routes)
+        let host = try HostReachability(host: "203.0.113.9", on: coordinator)
+        #expect(host.reach().reason.code == .notAnswered)
+        let watch = HostWatch(.address(.fixture("203.0.113.9"), zone: nil), on: coordinator)
+        watch.start()
+        _ = watch.subscribe(self.told.record)
+        monitor.report(.online(eth, gateway: "192.0.2.1"))
+        #expect(self.told.names == ["unknown", "cellular"])
+        #expect(self.told.all.last?.route?.interfaceType == .cellular)
+        watch.end()
+        coordinator.stop()
+    }
+
+    @Test func statusesOfIndependentIterators() async throws {
+        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        var host: HostReachability? = try HostReachability(host: "203.0.113.9", on: self.coordinator)
+        let statuses = try #require(host?.statuses)
+        var (first, second) = (statuses.makeAsyncIterator(), statuses.makeAsyncIterator())
+        #expect(await first.next()?.name == "reachable")
+        #expect(await second.next()?.name == "reachable")
+        self.routes.set("203.0.113.9", .noRoute)
+        self.monitor.context?.routesChanged()
+        #expect(await first.next()?.name == "unreachable")
+        #expect(await second.next()?.name == "unreachable")
+        host?.cancel()
+        host = nil
+        #expect(await first.next() == nil)
+        #expect(await second.next() == nil)
     }
 
     @Test func cellularIsTold() throws {
@@ -224,6 +275,14 @@ private final class Told: Sendable {
         index.withLock { $0 = 3 }
         #expect(watch.ask().reason.code == .noRoute, "it came back as another one")
         watch.end()
+    }
+
+    @Test func aLinkLocalAddressWithoutItsInterfaceIsNotReached() async throws {
+        self.routes.set("fe80::9", .through(self.wan, source: .from("192.0.2.2")))
+        let status = try self.watch("fe80::9").ask()
+        #expect(status.reason.code == .notConnectable)
+        #expect(status.reason.message.hasSuffix("name its interface, as in fe80::9%eth0"))
+        #expect(HostReachability(address: .fixture("fe80::9")).reach().name == "unreachable")
     }
 
     @Test func withoutAResolverNobodyKnows() async throws {

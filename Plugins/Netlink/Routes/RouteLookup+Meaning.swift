@@ -61,6 +61,7 @@ extension RouteLookup {
         case RTN_BLACKHOLE: .blackhole
         case RTN_UNREACHABLE: .unreachable
         case RTN_PROHIBIT: .prohibit
+        case RTN_BROADCAST: .broadcast
         default: nil
         }
     }

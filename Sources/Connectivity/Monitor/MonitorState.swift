@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPath
+
 /// What a monitor knows, and who has been told: without locks, queues and threads.
 struct MonitorState: Sendable {
     typealias Handler = @Sendable (Bool) -> Void
@@ -38,6 +40,8 @@ struct MonitorState: Sendable {
     private(set) var relay: PathRelay?
     /// The newest there is; the last there was, when the monitor was stopped.
     private(set) var latest: ConnectivityUpdate?
+    /// What ``ConnectivityUpdate/isConnected`` was last, in this run or an earlier one; true before anything was known.
+    private var wasConnected = true
     /// The number of the newest path of this run.
     private var number: UInt64 = 0
     /// Counts what is worth telling.
@@ -83,8 +87,10 @@ struct MonitorState: Sendable {
         // Paths come on several threads, and some after the stop.
         guard relay === self.relay, number > self.number else { return false }
         self.number = number
+        let update = update.following(wasConnected: self.wasConnected)
         guard update != self.latest else { return false }
         self.latest = update
+        self.wasConnected = update.isConnected
         self.version += 1
         for stream in self.streams.values { stream.yield(update) }
         if update.isConnected != self.pending.last ?? self.current {
@@ -93,6 +99,14 @@ struct MonitorState: Sendable {
             if self.pending.count > 2 { self.pending.removeLast(2) }
         }
         return self.requestDelivery()
+    }
+
+    /// The newest there is; nobody heard of paths, so that this one was asked for.
+    mutating func latest(or path: NetworkPath?) -> ConnectivityUpdate {
+        if let latest { return latest }
+        let update = ConnectivityUpdate(path, wasConnected: self.wasConnected)
+        self.wasConnected = update.isConnected
+        return update
     }
 
     // MARK: Calls

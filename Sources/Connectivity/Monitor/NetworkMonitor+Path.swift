@@ -17,9 +17,35 @@ extension NetworkMonitor {
         deliverOn delivery: ConnectivityDelivery = .main,
         notificationCenter: NotificationCenter = .default
     ) {
-        let source = SharedPath(clock: BackgroundExecutor()) { executor in
-            PathCoordinator(backends: [Backend("injected", monitor: monitor)], clock: executor, executor: executor)
+        self.init(deliverOn: delivery, notificationCenter: notificationCenter) { clock, executor in
+            PathCoordinator(backends: [Backend("injected", monitor: monitor)], clock: clock, executor: executor)
         }
+    }
+
+    /// Creates a monitor of this machine's network that goes by settings of its own, such as rules about interfaces.
+    ///
+    /// It is one more source of paths: others of the process go by the default settings. No file is read.
+    ///
+    /// - Parameters:
+    ///   - settings: What becomes of what the backends say, as a configuration file has it.
+    ///   - delivery: Where the handler, observers and notifications are called.
+    ///   - notificationCenter: Where notifications are posted.
+    public convenience init(
+        settings: CoordinatorSettings,
+        deliverOn delivery: ConnectivityDelivery = .main,
+        notificationCenter: NotificationCenter = .default
+    ) {
+        let source = SharedPath(clock: BackgroundExecutor()) { .standard(settings: settings, on: $0) }
+        self.init(source: source, deliverOn: delivery, notificationCenter: notificationCenter)
+    }
+
+    /// Creates a monitor on coordinators of its own: a new one each time that it is started.
+    package convenience init(
+        deliverOn delivery: ConnectivityDelivery = .main,
+        notificationCenter: NotificationCenter = .default,
+        makeCoordinator: @escaping @Sendable (any MonotonicClock, any TaskExecutor) -> PathCoordinator
+    ) {
+        let source = SharedPath(clock: BackgroundExecutor()) { makeCoordinator($0, $0) }
         self.init(source: source, deliverOn: delivery, notificationCenter: notificationCenter)
     }
 

@@ -84,6 +84,9 @@ public final class NetworkMonitor: Sendable {
 
     /// Whether there is a path to the network.
     ///
+    /// While nobody can tell (``NetworkStatus/unknown``), it stays what it was last, and is true when nothing was ever
+    /// known: a program that tries gets a real error, as with other monitors of its kind.
+    ///
     /// The first read of this and of the other properties takes a snapshot, which blocks for a few milliseconds, at
     /// most for a quarter of a second. So does every read of a monitor that was never started.
     public var isConnected: Bool {
@@ -121,7 +124,7 @@ public final class NetworkMonitor: Sendable {
     var update: ConnectivityUpdate {
         if let latest = self.state.withLock({ $0.latest }) { return latest }
         let path = self.source.now(within: Self.patience)
-        return self.state.withLock { $0.latest } ?? ConnectivityUpdate(path)
+        return self.state.withLock { $0.latest(or: path) }
     }
 
     // MARK: Observers

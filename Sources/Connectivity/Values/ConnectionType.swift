@@ -13,14 +13,20 @@ public enum ConnectionType: String, Hashable, Sendable, CaseIterable {
     case ethernet
     /// This machine itself.
     case loopback
-    /// Something else, such as a tunnel over something that is not known.
+    /// Something else, such as a tunnel over something that is not known; also while nobody can tell.
     case other
     /// Nothing: there is no path.
     case none
 
     /// Derives the type from a path; of a tunnel that of the hardware below it, where that is known.
+    ///
+    /// Nil, when nobody has an opinion, is ``other``.
     public init(_ path: NetworkPath?) {
-        guard let path, path.status == .satisfied else {
+        guard let path else {
+            self = .other
+            return
+        }
+        guard path.status == .satisfied else {
             self = .none
             return
         }

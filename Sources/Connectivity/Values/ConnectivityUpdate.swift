@@ -11,16 +11,29 @@ public struct ConnectivityUpdate: Hashable, Sendable {
     public let status: NetworkStatus
     /// What the path leads over.
     public let connectionType: ConnectionType
+    /// Whether there is a path; while nobody can tell, what it was before, and true when nothing was known before.
+    ///
+    /// A program that tries gets a real error; one that waits for a word that never comes does nothing at all.
+    public let isConnected: Bool
 
-    /// Creates an update from a path.
+    /// Creates an update from a path; nil, when nobody has an opinion, counts as connected.
     public init(_ path: NetworkPath?) {
-        self.path = path
-        self.status = NetworkStatus(path)
-        self.connectionType = ConnectionType(path)
+        self.init(path, wasConnected: true)
     }
 
-    /// Whether there is a path.
-    public var isConnected: Bool { self.status.isConnected }
+    /// Creates an update from a path, or, when nobody has an opinion, from what was known before.
+    init(_ path: NetworkPath?, wasConnected: Bool) {
+        self.path = path
+        self.status = NetworkStatus(path)
+        self.isConnected = path == nil ? wasConnected : self.status.isConnected
+        self.connectionType = self.isConnected ? ConnectionType(path) : .none
+    }
+
+    /// The same, where it says that nobody has an opinion, after what was known before.
+    func following(wasConnected: Bool) -> ConnectivityUpdate {
+        self.path == nil ? ConnectivityUpdate(nil, wasConnected: wasConnected) : self
+    }
+
     /// Whether traffic is likely to cost money.
     public var isExpensive: Bool { self.path?.isExpensive ?? false }
     /// Whether traffic should be kept low.

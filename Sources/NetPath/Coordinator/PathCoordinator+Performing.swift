@@ -28,6 +28,7 @@ extension PathCoordinator {
             var deferred = Deferred()
             guard !state.isStopped else { return deferred }
             let version = state.machine.opinionsVersion
+            var mayAnswerOtherwise = false
             for action in input(&state, self.clock.now()) {
                 switch action {
                 case .publish(let published): state.delivery.publish(published)
@@ -36,7 +37,10 @@ extension PathCoordinator {
                         self.link(backend, id, generation: generation, watched: state.watched.all)
                     }
                 case .cancel(let id):
-                    if let resolver = state.links[id]?.resolver.take() { deferred.resolvers.append(resolver) }
+                    if let resolver = state.links[id]?.resolver.take() {
+                        deferred.resolvers.append(resolver)
+                        mayAnswerOtherwise = true
+                    }
                     state.links[id]?.isCancelled = true
                     state.links[id]?.task.cancel()
                 case .refresh(let id): if let link = state.links[id] { deferred.refreshes.append(link.refresh) }
@@ -46,8 +50,9 @@ extension PathCoordinator {
             }
             if version != state.machine.opinionsVersion {
                 if !state.opinionDelivery.isEmpty { state.opinionDelivery.publish(state.machine.opinions) }
-                state.routeDelivery.publish(())
+                mayAnswerOtherwise = true
             }
+            if mayAnswerOtherwise { state.routeDelivery.publish(()) }
             self.armTimer(&state)
             return deferred
         }

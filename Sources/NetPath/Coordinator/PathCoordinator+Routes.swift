@@ -11,37 +11,47 @@ extension PathCoordinator {
     ///   - interface: The index of the interface that it has to leave through; nil to leave the choice to the kernel.
     /// - Returns: The answer; ``RouteAnswer/unknown`` when no backend can tell.
     public func route(to destination: IPAddress, through interface: UInt32? = nil) -> RouteAnswer {
-        let resolvers = self.state.withLock { state in state.machine.members.compactMap { state.links[$0.id]?.resolver }
+        self.answer(to: destination, through: interface)?.route ?? .unknown
+    }
+
+    /// The first answer there is, and the number of the backend that gave it; nil when none can tell.
+    private func answer(to destination: IPAddress, through interface: UInt32?) -> (route: RouteAnswer, backend: Int)? {
+        let resolvers = self.state.withLock { state in
+            state.machine.members.compactMap { member in state.links[member.id]?.resolver.map { (member.id, $0) } }
         }
-        for resolver in resolvers {
+        for (backend, resolver) in resolvers {
             let answer = resolver.route(to: destination, through: interface)
-            if answer != .unknown { return answer }
+            if answer != .unknown { return (answer, backend) }
         }
-        return .unknown
+        return nil
     }
 
     /// Asks whether a packet to an address would be sent, and through what.
     ///
-    /// Nothing is sent. Costs a few microseconds, on the caller's thread.
+    /// Nothing is sent. Costs a few microseconds, on the caller's thread. A backend answers only once it has reported
+    /// what it sees: what an interface is, and what the rules say of it, is part of the answer.
     ///
     /// - Parameters:
     ///   - destination: Where the packet goes.
     ///   - interface: The index of the interface that it has to leave through; nil to leave the choice to the kernel.
     /// - Returns: The answer; nil when no backend can tell.
     public func verdict(on destination: IPAddress, through interface: UInt32? = nil) -> DestinationVerdict? {
-        let answer = self.route(to: destination, through: interface)
-        let (opinions, settings) = self.state.withLock { ($0.machine.opinions, $0.machine.settings) }
-        // Without any evidence about interfaces the answer has to speak for itself.
-        let observation =
-            opinions.lazy.filter(\.isHealthy).compactMap(\.observation).first { $0.interfaces != nil }
-            ?? Observation(at: self.clock.now())
+        guard let (answer, backend) = self.answer(to: destination, through: interface) else { return nil }
+        let (opinions, position, settings) = self.state.withLock { state in
+            (state.machine.opinions, state.machine.position(of: backend), state.machine.settings)
+        }
+        guard let own = position.flatMap({ opinions[$0].observation }) else { return nil }
+        // What a backend that broke saw last may be outdated, and its own word may be about routes only.
+        let healthy = opinions.lazy.filter(\.isHealthy).compactMap(\.observation)
+        let observation = healthy.first { $0.interfaces != nil } ?? own
         return evaluate(answer, to: destination, observation, policy: settings.evaluation, now: self.clock.now())
     }
 
     /// Has routes to hosts watched, and calls a function whenever ``route(to:through:)`` may answer otherwise than before.
     ///
     /// Backends notice changes of more specific routes only to hosts that somebody watches. A call says no more than
-    /// that it is worth asking again; calls come one at a time, under the same rules as those of ``subscribe(_:)``.
+    /// that it is worth asking again; calls come one at a time, under the same rules as those of ``subscribe(_:)``, and
+    /// end with ``stop()``.
     ///
     /// - Parameters:
     ///   - addresses: The hosts.
@@ -90,7 +100,10 @@ public struct RouteWatch: Sendable {
         self.id = id
     }
 
-    /// Names other hosts in place of those named before; after the change one call follows.
+    /// Names other hosts in place of those named before.
+    ///
+    /// Backends need a moment until they notice changes of routes to new hosts. Once one does, a call follows, because
+    /// what changed meanwhile was noticed by nobody.
     public func change(to addresses: Set<IPAddress>) {
         if let id { self.coordinator?.watch(addresses, for: id) }
     }

@@ -11,6 +11,9 @@ public struct DestinationVerdict: Hashable, Sendable {
     public var interfaceIndex: UInt32?
     /// That interface as the rules see it; nil when no backend has reported it.
     public var interface: NetworkInterface?
+    /// What carries the packets of that interface, if it is a tunnel, as the rules see it: asked of the kernel, never
+    /// guessed; nil when nobody knows.
+    public var carrier: NetworkInterface?
     /// The next hop; nil when the destination is on the link, or the link has no gateways.
     public var gateway: IPAddress?
     /// The source address they would carry; nil when unknown.
@@ -21,7 +24,8 @@ public struct DestinationVerdict: Hashable, Sendable {
 ///
 /// Other than there, loopback carries packets, because the destination may be this host; an address of the link will do
 /// as source for a destination on the link; and an interface that no backend reported counts as usable, because a host
-/// can lie behind one of thousands.
+/// can lie behind one of thousands. An address that is no single host's is never routed to: `connect(2)` refuses
+/// broadcast addresses and, for TCP, multicast groups, whatever the routes.
 ///
 /// - Parameters:
 ///   - answer: The kernel's answer.
@@ -37,6 +41,10 @@ public func evaluate(
     policy: EvaluationPolicy,
     now: MonotonicTime
 ) -> DestinationVerdict? {
+    if let kind = destination.kindOfMany ?? (answer == .rejected(.broadcast) ? "a broadcast address" : nil) {
+        let message = "\(destination) is \(kind), to which no connection can be made"
+        return DestinationVerdict(isRouted: false, reason: PathReason(.notConnectable, message))
+    }
     let evidence = AssessedEvidence(observation.about(answer), policy: policy, now: now)
     let isOnLink = answer.legs.contains { $0.gateway == nil }
     let finding = FamilyFinding.weigh(
@@ -56,6 +64,7 @@ public func evaluate(
         var verdict = DestinationVerdict(isRouted: isRouted, reason: reason)
         verdict.interfaceIndex = leg?.interfaceIndex
         verdict.interface = leg.flatMap { evidence.byIndex[$0.interfaceIndex] }
+        verdict.carrier = leg.flatMap { evidence.knownCarrier(under: $0.interfaceIndex) }
         verdict.gateway = leg?.gateway
         if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
         return verdict
@@ -93,7 +102,29 @@ extension RouteAnswer {
     fileprivate func leg(through index: UInt32) -> RouteLeg? { self.legs.first { $0.interfaceIndex == index } }
 }
 
+extension IPAddress {
+    /// What the address is, when it is that of many hosts on any network; nil when it need not be.
+    fileprivate var kindOfMany: String? {
+        switch self.family {
+        case .ipv4 where self.bits == 0xFFFF_FFFF: "the broadcast address of the link"
+        case .ipv4 where self.bits >> 28 == 0xE, .ipv6 where self.bits >> 120 == 0xFF: "a multicast group"
+        default: nil
+        }
+    }
+}
+
 extension AssessedEvidence {
+    /// What carries the packets that leave through an interface: as the kernel answers for the tunnels of the path, or
+    /// the interface that a tunnel is bound to (IFLA_LINK).
+    fileprivate func knownCarrier(under index: UInt32) -> NetworkInterface? {
+        if let carrier = self.carrier(under: index) { return self.byIndex[carrier] }
+        guard self.transports[index] == nil, let tunnel = self.byIndex[index], tunnel.isTunnel,
+            !tunnel.isParentElsewhere, let parent = tunnel.parentIndex.flatMap({ self.byIndex[$0] }),
+            !self.isTunnel(parent), !self.isIgnored(parent.index)
+        else { return nil }
+        return parent
+    }
+
     fileprivate func isConfigured(_ address: IPAddress) -> Bool {
         let holders = self.interfaces.flatMap(\.addresses).filter { $0.prefix.address == address }
         return holders.isEmpty || holders.contains(where: \.isUsable)

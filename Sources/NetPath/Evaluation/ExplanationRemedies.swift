@@ -21,10 +21,13 @@ extension AssessedEvidence {
         let outlook = self.outlook(self.findings)
         switch outlook.closeness {
         case .ignoredEgress:
-            let name = outlook.interfaces.first.map(self.name) ?? ""
-            return [
-                "Route through another interface, or take `ignore` from the rule about \(name) in the configuration"
-            ]
+            return outlook.interfaces.map { index in
+                let key = self.isIgnored(index) ? "ignore" : "type: loopback"
+                return """
+                    Route through another interface, or take `\(key)` from the rule about \(self.name(index)) in the \
+                    configuration
+                    """
+            }
         case .deadEgress: return self.remediesForDeadEgress
         case .rejected: return self.remediesForRejections
         case .noSource where outlook.interfaces.contains(where: self.isTaken):

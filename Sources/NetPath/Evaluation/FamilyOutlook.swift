@@ -16,7 +16,7 @@ struct FamilyOutlook: Hashable {
         case noSource
         /// There is an address of the family, but no route.
         case noRoute
-        /// The configuration says to ignore the interface that the kernel chose.
+        /// The configuration says to ignore the interface that the kernel chose, or that it is loopback.
         case ignoredEgress
         /// A route or a rule refuses the packets, and nothing else is in the way.
         case rejected
@@ -83,11 +83,11 @@ extension AssessedEvidence {
             )
         }
         switch finding {
+        case .egressUnusable(let index) where self.isIgnored(index) || self.rule(index)?.type == .loopback:
+            let word = self.isIgnored(index) ? "to ignore" : "is loopback"
+            let message = "the kernel's route uses \(self.name(index)), which the configuration says \(word)"
+            return outlook(.ignoredEgress, PathReason(.ignoredInterface, message), [index])
         case .egressUnusable(let index) where self.byIndex[index]?.type != .loopback:
-            if self.isIgnored(index) {
-                let message = "the kernel's route uses \(self.name(index)), which the configuration says to ignore"
-                return outlook(.ignoredEgress, PathReason(.ignoredInterface, message), [index])
-            }
             let reason = self.reason(RouteLeg(interfaceIndex: index))
             let cause = self.cause(of: index)
             guard let assessment = self.assessments[index], !assessment.isUsable, assessment.isStartable else {

@@ -14,7 +14,8 @@ public struct MonitorContext: Sendable {
 
     /// The hosts somebody asks about, besides the backend's own representative addresses.
     ///
-    /// The current set first; sets that are not taken in time are replaced by the newest. For one consumer.
+    /// The current set first; sets that are not taken in time are replaced by the newest. A backend that notices changes
+    /// of routes to them says ``routesChanged()``, or reports, once it does so for a new set. For one consumer.
     public let watchedAddresses: AsyncStream<Set<IPAddress>>
 
     /// What the configuration says of interfaces at this moment, the first rule that matches first.

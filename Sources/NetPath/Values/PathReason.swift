@@ -57,7 +57,7 @@ extension PathReason.Code {
 
     /// A blackhole, unreachable or prohibit route takes the packets.
     public static let routeRejects = Self(rawValue: "routeRejects")
-    /// The kernel routes packets through an interface that a rule says to ignore.
+    /// The kernel routes packets through an interface that a rule says to ignore, or to be loopback.
     public static let ignoredInterface = Self(rawValue: "ignoredInterface")
     /// The link has no carrier.
     public static let noCarrier = Self(rawValue: "noCarrier")
@@ -73,6 +73,8 @@ extension PathReason.Code {
     public static let interfaceDown = Self(rawValue: "interfaceDown")
     /// Every interface is administratively down.
     public static let allDown = Self(rawValue: "allDown")
+    /// The address is no single host's, so that no connection can be made to it, or of one link only and names none.
+    public static let notConnectable = Self(rawValue: "notConnectable")
     /// There is no interface besides loopback.
     public static let noInterface = Self(rawValue: "noInterface")
 }

@@ -21,6 +21,8 @@ public enum RouteRejection: String, Hashable, Sendable {
     case unreachable
     /// Answered with "administratively prohibited".
     case prohibit
+    /// Sent to all hosts of a link at once, which a connection cannot be (ENETUNREACH, for UDP EACCES).
+    case broadcast
 
     /// What refuses, for people.
     ///
@@ -31,6 +33,7 @@ public enum RouteRejection: String, Hashable, Sendable {
         case .blackhole: "a blackhole route or rule"
         case .unreachable: "an unreachable route"
         case .prohibit: "a prohibit route or rule"
+        case .broadcast: "a broadcast route"
         }
     }
 }

@@ -57,7 +57,10 @@ package enum ColorChoice: String, Sendable, CaseIterable {
         switch self {
         case .always: true
         case .never: false
-        case .auto: isTerminal && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        case .auto:
+            // A terminal that does not say what it is may show escape sequences as they are.
+            isTerminal && environment["NO_COLOR", default: ""].isEmpty
+                && !["", "dumb"].contains(environment["TERM", default: ""])
         }
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
 import NetPathTestKit
 import Synchronization
 import Testing
+
+@testable import NetPath
 
 /// The notice that a route to a watched host may have changed.
 @Suite(.timeLimit(.minutes(5))) struct RouteWatchTests {
@@ -46,6 +47,31 @@ import Testing
         #expect(counter.value == 1)
         self.monitor.report(.online(.wired("eth0", 2).with("192.0.2.2/24"), gateway: "192.0.2.1"))
         #expect(counter.value == 2)
+    }
+
+    @Test func aBackendThatIsCancelledAnswersNoMoreAndThatIsTold() async throws {
+        struct Resolver: RouteResolver {
+            func route(to _: IPAddress, through _: UInt32?) -> RouteAnswer { .noRoute }
+        }
+        let (monitor, clock, counter) = (ScriptedMonitor(.noLink), ManualClock(), Counter())
+        let coordinator = PathCoordinator(backends: [Backend("wedged", monitor: monitor)], clock: clock)
+        coordinator.start()
+        try await monitor.waitForRun()
+        monitor.context?.offer(Resolver())
+        let host = IPAddress.fixture("203.0.113.9")
+        coordinator.watchRoutes(to: [host]) { if coordinator.route(to: host) == .unknown { counter.count() } }
+        monitor.answersRefreshes = false
+        coordinator.refresh()
+        for limit in [Supervision.answerLimit, Supervision.wedgedLimit] {
+            try await clock.waitForSleeper()
+            clock.advance(by: limit)
+        }
+        try await monitor.waitForEnd()
+        #expect(coordinator.route(to: host) == .unknown)
+        while counter.value == 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
     }
 
     @Test func everybodysHostsAreWatched() async throws {

@@ -58,6 +58,53 @@ import Testing
         #expect(self.verdict(.through(self.eth, source: .from("192.0.2.2")), [])?.isRouted == true)
     }
 
+    @Test(
+        arguments: [
+            ("255.255.255.255", "the broadcast address of the link"), ("224.0.0.1", "a multicast group"),
+            ("239.255.255.250", "a multicast group"), ("ff02::1", "a multicast group"),
+        ]
+    )
+    func manyHosts(destination: String, kind: String) {
+        let verdict = self.verdict(.through(self.eth, source: .from("192.0.2.2")), to: destination)
+        #expect(verdict?.isRouted == false)
+        #expect(
+            verdict?.reason
+                == PathReason(.notConnectable, "\(destination) is \(kind), to which no connection can be made")
+        )
+    }
+
+    @Test func theBroadcastAddressOfANetworkIsOneOnlyWhereTheKernelSaysSo() {
+        #expect(self.verdict(.rejected(.broadcast), to: "192.0.2.255")?.reason.code == .notConnectable)
+        // In a network with a longer prefix it is a host.
+        #expect(self.verdict(.through(self.eth, source: .from("192.0.2.2")), to: "192.0.2.255")?.isRouted == true)
+    }
+
+    // MARK: Tunnels
+
+    @Test func whatCarriesATunnelIsNeverGuessed() {
+        let tunnel = NetworkInterface.tunnel("wg0", 7).with("10.8.0.2/24")
+        let answer = RouteAnswer.through(tunnel, source: .from("10.8.0.2"))
+        // Nobody asked about its packets, and that the path leads through eth0 says nothing.
+        var observation = Observation.online(self.eth, gateway: "192.0.2.1")
+        observation.interfaces?.append(tunnel)
+        func carrier() -> String? {
+            let now = observation.observedAt
+            return evaluate(answer, to: .fixture("198.51.100.9"), observation, policy: EvaluationPolicy(), now: now)?
+                .carrier?.name
+        }
+        #expect(carrier() == nil)
+        let endpoint = IPAddress.fixture("203.0.113.1")
+        let way = RouteAnswer.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.2"))
+        let outer = OuterPackets(routes: [OuterRoute(.endpoint, to: endpoint, way)])
+        observation = Observation.online(self.eth, gateway: "192.0.2.1")
+            .routed(.ipv4, through: tunnel, source: .from("10.8.0.2"))
+        observation.interfaces?.append(tunnel.changed { $0.outerPackets = outer })
+        #expect(carrier() == "eth0", "the path's own tunnel, of which the kernel was asked")
+        observation = Observation.online(self.eth, gateway: "192.0.2.1")
+        observation.interfaces?.append(tunnel.on(self.eth))
+        #expect(carrier() == "eth0", "the tunnel is bound to it")
+    }
+
     @Test func thisHostAndTheLink() {
         let here = RouteAnswer.through(.loopback(), source: .from("192.0.2.2"))
         #expect(self.verdict(here, to: "192.0.2.2")?.isRouted == true)

@@ -136,6 +136,22 @@ import Testing
         #expect(explanation.remedies.first?.contains("the rule about eth0") == true)
     }
 
+    @Test func aRouteThroughWhatARuleCallsLoopbackIsNoPathAndSaysSo() throws {
+        let rule = self.rule("eth0") { $0.type = .loopback }
+        let other = NetworkInterface.wired("eth1", 9).with("198.51.100.2/24").withDefaultRoute("198.51.100.1")
+        let observation = Observation.online(self.eth0).changed { $0.interfaces?.append(other) }
+        let verdict = try self.verdict(observation, rule)
+        #expect(verdict.status == .unsatisfied)
+        #expect(verdict.reason.code == .ignoredInterface, "not that eth1, which has a default route, has none")
+        #expect(verdict.reason.message == "the kernel's route uses eth0, which the configuration says is loopback")
+        #expect(verdict.interfaces.map(\.name) == ["eth1"])
+        #expect(verdict.interfaces.first?.reason.code == .alternative)
+        let policy = EvaluationPolicy(interfaceRules: [rule])
+        let explanation = explain(observation, verdict: verdict, policy: policy, now: self.now)
+        #expect(explanation.remedies.count == 1)
+        #expect(explanation.remedies.first?.contains("`type: loopback` from the rule about eth0") == true)
+    }
+
     @Test func dialOnDemandIsTheLastResort() throws {
         let dialing = self.rule("ppp*") { $0.dialsOnDemand = true }
         let ppp0 = NetworkInterface.tunnel("ppp0", 8, kind: "ppp").down()
