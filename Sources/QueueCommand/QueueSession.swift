@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Connectivity
+import Dispatch
 import Foundation
 import NetPathCLI
 import OfflineRequests
@@ -17,13 +19,24 @@ struct QueueSession {
         self.loop = try EventLoop()
     }
 
-    /// Opens the queue.
+    /// Opens the queue; this process does not send.
     ///
-    /// - Parameter sends: Whether this process may send; it does so once the queue is started.
     /// - Returns: The queue, which does nothing by itself yet.
     /// - Throws: `QueueError` when the file cannot be used.
-    func open(sends: Bool = false) throws(QueueError) -> OfflineRequestQueue {
-        try OfflineRequestQueue(file: self.file, settings: QueueSettings(sends: sends))
+    func open() throws(QueueError) -> OfflineRequestQueue {
+        try OfflineRequestQueue(file: self.file, settings: QueueSettings(sends: false))
+    }
+
+    /// Opens the queue, to send once it is started, over the paths that the configuration describes.
+    ///
+    /// - Returns: The queue, which does nothing by itself yet.
+    /// - Throws: `QueueError` when the file cannot be used, `ConfigurationError` when the configuration is bad.
+    func openToSend(_ options: RequestOptions) throws -> OfflineRequestQueue {
+        let monitor = NetworkMonitor(
+            deliverOn: .queue(DispatchQueue(label: "netpath.monitor")),
+            makeCoordinator: try options.configuredCoordinator()
+        )
+        return try OfflineRequestQueue(file: self.file, monitor: monitor)
     }
 
     /// Waits for something asynchronous on this thread; nothing here needs the pool of the runtime.

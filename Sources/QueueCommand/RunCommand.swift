@@ -16,7 +16,7 @@ extension QueueCommands.Run: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let loop = session.loop
         loop.wakeUp.stopOnSignals()
-        let queue = try session.open(sends: true)
+        let queue = try session.openToSend(self.options)
         let events = Mutex<[SeenEvent]>([])
         let observation = queue.observe { event in
             let isFirst = events.withLock { events in

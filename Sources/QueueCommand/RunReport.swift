@@ -30,7 +30,8 @@ final class RunReport {
         self.isJSON = isJSON
         self.isScreen = hasErrorTerminal && context.isTerminal && !isJSON
         // With lines on the same terminal there must be one writer.
-        self.indicator = hasErrorTerminal && (self.isScreen || !context.isTerminal) ? OfflineIndicator() : nil
+        let isShown = hasErrorTerminal && (self.isScreen || !context.isTerminal)
+        self.indicator = isShown ? OfflineIndicator(monitor: queue.monitor) : nil
         self.indicator?.start()
     }
 

@@ -160,6 +160,31 @@ struct QueueCommandTests {
         #expect(response["body"]?.string == "é")
     }
 
+    @Test func theRulesOfTheConfigurationSayWhatIsMetered() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let file = "\(self.tool.lab.directory)/netpath.yaml"
+        let text = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wan0}, type: cellular}]\n"
+        try Data(text.utf8).write(to: URL(filePath: file))
+        let thrifty = ["send", "--wait", "--unmetered-only", "-d", "x", QueueTool.origin + "/echo"]
+        for options in [["--config", file], ["--set", "interfaces=[{match: {name: wan0}, expensive: true}]"]] {
+            let metered = try self.tool.run(thrifty + ["--timeout", "1s"] + options)
+            #expect(metered.status == 3)
+            #expect(metered.errors.contains("the path is metered"), "\(metered.errors)")
+        }
+        // Where netpath itself takes it, before the command.
+        let cellular = try self.tool.run(
+            ["--config", file, "send", "--wait", "--interface-type", "cellular", QueueTool.origin + "/echo", "-d", "y"]
+        )
+        #expect(cellular.output == "y", "\(cellular.errors)")
+        let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "1s", "--config", file)
+        #expect(run.status == 3)
+        #expect(try self.tool.run("queue", "run", "--until-empty").status == 0)
+        let bad = try self.tool.run(thrifty + ["--set", "interfaces=1"])
+        #expect(bad.status == 78)
+        #expect(bad.errors.contains("interfaces"), "\(bad.errors)")
+    }
+
     @Test func signalEndsRunAndLeavesWhatIsNotDone() throws {
         let server = try self.tool.serve()
         let id = try self.tool.send("-d", "x", path: "/stall-response?id=a")

@@ -55,13 +55,7 @@ struct GlobalOptions: ParsableArguments {
     /// - Returns: The configuration; nothing is started.
     /// - Throws: `ConfigurationError`.
     func configuration(at path: String? = nil) throws(ConfigurationError) -> LoadedConfiguration {
-        let context = ToolContext.current
-        return try LoadedConfiguration.load(
-            path: path ?? self.configurationPath,
-            environment: context.environment,
-            overrides: self.overrides,
-            registry: context.registry
-        )
+        try ToolContext.current.configuration(at: path ?? self.configurationPath, overrides: self.overrides)
     }
 
     /// Writes one document, as JSON or as text.
@@ -69,6 +63,20 @@ struct GlobalOptions: ParsableArguments {
     /// - Throws: `SystemError` when standard output takes no more, for example because the disk is full.
     func write(_ document: @autoclosure () -> JSONValue, or text: (TextStyle) -> String) throws {
         try ToolContext.current.write(self.json ? document().line + "\n" : text(self.style))
+    }
+}
+
+extension ToolContext {
+    /// Reads the configuration that the options of a command, or else the environment, name.
+    ///
+    /// - Throws: `ConfigurationError`.
+    func configuration(at path: String?, overrides: [String]) throws(ConfigurationError) -> LoadedConfiguration {
+        try LoadedConfiguration.load(
+            path: path,
+            environment: self.environment,
+            overrides: overrides,
+            registry: self.registry
+        )
     }
 }
 

@@ -14,7 +14,8 @@ struct ReachCommand: ToolCommand {
         discussion: """
             Asks the kernel what it would do with packets to each address of the host; one that it would send is enough. \
             A name is looked up by the system's resolver, which is the only thing that leaves this machine. Whether the \
-            host is switched on shows only with --connect.
+            host is switched on shows only with --connect. What connect(2) refuses whatever the routes cannot be reached: \
+            broadcast addresses, multicast groups, and an IPv6 link-local address without its interface (fe80::1%eth0).
 
             The exit status is 0 when the host can be reached, 1 when it cannot, 69 when nobody can tell, for example \
             because the name is not found. With --connect it is 0 when the connection was made, and 1 when it was not. \

@@ -75,6 +75,9 @@ package struct QueueCommands: ParsableCommand {
                 progress; otherwise each event is one line. SIGINT and SIGTERM end it with exit status 0, and what is \
                 under way is sent again next time, with the same key.
 
+                What the configuration says, such as the rules about interfaces, holds for these paths too; it is read \
+                once, at the start.
+
                 With --until-empty it ends when nothing is left to send: with exit status 0, or with 1 when requests \
                 were given up or are held.
                 """

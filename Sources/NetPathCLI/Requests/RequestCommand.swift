@@ -2,7 +2,8 @@
 // Copyright the netpath authors
 
 package import ArgumentParser
-import NetPath
+package import NetPath
+import NetPathConfiguration
 
 /// A command about requests, which `netpath-queue` carries out.
 ///
@@ -65,9 +66,29 @@ package struct QueueFileOption: ParsableArguments {
     }
 }
 
-/// The options of every command about requests; those of the monitor's commands are about its configuration.
+/// The options of every command about requests.
 package struct RequestOptions: ParsableArguments {
-    // Named as in `GlobalOptions`, so that both may stand before the command.
+    // All are named as in `GlobalOptions`, so that they may stand before the command.
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp(
+            "Judge paths by this configuration file.",
+            discussion: """
+                For 'queue run' and 'send --wait', which send. Otherwise: as for 'netpath status', and with the same \
+                rules about interfaces. Read once, at the start.
+                """,
+            valueName: "file"
+        ),
+        completion: .file(extensions: ["yaml", "yml", "json"])
+    )
+    var configurationPath: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Replace a value of that configuration; may be repeated.", valueName: "path=value")
+    )
+    var overrides: [String] = []
+
     @Flag(help: "Write JSON: one object on one line; lists write one for every request.")
     package var json = false
 
@@ -75,6 +96,20 @@ package struct RequestOptions: ParsableArguments {
     var color = ColorChoice.auto
 
     package init() {}
+
+    /// Makes the coordinator that the configuration describes; nothing runs before it is started.
+    package typealias MakeCoordinator = @Sendable (any MonotonicClock, any TaskExecutor) -> PathCoordinator
+
+    /// Reads the configuration.
+    ///
+    /// - Throws: `ConfigurationError`.
+    package func configuredCoordinator() throws(ConfigurationError) -> MakeCoordinator {
+        let context = ToolContext.current
+        let configuration = try context.configuration(at: self.configurationPath, overrides: self.overrides)
+        // What the backends complain about is for the commands about the path.
+        let log = context.log(from: LogThreshold(.error))
+        return { configuration.makeCoordinator(clock: $0, executor: $1, log: log) }
+    }
 
     /// How text for people is laid out on standard output.
     package var style: TextStyle {

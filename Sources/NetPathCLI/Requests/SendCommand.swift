@@ -45,7 +45,8 @@ package struct SendCommand: RequestCommand {
             once.
 
             With --wait the command sends the request itself, unless another program does already, and prints the body \
-            of the response. The exit status is then 0 when the server accepted it, 1 when it refused it or the request \
+            of the response, as 'netpath queue run' does by the rules of the configuration about interfaces, which say \
+            what is metered. The exit status is then 0 when the server accepted it, 1 when it refused it or the request \
             was given up, and 3 when --timeout ended first; the request stays in the queue then.
             """
     )

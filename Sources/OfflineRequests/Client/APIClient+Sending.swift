@@ -87,6 +87,7 @@ extension APIClient {
         let monitor = self.queue.monitor
         guard monitor.isConnected else { return false }
         let requires = request.requires
+        if requires.dependsOnPath, monitor.status == .unknown { return false }
         if requires.unmeteredOnly, monitor.isExpensive || monitor.isConstrained { return false }
         if let type = requires.interfaceType, type != monitor.connectionType { return false }
         // The queue watches the host; and what may have to wait for another in the queue must meet it there.

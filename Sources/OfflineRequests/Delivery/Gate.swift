@@ -24,8 +24,10 @@ struct Gate: Hashable, Sendable {
 
 /// What is known of the network.
 struct PathFacts: Hashable, Sendable {
-    /// Whether there is a path.
+    /// Whether there is a path, or nobody can tell, which is not "offline".
     var isSatisfied: Bool
+    /// Whether anybody can tell.
+    var isKnown: Bool
     /// Why there is one, or none.
     var reason: String
     /// Whether it costs money.
@@ -41,6 +43,7 @@ struct PathFacts: Hashable, Sendable {
 
     init(
         isSatisfied: Bool,
+        isKnown: Bool = true,
         reason: String = "",
         isExpensive: Bool = false,
         isConstrained: Bool = false,
@@ -48,6 +51,7 @@ struct PathFacts: Hashable, Sendable {
         reachableHosts: Set<String> = []
     ) {
         self.isSatisfied = isSatisfied
+        self.isKnown = isKnown
         self.reason = reason
         self.isExpensive = isExpensive
         self.isConstrained = isConstrained
@@ -57,7 +61,7 @@ struct PathFacts: Hashable, Sendable {
 
     /// What a gate asks for and this path does not give; nil when it is open as far as the path is concerned.
     func lacks(_ gate: Gate) -> WaitingReason? {
-        guard self.isSatisfied else { return .noPath(self.reason) }
+        guard self.isSatisfied, self.isKnown || !gate.requires.dependsOnPath else { return .noPath(self.reason) }
         if gate.requires.unmeteredOnly, self.isExpensive || self.isConstrained { return .metered }
         if let type = gate.requires.interfaceType, !self.interfaceTypes.contains(type) {
             return .interfaceType(type.displayName)

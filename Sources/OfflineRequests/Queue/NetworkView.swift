@@ -24,12 +24,14 @@ struct NetworkView {
     /// - Returns: Whether connections that stood before are certainly of no use any more. While there is no path they
     ///   are left alone: what is on its way may still arrive.
     mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Bool {
-        guard let facts = PathFacts(update, reachableHosts: self.reachableHosts) else { return false }
-        self.facts = facts
-        guard update.isConnected, let path = update.path else {
+        // A monitor that knows nothing any more leaves what was known.
+        guard update.path != nil || self.facts == nil else { return false }
+        self.facts = PathFacts(update, reachableHosts: self.reachableHosts)
+        guard update.isConnected else {
             if self.lostAt == nil { self.lostAt = now }
             return false
         }
+        guard let path = update.path else { return false }
         let links = path.interfaces.reduce(into: [UInt32: Set<AddressPrefix>]()) { links, interface in
             if interface.reason.code == .routed { links[interface.index] = Set(interface.addresses) }
         }
@@ -55,15 +57,14 @@ extension PathInterface {
 }
 
 extension PathFacts {
-    init?(_ update: ConnectivityUpdate, reachableHosts: Set<String>) {
-        // Nobody has an opinion: that is not "offline".
-        guard let path = update.path else { return nil }
+    init(_ update: ConnectivityUpdate, reachableHosts: Set<String>) {
         self.init(
             isSatisfied: update.isConnected,
-            reason: path.reason.message,
+            isKnown: update.path != nil,
+            reason: update.path?.reason.message ?? "nobody can tell how the network is",
             isExpensive: update.isExpensive,
             isConstrained: update.isConstrained,
-            interfaceTypes: update.isConnected ? [update.connectionType] : [],
+            interfaceTypes: update.connectionType == .none ? [] : [update.connectionType],
             reachableHosts: reachableHosts
         )
     }

@@ -4,6 +4,8 @@
 public import Connectivity
 
 /// What a request needs of the network besides a path.
+///
+/// While nobody can tell how the network is, requests that need something of the path wait; others are tried.
 public struct PathRequirements: Hashable, Sendable, Codable {
     /// Whether it must not go over a path that costs money or is to be spared.
     public var unmeteredOnly: Bool
@@ -18,6 +20,9 @@ public struct PathRequirements: Hashable, Sendable, Codable {
         self.interfaceType = interfaceType
         self.hostReachable = hostReachable
     }
+
+    /// Whether something of the path itself is required, which somebody has to know.
+    var dependsOnPath: Bool { self.unmeteredOnly || self.interfaceType != nil }
 
     private enum CodingKeys: String, CodingKey {
         case unmeteredOnly

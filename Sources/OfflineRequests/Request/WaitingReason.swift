@@ -5,7 +5,7 @@ public import Foundation
 
 /// Why a request does not go out now.
 public enum WaitingReason: Hashable, Sendable {
-    /// There is no path; the text says why.
+    /// There is no path, or nobody can tell whether it is one that the request may take; the text says why.
     case noPath(String)
     /// The path is metered, and the request must not go over such a path.
     case metered

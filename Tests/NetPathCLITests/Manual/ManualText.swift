@@ -27,7 +27,7 @@ enum ManualText {
         ("NETPATH_QUEUE", "The file of the requests, when --queue names none."),
         ("PATH", "Where netpath-queue is looked for when it is not beside netpath."),
         ("NO_COLOR", "When set and not empty, --color auto means never."),
-        ("TERM", "When it is dumb, --color auto means never."),
+        ("TERM", "When it is unset, empty or dumb, --color auto means never."),
     ]
 
     static let files = [

@@ -64,6 +64,18 @@ struct GateTests {
         #expect(lab.waiting(post()) == nil)
     }
 
+    @Test func whereNobodyCanTellWhatNeedsNoCertainPathIsTried() {
+        var lab = MachineLab()
+        lab.machine.path(PathFacts(isSatisfied: true, isKnown: false, reason: "nobody can tell"), at: lab.now)
+        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.waiting(post()) == nil)
+        for requires in [PathRequirements(unmeteredOnly: true), PathRequirements(interfaceType: .wifi)] {
+            #expect(lab.waiting(post(requires: requires)) == .noPath("nobody can tell"))
+        }
+        lab.online()
+        #expect(lab.waiting(post()) == nil, "nothing has returned")
+    }
+
     @Test func aMeteredPathIsRespected() {
         var lab = MachineLab()
         let thrifty = post(requires: PathRequirements(unmeteredOnly: true))

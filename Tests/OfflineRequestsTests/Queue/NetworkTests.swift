@@ -98,6 +98,21 @@ struct QueueNetworkTests {
         #expect(view.isSatisfied)
     }
 
+    @Test func whereNobodyCanTellRequestsAreTried() async throws {
+        let lab = try QueueLab(network: nil)
+        let queue = try lab.started()
+        var thrifty = lab.request("thrifty")
+        thrifty.requires.unmeteredOnly = true
+        let waiting = try await queue.enqueue(thrifty)
+        #expect(try await queue.wait(for: queue.enqueue(lab.request("any"))).state == .succeeded)
+        #expect(lab.sent == ["any"])
+        #expect(try queue.record(id: waiting)?.waiting == .noPath("nobody can tell how the network is"))
+        lab.network.report(.wifi)
+        #expect(try await queue.wait(for: waiting).state == .succeeded)
+        // Nothing hung on a path that is gone.
+        #expect(lab.transport.cancelled == 0)
+    }
+
     @Test func whatHangsOnAPathThatIsGoneIsSentOverTheNextOne() async throws {
         let lab = try QueueLab(network: .wifi)
         lab.transport.answer(.held(.notSent))

@@ -31,7 +31,7 @@ struct QueueLab {
     let network: ScriptedMonitor
     let monitor: NetworkMonitor
 
-    init(_ answer: ScriptedTransport.Answer = .status(200), network: Observation = .wifi) throws {
+    init(_ answer: ScriptedTransport.Answer = .status(200), network: Observation? = .wifi) throws {
         self.folder = try TemporaryDirectory()
         self.transport = ScriptedTransport(answer)
         self.network = ScriptedMonitor(network)
