@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import Connectivity
-import Dispatch
 import Foundation
 import NetPathCLI
 import OfflineRequests
