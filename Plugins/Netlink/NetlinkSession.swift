@@ -228,6 +228,9 @@ final class NetlinkSession {
         for position in interfaces.indices where !outer.isEmpty {
             interfaces[position].outerPackets = outer[interfaces[position].index]
         }
+        for position in interfaces.indices where egress.contains(interfaces[position].index) {
+            interfaces[position].membersWithoutCarrier = self.table.membersWithoutCarrier(of: interfaces[position])
+        }
         observation.interfaces = interfaces
         observation.isAbridged = self.table.isAbridged
         observation.representatives = self.representatives
@@ -235,6 +238,17 @@ final class NetlinkSession {
         observation.limitations = self.limitations
         observation.resynchronizations = self.resynchronizations
         observation.suspensions = self.suspensions
+        let gateways = observation.namedGateways
+        if self.watch(gateways) {
+            self.stale = .all
+            return self.report(even: isUnchanged)
+        }
+        for gateway in gateways {
+            guard let answers = self.gateways.answers(gateway) else { continue }
+            observation.gateways.append(
+                Gateway(address: gateway.address, interfaceIndex: gateway.interfaceIndex, answers: answers)
+            )
+        }
         self.defaultRouteExpiry = observation.interfaces?.lazy
             .compactMap { $0.defaultRoutes?.lazy.compactMap(\.expiresAt).min() }.min()
         if !isUnchanged, let lastReport = self.lastReport, lastReport == observation {
@@ -245,19 +259,18 @@ final class NetlinkSession {
         self.context.report(observation)
         // Afterwards: what is released here keeps nobody waiting.
         self.lastReport = observation
-        self.watchGateways(of: observation)
     }
 
     // MARK: Gateways
 
     /// Has the kernel tell of the gateways that evidence names, and asks what became of new ones before it did.
-    func watchGateways(of observation: Observation) {
-        let newcomers = self.gateways.use(observation.gateways)
-        guard !newcomers.isEmpty else { return }
+    ///
+    /// - Returns: Whether that may have changed the kernel's choice.
+    func watch(_ gateways: [Neighbour]) -> Bool {
+        let newcomers = self.gateways.use(gateways)
+        guard !newcomers.isEmpty else { return false }
         self.attachFilter()
-        guard self.askAbout(newcomers) else { return }
-        self.stale = .all
-        self.report(even: false)
+        return self.askAbout(newcomers)
     }
 
     /// Asks what became of neighbours.
@@ -265,22 +278,16 @@ final class NetlinkSession {
     /// - Returns: Whether that may have changed the kernel's choice.
     func askAbout(_ neighbours: [Neighbour]) -> Bool {
         let replies = self.queries.ask(neighbours.map(NetlinkRequest.neighbour), NeighbourUpdate.init)
-        var isNews = false
-        for (neighbour, reply) in zip(neighbours, replies) {
-            // Without an entry nobody has asked for it.
-            let update =
-                (try? reply.get()) ?? NeighbourUpdate(neighbour: neighbour, hasFailed: false, isRouter: false)
-            guard update.hasFailed != self.gateways.silent.contains(neighbour) else { continue }
-            if self.gateways.apply(update) { isNews = true }
-        }
+        let silent = self.gateways.silent
+        for case .success(let update) in replies { _ = self.gateways.apply(update) }
         self.attachFilter()
-        return isNews
+        return self.gateways.silent != silent
     }
 }
 
 extension Observation {
     /// The gateways of routes that carry a path or could.
-    fileprivate var gateways: [Neighbour] {
+    fileprivate var namedGateways: [Neighbour] {
         var gateways: [Neighbour] = []
         func add(_ address: IPAddress?, of interface: UInt32) {
             guard let address else { return }

@@ -34,6 +34,7 @@ extension HostRoute {
         self.interface = interface?.name
         self.interfaceType = interface?.type ?? (isThisMachine ? .loopback : nil)
         self.gateway = verdict.gateway
+        self.gatewayAnswers = verdict.gatewayAnswers
         self.source = verdict.source
         self.isTunnel = interface?.isTunnel ?? false
         self.isVPN = self.isTunnel && interface?.kind.map(Self.privateKinds.contains) ?? false

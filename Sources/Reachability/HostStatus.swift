@@ -59,6 +59,9 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     public var interfaceType: InterfaceType?
     /// The next hop; nil when there is none.
     public var gateway: IPAddress?
+    /// Whether that next hop answers on the link, as far as the kernel knows: false when it drops packets through it;
+    /// nil when nobody knows. See `Gateway.answers`.
+    public var gatewayAnswers: Bool?
     /// The address of this machine that they would carry; nil when unknown.
     public var source: IPAddress?
     /// Whether they would not leave the link, or not even this machine: no router is involved.
@@ -75,7 +78,7 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         if self.interfaceType == .loopback { return "\(self.address) is this machine" }
         var text = "\(self.address) through \(self.interface ?? "interface \(self.interfaceIndex)")"
-        if let gateway { text += " via \(gateway)" }
+        if let gateway { text += " via \(gateway)" + (self.gatewayAnswers == false ? ", which does not answer" : "") }
         if self.isLocalOnly { text += ", local only" }
         if self.isTunnel {
             text += self.isVPN ? ", VPN" : ", tunnel"

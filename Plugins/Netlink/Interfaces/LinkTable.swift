@@ -285,6 +285,18 @@ struct LinkTable {
     /// The first members of a bridge, bond or VRF, by index.
     func members(of index: UInt32) -> ArraySlice<UInt32> { self.members[index]?.indices.prefix(Self.spareLimit) ?? [] }
 
+    /// The names of the ports of a bridge that are up and have no carrier, among the first ones.
+    ///
+    /// A bridge has a carrier as long as one port has, so that a virtual machine hides that the cable is out.
+    func membersWithoutCarrier(of interface: NetworkInterface) -> [String] {
+        guard interface.kind == "bridge" else { return [] }
+        return self.members(of: interface.index).compactMap { member in
+            guard let entry = self.entries[member], entry.interface.flags.contains(.up), !Self.hasCarrier(entry)
+            else { return nil }
+            return entry.interface.name
+        }
+    }
+
     /// What a bridge, bond or VRF stands on; nil for others, and for those that stand on something else.
     func foundation(of index: UInt32) -> NetworkInterface.Foundation? {
         // Of thousands of ports the first ones tell: hardware was there before containers.

@@ -13,9 +13,9 @@ struct Neighbour: Hashable {
 /// What a message about an entry of the neighbour table says.
 struct NeighbourUpdate: Hashable {
     var neighbour: Neighbour
-    /// Whether it was asked for its link-layer address and did not answer (NUD_FAILED); an entry that is gone says
-    /// nothing.
-    var hasFailed: Bool
+    /// Whether it answers: false when it was asked for its link-layer address and did not (NUD_FAILED); nil while it is
+    /// being asked, and when the entry is gone.
+    var answers: Bool?
     /// Whether it says that it is a router (RFC 4861 section 4.4).
     var isRouter: Bool
 }
@@ -34,7 +34,13 @@ extension NeighbourUpdate {
             let address = message.attribute(Int(NDA_DST), headerLength: Self.headerLength)?.address
         else { return nil }
         self.neighbour = Neighbour(interfaceIndex: index, address: address)
-        self.hasFailed = message.type == RTM_NEWNEIGH && Int32(state) & NUD_FAILED != 0
+        self.answers = message.type == RTM_NEWNEIGH ? Self.answers(Int32(state)) : nil
         self.isRouter = Int32(flags) & NTF_ROUTER != 0
+    }
+
+    private static func answers(_ state: Int32) -> Bool? {
+        if state & NUD_FAILED != 0 { return false }
+        // What the kernel sends packets to without asking first (NUD_VALID) but for links that need no asking.
+        return state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT) != 0 ? true : nil
     }
 }

@@ -13,6 +13,8 @@ struct GatewayWatch {
     private(set) var used: [Neighbour] = []
     /// Those that did not answer, in use or not: the kernel may come back to them.
     private(set) var silent: [Neighbour] = []
+    /// Those in use that did.
+    private var answering: [Neighbour] = []
 
     /// More of them are not remembered: each one costs the kernel a comparison at every event.
     private static let silentLimit = 8
@@ -25,6 +27,11 @@ struct GatewayWatch {
     /// Their addresses.
     var addresses: Set<IPAddress> { Set(self.known.map(\.address)) }
 
+    /// Whether a gateway answers; nil when nobody knows.
+    func answers(_ gateway: Neighbour) -> Bool? {
+        self.silent.contains(gateway) ? false : self.answering.contains(gateway) ? true : nil
+    }
+
     /// Notes which gateways are in use.
     ///
     /// - Returns: Those that were not before; what became of them meanwhile is for the caller to ask.
@@ -32,24 +39,35 @@ struct GatewayWatch {
         let newcomers = gateways.filter { !self.used.contains($0) }
         guard !newcomers.isEmpty else { return [] }
         self.used = self.used.count + newcomers.count > Self.usedLimit ? gateways : self.used + newcomers
+        self.answering.removeAll { !self.used.contains($0) }
         return newcomers
     }
 
     /// Notes what became of a neighbour.
     ///
-    /// - Returns: Whether the kernel may choose another route now.
+    /// Whoever did not answer is silent until it does: that the kernel forgets it or asks once more is no answer.
+    ///
+    /// - Returns: Whether the kernel may choose another route now, or more is known of a gateway in use.
     mutating func apply(_ update: NeighbourUpdate) -> Bool {
         let isWatched = self.used.contains(update.neighbour) || self.silent.contains(update.neighbour)
         // A router that nobody uses matters when others fail.
         guard isWatched || (update.isRouter && !self.silent.isEmpty) else { return false }
-        guard update.hasFailed else {
+        let wasSilent = self.silent.contains(update.neighbour)
+        switch update.answers {
+        case true?:
             self.silent.removeAll { $0 == update.neighbour }
+            guard self.used.contains(update.neighbour), !self.answering.contains(update.neighbour)
+            else { return wasSilent || !isWatched }
+            self.answering.append(update.neighbour)
+            return true
+        case nil: return wasSilent || !isWatched
+        case false?:
+            self.answering.removeAll { $0 == update.neighbour }
+            if !wasSilent, self.silent.count < Self.silentLimit || self.used.contains(update.neighbour) {
+                self.silent.append(update.neighbour)
+            }
+            // Also when it had failed before: the kernel may have come back to it meanwhile.
             return true
         }
-        let isRemembered = self.silent.contains(update.neighbour)
-        if !isRemembered, self.silent.count < Self.silentLimit || self.used.contains(update.neighbour) {
-            self.silent.append(update.neighbour)
-        }
-        return true
     }
 }

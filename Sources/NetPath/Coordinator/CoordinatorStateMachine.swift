@@ -288,6 +288,8 @@ struct CoordinatorStateMachine: Sendable {
 }
 
 extension Observation {
+    private var silentGateways: [Gateway] { self.gateways.filter { $0.answers == false } }
+
     /// Whether everybody should look again: the network is another one, or the machine slept.
     ///
     /// What a probe found out says nothing about what others saw, and several probes must not keep one another busy.
@@ -295,6 +297,7 @@ extension Observation {
         self.suspensions > former?.suspensions ?? 0
             || self.interfaces != former?.interfaces
             || self.representatives != former?.representatives ?? []
+            || self.silentGateways != former?.silentGateways ?? []
             || self.dnsServers != former?.dnsServers
     }
 }

@@ -16,6 +16,8 @@ public struct DestinationVerdict: Hashable, Sendable {
     public var carrier: NetworkInterface?
     /// The next hop; nil when the destination is on the link, or the link has no gateways.
     public var gateway: IPAddress?
+    /// Whether that next hop answers, as ``Gateway/answers``.
+    public var gatewayAnswers: Bool?
     /// The source address they would carry; nil when unknown.
     public var source: IPAddress?
 }
@@ -66,6 +68,7 @@ public func evaluate(
         verdict.interface = leg.flatMap { evidence.byIndex[$0.interfaceIndex] }
         verdict.carrier = leg.flatMap { evidence.knownCarrier(under: $0.interfaceIndex) }
         verdict.gateway = leg?.gateway
+        verdict.gatewayAnswers = leg.flatMap { evidence.answers($0) }
         if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
         return verdict
     }

@@ -23,7 +23,7 @@
 /// - Returns: The verdict; nil when the evidence does not allow one. `unsatisfied` needs positive evidence.
 public func evaluate(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
     guard observation.interfaces != nil else { return evaluateProbes(observation) }
-    return AssessedEvidence(observation, policy: policy, now: now).verdict()
+    return AssessedEvidence(observation, policy: policy, now: now).verdict(policy.gateways)
 }
 
 private func evaluateProbes(_ observation: Observation) -> Verdict? {
@@ -35,11 +35,12 @@ private func evaluateProbes(_ observation: Observation) -> Verdict? {
 }
 
 extension AssessedEvidence {
-    func verdict() -> Verdict? {
+    func verdict(_ gateways: GatewayInfluence) -> Verdict? {
         let findings = self.findings
         var verdict: Verdict
         if let satisfied = self.satisfied(findings) {
             verdict = satisfied
+            if gateways == .required { verdict.requireGateways(findings) }
         } else {
             // "No" needs positive evidence, and an unanswered question is none, unless nothing could carry a packet
             // whatever the answer.

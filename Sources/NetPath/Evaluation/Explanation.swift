@@ -77,6 +77,12 @@ extension AssessedEvidence {
                 address through a usable interface, with a usable source address.
                 """
         }
+        if verdict.reason.code == .gatewaySilent {
+            return """
+                Unsatisfied because the configuration says `merge.gateways: required`: the kernel routes packets to the \
+                internet, and no gateway in use answers.
+                """
+        }
         let outlook = self.outlook(self.findings)
         let other = outlook.family == .ipv4 ? AddressFamily.ipv6 : .ipv4
         return Self.rule(outlook.closeness)

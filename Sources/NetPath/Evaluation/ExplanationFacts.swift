@@ -11,6 +11,7 @@ extension AssessedEvidence {
         if self.observation.interfaces != nil, facts.isEmpty {
             facts.append("The kernel was not asked for routes")
         }
+        facts += self.gatewayFacts
         facts += self.tunnelFacts
         facts += self.interfaceFacts
         if let servers = self.observation.dnsServers {
@@ -92,6 +93,7 @@ extension AssessedEvidence {
         if let state = interface.operationalState { properties.append("operational state \(state.name)") }
         if let parent = interface.parentIndex { properties.append("on \(self.name(parent))") }
 
+        for member in interface.membersWithoutCarrier { properties.append("port \(member) without carrier") }
         let addresses = interface.addresses.filter(\.isGlobal).map(Self.describe)
         properties.append(addresses.isEmpty ? "no global address" : addresses.joined(separator: ", "))
         if let routes = interface.defaultRoutes {

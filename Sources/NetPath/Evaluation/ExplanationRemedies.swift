@@ -13,8 +13,10 @@ extension AssessedEvidence {
 
     func remedies(for verdict: Verdict) -> [String] {
         if verdict.status == .satisfied {
-            return self.lostHops.flatMap(self.remedies) + self.remediesForDoubtfulTunnels
+            return self.lostHops.flatMap(self.remedies) + self.remedies(forSilentAmong: verdict.gateways)
+                + self.remediesForDoubtfulTunnels
         }
+        if verdict.reason.code == .gatewaySilent { return self.remedies(forSilentAmong: verdict.gateways) }
         if verdict.reason.code == .probeFailed {
             return ["Check that the targets are right and not blocked by a firewall, then look at the route to them"]
         }

@@ -44,15 +44,19 @@ extension AssessedEvidence {
             + Set(unlisted).sorted().compactMap { self.byIndex[$0] }.map { Self.listed($0, reason: .carriesTunnel($0)) }
             + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
 
+        let gateways = legs.compactMap { leg in
+            leg.gateway.map {
+                Gateway(address: $0, interfaceIndex: leg.interfaceIndex, answers: self.answers(leg))
+            }
+        }
         var verdict = Verdict(.satisfied, self.routedReason(families, egress, lost), interfaces: listed)
+        verdict.reason.message += self.silenceText(gateways)
         verdict.families = families
         if egress.count == 1, verdict.interfaces.first?.index == egress[0] {
             verdict.interfaces[0].supportsIPv4 = families.contains(.ipv4)
             verdict.interfaces[0].supportsIPv6 = families.contains(.ipv6)
         }
-        verdict.gateways = legs.compactMap { leg in
-            leg.gateway.map { Gateway(address: $0, interfaceIndex: leg.interfaceIndex) }
-        }
+        verdict.gateways = gateways
         verdict.carriedBy = carriers.first ?? nil
         // Packets may take any of these ways.
         verdict.isExpensive = egress.contains { self.costs($0, \.isExpensive) { $0 == .cellular } }

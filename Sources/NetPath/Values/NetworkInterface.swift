@@ -111,6 +111,9 @@ public struct NetworkInterface: Hashable, Sendable {
     /// What became known of the packets the interface itself sends, when it is a tunnel that the path may leave through;
     /// nil when nobody asked.
     public var outerPackets: OuterPackets?
+    /// The names of the ports of a bridge that are up and have no carrier, where packets to the internet leave through the
+    /// bridge: whether the gateway is behind one of them no link tells.
+    public var membersWithoutCarrier: [String] = []
     /// The bridge, bond or VRF this interface is a member of (IFLA_MASTER).
     public var controllerIndex: UInt32?
     /// Whether the interface stands for a piece of hardware; nil when the backend cannot know it.

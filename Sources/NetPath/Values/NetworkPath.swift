@@ -94,11 +94,18 @@ public struct Gateway: Hashable, Sendable {
     public var address: IPAddress
     /// The index of the interface.
     public var interfaceIndex: UInt32
+    /// Whether it answers on the link, as far as the kernel knows: false when it did not the last time that somebody
+    /// sent packets through it (NUD_FAILED), so that the kernel drops them; nil when nobody knows.
+    ///
+    /// The kernel notices within 32 s (IPv4) or 45 s (IPv6) by its default settings, and only while there is traffic.
+    /// netpath sends nothing to find out.
+    public var answers: Bool?
 
     /// Creates a gateway.
-    public init(address: IPAddress, interfaceIndex: UInt32) {
+    public init(address: IPAddress, interfaceIndex: UInt32, answers: Bool? = nil) {
         self.address = address
         self.interfaceIndex = interfaceIndex
+        self.answers = answers
     }
 }
 

@@ -13,6 +13,8 @@ public struct Observation: Hashable, Sendable {
     public var interfaces: [NetworkInterface]?
     /// What the kernel would do with packets to the representative addresses; empty when the backend cannot ask.
     public var representatives: [RepresentativeRoute]
+    /// The gateways of the kernel's answers, and of default routes, of which the backend knows whether they answer.
+    public var gateways: [Gateway]
     /// Whether spare interfaces were left out: when there is no path, the list of interfaces is not complete.
     public var isAbridged: Bool
     /// The name servers of the system's resolver, in order; nil when unknown.
@@ -37,6 +39,7 @@ public struct Observation: Hashable, Sendable {
     public init(at time: MonotonicTime) {
         self.interfaces = nil
         self.representatives = []
+        self.gateways = []
         self.isAbridged = false
         self.isPartial = false
         self.limitations = []

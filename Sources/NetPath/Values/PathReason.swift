@@ -63,6 +63,8 @@ extension PathReason.Code {
     public static let noCarrier = Self(rawValue: "noCarrier")
     /// No probe target answered.
     public static let probeFailed = Self(rawValue: "probeFailed")
+    /// No gateway in use answers, and the configuration says that one has to.
+    public static let gatewaySilent = Self(rawValue: "gatewaySilent")
     /// There is an address but no route to the internet.
     public static let noRoute = Self(rawValue: "noRoute")
     /// There is no usable address.

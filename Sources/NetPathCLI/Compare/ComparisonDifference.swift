@@ -42,6 +42,11 @@ extension Comparison {
     }
 }
 
+extension Gateway {
+    /// Where it is: only some backends know whether it answers.
+    fileprivate var place: Gateway { Gateway(address: self.address, interfaceIndex: self.interfaceIndex) }
+}
+
 extension Comparison.Column {
     /// The facts in which two opinions differ.
     ///
@@ -55,7 +60,7 @@ extension Comparison.Column {
             (.reason, own.reason.code != theirs.reason.code),
             (.interfaces, self.carriers != other.carriers),
             (.families, own.families != theirs.families),
-            (.gateways, Set(own.gateways) != Set(theirs.gateways)),
+            (.gateways, Set(own.gateways.map(\.place)) != Set(theirs.gateways.map(\.place))),
         ]
         return differs.filter(\.1).map(\.0)
     }

@@ -107,7 +107,7 @@ extension FieldPath {
             )
         ),
         ("carriedBy", .value),
-        ("gateways", .list(.values("address", "interface"))),
+        ("gateways", .list(.values("address", "interface", "answers"))),
         ("dnsServers", .list(.value)),
         ("supportsIPv4", .value),
         ("supportsIPv6", .value),

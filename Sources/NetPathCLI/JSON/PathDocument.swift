@@ -93,6 +93,7 @@ extension JSONSink {
         self.object { sink in
             sink.member("address", gateway.address.description)
             sink.member("interface", gateway.interfaceIndex)
+            sink.member("answers", gateway.answers)
         }
     }
 

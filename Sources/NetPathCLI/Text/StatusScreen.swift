@@ -81,7 +81,10 @@ extension NetworkPath {
     var gatewayText: String {
         self.gateways.isEmpty
             ? "none"
-            : self.gateways.map { "\($0.address) on \(self.name(of: $0.interfaceIndex))" }.joined(separator: ", ")
+            : self.gateways.map { gateway in
+                let silence = gateway.answers == false ? " (does not answer)" : ""
+                return "\(gateway.address) on \(self.name(of: gateway.interfaceIndex))\(silence)"
+            }.joined(separator: ", ")
     }
 
     /// The name servers.

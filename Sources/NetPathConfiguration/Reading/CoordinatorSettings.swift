@@ -6,15 +6,16 @@ import NetPath
 extension CoordinatorSettings {
     /// Reads what a configuration says of the path as a whole; what is wrong is recorded in the section.
     static func read(from root: ConfigurationSection) -> CoordinatorSettings {
+        let merge = root.nested("merge")
         let evaluation = EvaluationPolicy(
             configurationGrace: root.duration(
                 "grace",
                 default: EvaluationPolicy().configurationGrace,
                 in: .zero ... .seconds(3_600)
             ),
-            interfaceRules: InterfaceRule.read(from: root)
+            interfaceRules: InterfaceRule.read(from: root),
+            gateways: merge.choice("gateways", default: GatewayInfluence.advisory)
         )
-        let merge = root.nested("merge")
         return CoordinatorSettings(
             evaluation: evaluation,
             merge: merge.choice("policy", default: MergePolicy.priority),

@@ -109,11 +109,11 @@ import Testing
     @Test func statesAndFlags() {
         let neighbour = Neighbour(interfaceIndex: 3, address: .fixture("fe80::1"))
         let reachable = self.read(NeighbourMessage(address: neighbour.address, flags: 0x80).octets)
-        #expect(reachable == NeighbourUpdate(neighbour: neighbour, hasFailed: false, isRouter: true))
+        #expect(reachable == NeighbourUpdate(neighbour: neighbour, answers: true, isRouter: true))
         let failed = self.read(NeighbourMessage(address: neighbour.address, state: 0x20).octets)
-        #expect(failed == NeighbourUpdate(neighbour: neighbour, hasFailed: true, isRouter: false))
+        #expect(failed == NeighbourUpdate(neighbour: neighbour, answers: false, isRouter: false))
         let gone = self.read(NeighbourMessage(type: 29, address: neighbour.address, state: 0x20).octets)
-        #expect(gone == NeighbourUpdate(neighbour: neighbour, hasFailed: false, isRouter: false))
+        #expect(gone == NeighbourUpdate(neighbour: neighbour, answers: nil, isRouter: false))
     }
 
     @Test func othersAreNone() {
@@ -134,11 +134,11 @@ import Testing
     @Test func silentOnesAreRememberedUntilTheyAnswer() {
         var watch = GatewayWatch()
         #expect(watch.use([self.first]) == [self.first])
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: false)) == true)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, answers: false, isRouter: false)) == true)
         #expect(watch.use([self.second]) == [self.second])
         #expect(watch.silent == [self.first])
         #expect(watch.addresses == [self.first.address])
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: false, isRouter: false)) == true)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, answers: true, isRouter: false)) == true)
         #expect(watch.silent.isEmpty)
     }
 
@@ -156,23 +156,23 @@ import Testing
     @Test func strangersDoNotMatterUnlessARouterIsMissed() {
         var watch = GatewayWatch()
         _ = watch.use([self.first])
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: true, isRouter: true)) == false)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, answers: false, isRouter: true)) == false)
         #expect(
-            watch.apply(NeighbourUpdate(neighbour: self.second, hasFailed: true, isRouter: false)) == false,
+            watch.apply(NeighbourUpdate(neighbour: self.second, answers: false, isRouter: false)) == false,
             "of another link"
         )
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: true)) == true)
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: true)) == true)
-        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, hasFailed: false, isRouter: false)) == false)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.first, answers: false, isRouter: true)) == true)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, answers: true, isRouter: true)) == true)
+        #expect(watch.apply(NeighbourUpdate(neighbour: self.stranger, answers: true, isRouter: false)) == false)
     }
 
     @Test func whatIsRememberedIsBounded() {
         var watch = GatewayWatch()
         _ = watch.use([self.first])
-        _ = watch.apply(NeighbourUpdate(neighbour: self.first, hasFailed: true, isRouter: true))
+        _ = watch.apply(NeighbourUpdate(neighbour: self.first, answers: false, isRouter: true))
         for number in 0..<1000 as Range<UInt128> {
             let router = Neighbour(interfaceIndex: 3, address: IPAddress(ipv6: 0xFE80 << 112 | number + 100))
-            _ = watch.apply(NeighbourUpdate(neighbour: router, hasFailed: true, isRouter: true))
+            _ = watch.apply(NeighbourUpdate(neighbour: router, answers: false, isRouter: true))
         }
         #expect(watch.silent.count <= EventFilter.gatewayLimit)
         #expect(watch.silent.contains(self.first))
