@@ -35,6 +35,8 @@ public struct NetlinkMonitor: PathMonitor {
         var radioSwitches = "/dev/rfkill"
         /// The folder of procfs with what the network namespace of this thread has besides.
         var procfs = "/proc/thread-self/net"
+        /// The folder in which running programs keep their files.
+        var runtime = "/run"
 
         /// Creates the default options.
         public init() {}

@@ -33,7 +33,7 @@ extension NetlinkSession {
         fresh.inherit(from: self.table)
         self.table = fresh
         _ = self.askAbout(self.gateways.known)
-        self.dnsServers = self.resolverFile.servers()
+        self.readNameServers()
         self.lookup.rulesChanged()
         self.stale = .all
         self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
@@ -82,6 +82,7 @@ extension NetlinkSession {
         self.stale = Staleness()
         if stale.families.isEmpty { return }
         self.tunnels.invalidate()
+        self.findZones()
         let asked = self.questions.indices.filter { stale.families.cover(self.questions[$0].family) }
         var interfaces: [UInt32] = []
         var defaultRoutes: [RouteLookup.DefaultRouteQuestion] = []
@@ -89,7 +90,7 @@ extension NetlinkSession {
             interfaces.append(index)
             guard self.table.mayHaveDefaultRoutes(index) else { continue }
             for family in AddressFamily.allCases where stale.families.cover(family) {
-                let position = self.questions.indices.first { self.questions[$0].family == family }
+                let position = self.representatives.indices.first { self.questions[$0].family == family }
                 if let position { defaultRoutes.append((index, position)) }
             }
         }
@@ -100,7 +101,13 @@ extension NetlinkSession {
             defaultRoutes: defaultRoutes,
             from: { self.table.sources($0, of: $1) }
         )
-        for (position, answer) in zip(asked, answers) { self.representatives[position].answer = answer }
+        for (position, answer) in zip(asked, answers) {
+            if position < self.representatives.count {
+                self.representatives[position].answer = answer
+            } else {
+                self.nameServers.setRoute(answer, at: position - self.representatives.count)
+            }
+        }
         var next = 0
         for index in interfaces {
             var found: [InterfaceRoute] = []

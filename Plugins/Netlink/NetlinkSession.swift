@@ -23,7 +23,7 @@ final class NetlinkSession {
     let clockWatcher: FileDescriptor?
 
     var table = LinkTable()
-    var dnsServers: [DNSServer]?
+    var nameServers = NameServers()
     var limitations: [String] = []
     var missesGroups = false
     /// When everything has to be read without being told; nil where the kernel grants all events.
@@ -43,8 +43,9 @@ final class NetlinkSession {
     var lastReport: Observation?
     var stale = Staleness.all
 
-    /// The questions about the representative addresses, and the kernel's answers in the same order.
-    let questions: [RouteLookup.Question]
+    /// The questions about the representative addresses, and behind them those about name servers.
+    var questions: [RouteLookup.Question]
+    /// The kernel's answers about the representative addresses, in the same order.
     var representatives: [RepresentativeRoute]
 
     /// Opens everything.
@@ -73,7 +74,7 @@ final class NetlinkSession {
         )
         self.questions = options.representatives.map { RouteLookup.Question(lookup.packet.with(\.destination, $0)) }
         self.representatives = options.representatives.map { RepresentativeRoute(to: $0, .unknown) }
-        self.resolverFile = ResolverFile(path: options.resolvConf)
+        self.resolverFile = ResolverFile(path: options.resolvConf, runtime: options.runtime)
         self.radioSwitches = RadioSwitches(path: options.radioSwitches)
         self.clockWatcher = SystemCalls.clockWatcher()
         self.events.setNonBlocking()
@@ -88,7 +89,8 @@ final class NetlinkSession {
     /// Tells the kernel which events to pass, where that has changed.
     func attachFilter() {
         let interests = EventFilter.Interests(
-            destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives),
+            destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives)
+                .union(self.nameServers.addresses),
             everyRoute: self.watchedForTunnels.isEveryRoute,
             gateways: self.gateways.addresses,
             followsRecovery: !self.gateways.silent.isEmpty
@@ -162,7 +164,7 @@ final class NetlinkSession {
                 isAsked = requests.refresh
             }
             if ready[1] { try self.drainEvents() }
-            if ready[2], self.resolverFile.drain() { self.dnsServers = self.resolverFile.servers() }
+            if ready[2], self.resolverFile.drain() { self.readNameServers() }
             if ready[3], self.hasSlept() {
                 self.suspensions += 1
                 isAsked = true
@@ -234,7 +236,8 @@ final class NetlinkSession {
         observation.interfaces = interfaces
         observation.isAbridged = self.table.isAbridged
         observation.representatives = self.representatives
-        observation.dnsServers = self.dnsServers
+        observation.dnsServers = self.nameServers.servers
+        observation.dnsRoutes = self.nameServers.routes
         observation.limitations = self.limitations
         observation.resynchronizations = self.resynchronizations
         observation.suspensions = self.suspensions

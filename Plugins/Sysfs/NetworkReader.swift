@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// Reads everything this backend looks at, once.
 ///
@@ -58,10 +59,10 @@ final class NetworkReader {
         } else {
             reading.limitations.append("there is no \(self.options.procfs); addresses and routes are unknown")
         }
-        reading.dnsServers =
-            self.files.read(self.options.resolvConf, limit: Self.resolverLimit) { text, _ in
-                DNSServer.parse(resolvConf: text.string(0..<text.count))
-            }.value
+        let resolver = ResolverConfiguration(path: self.options.resolvConf, runtime: self.options.runtime) { path in
+            self.files.read(path, limit: Self.resolverLimit) { text, _ in text.string(0..<text.count) }.value
+        }
+        reading.dnsServers = resolver.servers
         return reading
     }
 

@@ -28,6 +28,8 @@ public struct SysfsMonitor: PathMonitor {
         public var resolvConf = "/etc/resolv.conf"
         /// The folder of procfs with the settings of the network.
         var settings = "/proc/sys/net"
+        /// The folder in which running programs keep their files.
+        var runtime = "/run"
 
         /// Creates the default options.
         public init() {}

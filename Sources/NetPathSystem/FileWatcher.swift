@@ -46,9 +46,13 @@ package final class FileWatcher: Sendable {
         }
     }
 
+    private struct State: Sendable {
+        var paths: [String] = []
+        var trails: [FileTrail] = []
+    }
+
     private let descriptor: FileDescriptor
-    private let paths: [String]
-    private let trails: Mutex<[FileTrail]>
+    private let state = Mutex(State())
 
     /// Starts to watch files, which need not exist; nil when the system grants no watcher (inotify(7)).
     ///
@@ -56,30 +60,46 @@ package final class FileWatcher: Sendable {
     package init?(paths: [String]) {
         guard let descriptor = FileDescriptor(inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))) else { return nil }
         self.descriptor = descriptor
-        self.paths = paths
-        self.trails = Mutex(paths.map { FileTrail(to: $0, in: System(watcher: descriptor.number)) })
+        _ = self.watch(paths)
     }
 
     /// Becomes readable when something on the way to a file changed; the same one for the watcher's lifetime.
     package var fileDescriptor: Int32 { self.descriptor.number }
+
+    /// Watches other files from now on; what was not taken yet of the former ones is forgotten.
+    ///
+    /// - Parameter paths: Absolute paths.
+    /// - Returns: Whether they are others than before; then they have to be read after this, not before.
+    package func watch(_ paths: [String]) -> Bool {
+        self.state.withLock { state in
+            if paths == state.paths { return false }
+            state.paths = paths
+            self.follow(&state)
+            return true
+        }
+    }
 
     /// Takes what happened since the last call, without waiting.
     ///
     /// - Returns: Whether a file may read differently now; it is watched anew by then, so that nothing is missed after
     ///   it was read.
     package func takeChanges() -> Bool {
-        self.trails.withLock { trails in
+        self.state.withLock { state in
             var isAffected = false
             while let events = self.nextEvents() {
-                isAffected = trails.contains { $0.isAffected(by: events) } || isAffected
+                isAffected = state.trails.contains { $0.isAffected(by: events) } || isAffected
             }
             guard isAffected else { return false }
-            // All of them, because files of one directory share its watch.
-            let watches = trails.reduce(into: Set<Int32>()) { $0.formUnion($1.watches) }
-            for number in watches { _ = inotify_rm_watch(self.fileDescriptor, number) }
-            trails = self.paths.map { FileTrail(to: $0, in: System(watcher: self.fileDescriptor)) }
+            self.follow(&state)
             return true
         }
+    }
+
+    private func follow(_ state: inout State) {
+        // All of them, because files of one directory share its watch.
+        let watches = state.trails.reduce(into: Set<Int32>()) { $0.formUnion($1.watches) }
+        for number in watches { _ = inotify_rm_watch(self.fileDescriptor, number) }
+        state.trails = state.paths.map { FileTrail(to: $0, in: System(watcher: self.fileDescriptor)) }
     }
 
     private func nextEvents() -> [UInt8]? {

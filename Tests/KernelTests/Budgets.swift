@@ -65,7 +65,8 @@ struct Budgets {
     }
 
     @Test func idleMeansIdle() throws {
-        let lab = try NetworkNamespace()
+        let lab = try NetworkNamespace(resolverConfiguration: "nameserver 127.0.0.53\n")
+        try lab.listUpstream("192.0.2.53", "2001:db8::53")
         try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         let watched = try Watched(lab)
         try watched.expect("satisfied", "routed")

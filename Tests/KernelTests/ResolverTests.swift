@@ -4,7 +4,7 @@
 import NetPathTestKit
 import Testing
 
-/// The name servers and the ways in which their file changes.
+/// The name servers, the ways in which their files change, and whether the kernel would send to them.
 @Suite(.needsNamespaces)
 struct ResolverTests {
     @Test func everyWayOfChangingTheFileIsSeen() throws {
@@ -39,5 +39,67 @@ struct ResolverTests {
             ["192.0.2.59", "fe80::1%wan0"],
             after: "printf 'nameserver 192.0.2.59\\nnameserver fe80::1%%wan0\\n' >/etc/a/h && mv /etc/a/h /etc/a/g"
         )
+    }
+
+    @Test func behindAStubWhatItForwardsToCounts() throws {
+        let lab = try NetworkNamespace(resolverConfiguration: "nameserver 127.0.0.53\n")
+        try lab.listUpstream("198.51.100.53", "198.51.100.54")
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        let first = try watched.expect("satisfied", "routed")
+        #expect(first.dnsServers == ["198.51.100.53", "198.51.100.54"])
+        #expect(first.reachableServers == [true, true])
+        #expect(first["supportsDNS"] == true)
+
+        func expect(_ reachable: [JSONValue], _ supported: Bool, after command: String) throws {
+            try lab.run(command)
+            let line = try watched.monitor.next { $0.reachableServers == reachable }
+            #expect(line["supportsDNS"] == .bool(supported), "\(command)")
+            #expect(line["status"] == "satisfied", "\(command)")
+        }
+        // Nothing but the way to a server changes.
+        try expect([true, false], true, after: "ip route add blackhole 198.51.100.54")
+        try expect([false, false], false, after: "ip route add unreachable 198.51.100.53")
+        try expect([true, false], true, after: "ip route del unreachable 198.51.100.53")
+        let upstream = "/run/systemd/resolve/resolv.conf"
+        try expect([], false, after: "echo '# No DNS servers known.' >\(upstream).new && mv \(upstream).new \(upstream)")
+        try expect([true], true, after: "echo nameserver 192.0.2.53 >\(upstream)")
+        let last = try watched.expect("unsatisfied", "noCarrier") { try wan.setPeerCarrier(false) }
+        #expect(last["supportsDNS"] == false)
+    }
+
+    @Test func aResolverOfOnesOwnAndServersOnTheLink() throws {
+        let lab = try NetworkNamespace(resolverConfiguration: "nameserver 127.0.0.1\n")
+        try lab.listUpstream("198.51.100.53")
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        let first = try watched.expect("satisfied", "routed")
+        #expect(first.dnsServers == ["127.0.0.1"])
+        #expect(first.reachableServers == [true])
+        let servers = ["fe80::1%%wan0", "fe80::1%%wan7", "fe80::1"].map { "nameserver \($0)\\n" }.joined()
+        try lab.run("printf '\(servers)' >/etc/resolv.conf")
+        // There is no link-local address to send from yet.
+        let line = try watched.monitor.next { $0.reachableServers == [false, false, false] }
+        #expect(line["supportsDNS"] == false)
+        try lab.ip("address add fe80::2/64 dev wan0 nodad")
+        try watched.monitor.next { $0.reachableServers == [true, false, false] && $0["supportsDNS"] == true }
+        try lab.ip("link set wan0 name wan7")
+        try watched.monitor.next { $0.reachableServers == [false, true, false] }
+    }
+}
+
+extension NetworkNamespace {
+    /// Lists the servers that systemd-resolved forwards to, in a `/run` of this namespace's own.
+    func listUpstream(_ servers: String...) throws {
+        try self.run("mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/resolve")
+        let lines = servers.map { "nameserver \($0)\\n" }.joined()
+        try self.run("printf '\(lines)' >/run/systemd/resolve/resolv.conf")
+    }
+}
+
+extension JSONLine {
+    /// Of each name server whether it can be reached.
+    fileprivate var reachableServers: [JSONValue] {
+        self["nameServers"]?.elements.compactMap { $0["reachable"] } ?? []
     }
 }

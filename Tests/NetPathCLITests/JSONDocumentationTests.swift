@@ -59,6 +59,7 @@ import Testing
             "Reason": .reason(reason),
             "Interface": .interface(interface),
             "Gateway": .gateway(gateway),
+            "Name server": .nameServer(DNSServer(Fixtures.address("192.0.2.53"))),
             "Probe": .probe(probe),
             "Backend": .backend(Fixtures.report(health: .healthy), at: Fixtures.clock),
             "Disagreement": .disagreement(Disagreement(backend: "", status: .satisfied, reason: reason)),

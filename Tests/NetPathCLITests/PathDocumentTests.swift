@@ -13,7 +13,8 @@ import Testing
             + #""interfaces":[{"name":"eth0","index":2,"type":"wired","kind":null,"reason":{"code":"routed","#
             + #""message":"eth0 carries the path"},"operationalState":"up","addresses":["192.0.2.7/24"],"#
             + #""gateways":["192.0.2.1"],"metric":100,"table":254,"underlying":null}],"carriedBy":null,"#
-            + #""gateways":[{"address":"192.0.2.1","interface":2}],"dnsServers":["192.0.2.53"],"supportsIPv4":true,"#
+            + #""gateways":[{"address":"192.0.2.1","interface":2}],"dnsServers":["192.0.2.53"],"#
+            + #""nameServers":[{"address":"192.0.2.53","reachable":null}],"supportsIPv4":true,"#
             + #""supportsIPv6":false,"supportsDNS":true,"isExpensive":false,"isConstrained":false,"#
             + #""internet":"unknown","probes":[],"backends":[{"name":"netlink","mode":"active","health":"healthy","#
             + #""status":"satisfied","reason":{"code":"routed","message":"IPv4 through eth0"},"error":null,"#
@@ -25,7 +26,7 @@ import Testing
     @Test func withoutOpinion() {
         let expected =
             #"{"schema":1,"status":null,"reason":null,"stale":false,"interfaces":[],"carriedBy":null,"gateways":[],"#
-            + #""dnsServers":null,"supportsIPv4":null,"supportsIPv6":null,"supportsDNS":null,"isExpensive":null,"#
+            + #""dnsServers":null,"nameServers":null,"supportsIPv4":null,"supportsIPv6":null,"supportsDNS":null,"isExpensive":null,"#
             + #""isConstrained":null,"internet":"unknown","probes":[],"backends":[{"name":"netlink","mode":"active","#
             + #""health":"unhealthy","status":null,"reason":null,"#
             + #""error":"no netlink socket: Operation not permitted","ageMilliseconds":null,"limitations":[],"#
@@ -71,6 +72,19 @@ import Testing
         #expect(Fixtures.snapshot(observation).document.line.contains(#""supportsDNS":null"#))
         observation.dnsServers = []
         #expect(Fixtures.snapshot(observation).document.line.contains(#""dnsServers":[]"#))
+        #expect(Fixtures.snapshot(observation).document.line.contains(#""supportsDNS":false"#))
+    }
+
+    @Test func nameServersOutOfReach() {
+        var observation = Fixtures.routed
+        observation.dnsServers?.append(DNSServer(Fixtures.address("fe80::1"), zone: "eth0"))
+        observation.dnsRoutes = [Fixtures.route(), .noRoute]
+        let line = Fixtures.snapshot(observation).document.line
+        let expected =
+            #""nameServers":[{"address":"192.0.2.53","reachable":true},{"address":"fe80::1%eth0","reachable":false}]"#
+        #expect(line.contains(expected))
+        #expect(line.contains(#""supportsDNS":true"#))
+        observation.dnsRoutes = [.noRoute, .noRoute]
         #expect(Fixtures.snapshot(observation).document.line.contains(#""supportsDNS":false"#))
     }
 

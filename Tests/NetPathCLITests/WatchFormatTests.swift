@@ -89,6 +89,9 @@ import Testing
             changes { $0.interfaces[0].gateways = [Fixtures.address("192.0.2.9")] }
                 == ["- eth0 gateway 192.0.2.1", "+ eth0 gateway 192.0.2.9"]
         )
+        #expect(
+            changes { $0.dnsServers?[0].isReachable = false } == ["name servers: 192.0.2.53 (not reachable)"]
+        )
         #expect(changes { $0.gateways = [] } == ["gateways in use: none"])
         #expect(changes { $0.supportsIPv6 = true } == ["+ IPv6"])
         #expect(changes { $0.carriedBy = 2 } == ["carried by eth0"])

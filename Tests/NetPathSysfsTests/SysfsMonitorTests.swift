@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPath
+import NetPathTestKit
 import Testing
 
 @testable import NetPathSysfs
@@ -72,6 +73,20 @@ import Testing
         #expect(try #require(await iterator.next()).dnsServers == [DNSServer(IPAddress(ipv4: 0xC000_0235))])
         running.task.cancel()
         try await running.task.value
+    }
+
+    @Test func readsWhatAStubForwardsTo() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("resolv.conf", "nameserver 127.0.0.53\n")
+        try directory.write("run/systemd/resolve/resolv.conf", "nameserver 192.0.2.53\n")
+        var options = SysfsMonitor.Options()
+        options.resolvConf = directory["resolv.conf"]
+        options.runtime = directory["run"]
+        let session = try SysfsSession(options: options, clock: SystemMonotonicClock())
+        let observation = try session.look().0
+        #expect(observation.dnsServers == [DNSServer(IPAddress(ipv4: 0xC000_0235))])
+        // It does not ask the kernel about them, and not to know is not a no.
+        #expect(observation.dnsRoutes == [])
     }
 
     @Test(.timeLimit(.minutes(5)))

@@ -4,14 +4,21 @@
 import NetPath
 import NetPathSystem
 
-/// The resolver's configuration file, watched; it need not exist, and may be replaced or be a symbolic link.
+/// The resolver's configuration file, watched together with those it refers to; it need not exist, and may be replaced
+/// or be a symbolic link.
 final class ResolverFile {
     private let path: String
+    private let runtime: String
     private let watcher: FileWatcher?
 
     /// Starts to watch a file.
-    init(path: String) {
+    ///
+    /// - Parameters:
+    ///   - path: The resolver's configuration file.
+    ///   - runtime: The folder in which running programs keep their files.
+    init(path: String, runtime: String) {
         self.path = path
+        self.runtime = runtime
         self.watcher = FileWatcher(paths: [path])
     }
 
@@ -20,11 +27,18 @@ final class ResolverFile {
 
     /// Reads the name servers; nil when the file cannot be read.
     func servers() -> [DNSServer]? {
-        FileAccess.contents(self.path).map { DNSServer.parse(resolvConf: $0) }
+        var configuration = self.read()
+        // Which files it takes may be another matter at each look; who rewrites them all the time is heard of again.
+        for _ in 0..<3 where self.watcher?.watch(configuration.paths) == true { configuration = self.read() }
+        return configuration.servers
+    }
+
+    private func read() -> ResolverConfiguration {
+        ResolverConfiguration(path: self.path, runtime: self.runtime) { FileAccess.contents($0) }
     }
 
     /// Takes what the watcher reports.
     ///
-    /// - Returns: Whether the file may have changed; it is watched anew then, before it is read.
+    /// - Returns: Whether a file may have changed; it is watched anew then, before it is read.
     func drain() -> Bool { self.watcher?.takeChanges() ?? false }
 }

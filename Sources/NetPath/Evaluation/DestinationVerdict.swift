@@ -48,20 +48,6 @@ public func evaluate(
         return DestinationVerdict(isRouted: false, reason: PathReason(.notConnectable, message))
     }
     let evidence = AssessedEvidence(observation.about(answer), policy: policy, now: now)
-    let isOnLink = answer.legs.contains { $0.gateway == nil }
-    let finding = FamilyFinding.weigh(
-        CollectionOfOne(RepresentativeRoute(to: destination, answer)),
-        canCarry: { leg in
-            if leg.isDown || evidence.isIgnored(leg.interfaceIndex) { return false }
-            return evidence.assessments[leg.interfaceIndex]?.isUsable ?? true
-        },
-        isDead: { evidence.isDead($0) },
-        isIgnored: { evidence.isIgnored($0.interfaceIndex) },
-        isUsableSource: { source in
-            evidence.isUsableSource(source) || source.isLoopback
-                || (isOnLink && source.isLinkLocal && evidence.isConfigured(source))
-        }
-    )
     func verdict(_ reason: PathReason, isRouted: Bool = false, leg: RouteLeg? = nil) -> DestinationVerdict {
         var verdict = DestinationVerdict(isRouted: isRouted, reason: reason)
         verdict.interfaceIndex = leg?.interfaceIndex
@@ -72,7 +58,7 @@ public func evaluate(
         if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
         return verdict
     }
-    switch finding {
+    switch evidence.finding(of: answer, to: destination) {
     case .unknown: return nil
     case .routed(let hops):
         let name = hops.first.map { evidence.name($0.leg.interfaceIndex) } ?? ""
@@ -128,7 +114,38 @@ extension AssessedEvidence {
         return parent
     }
 
-    fileprivate func isConfigured(_ address: IPAddress) -> Bool {
+    /// What the kernel's answer about one destination means.
+    fileprivate func finding(of answer: RouteAnswer, to destination: IPAddress) -> FamilyFinding {
+        let isOnLink = answer.legs.contains { $0.gateway == nil }
+        return .weigh(
+            CollectionOfOne(RepresentativeRoute(to: destination, answer)),
+            canCarry: { leg in
+                if leg.isDown || self.isIgnored(leg.interfaceIndex) { return false }
+                return self.assessments[leg.interfaceIndex]?.isUsable ?? true
+            },
+            isDead: { self.isDead($0) },
+            isIgnored: { self.isIgnored($0.interfaceIndex) },
+            isUsableSource: { source in
+                self.isUsableSource(source) || source.isLoopback
+                    || (isOnLink && source.isLinkLocal && self.isConfigured(source))
+            }
+        )
+    }
+
+    /// The name servers, judged as any other destination where the kernel was asked about them.
+    var dnsServers: [DNSServer]? {
+        guard var servers = self.observation.dnsServers else { return nil }
+        for (position, answer) in zip(servers.indices, self.observation.dnsRoutes) {
+            switch self.finding(of: answer, to: servers[position].address) {
+            case .unknown: break
+            case .routed: servers[position].isReachable = true
+            case .rejected, .egressUnusable, .noSource, .noRoute: servers[position].isReachable = false
+            }
+        }
+        return servers
+    }
+
+    private func isConfigured(_ address: IPAddress) -> Bool {
         let holders = self.interfaces.flatMap(\.addresses).filter { $0.prefix.address == address }
         return holders.isEmpty || holders.contains(where: \.isUsable)
     }

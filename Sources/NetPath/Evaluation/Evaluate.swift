@@ -50,6 +50,7 @@ extension AssessedEvidence {
             verdict.reviseAt = self.assessments.values.lazy.compactMap(\.reviseAt).min()
         }
         verdict.isPartial = self.observation.isPartial
+        verdict.dnsServers = self.dnsServers
         return verdict
     }
 

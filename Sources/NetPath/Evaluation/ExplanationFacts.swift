@@ -14,11 +14,11 @@ extension AssessedEvidence {
         facts += self.gatewayFacts
         facts += self.tunnelFacts
         facts += self.interfaceFacts
-        if let servers = self.observation.dnsServers {
+        if let servers = self.dnsServers {
             facts.append(
                 servers.isEmpty
                     ? "No name server is configured"
-                    : "Name servers: \(servers.map(\.description).joined(separator: ", "))"
+                    : "Name servers: \(servers.map(\.remark).joined(separator: ", "))"
             )
         }
         facts += self.observation.probes?.outcomes.map { $0.fact(describingErrors: message) } ?? []

@@ -15,6 +15,8 @@ public struct Verdict: Hashable, Sendable {
     public var carriedBy: UInt32?
     /// As in ``NetworkPath/gateways``.
     public var gateways: [Gateway]
+    /// As in ``NetworkPath/dnsServers``.
+    public var dnsServers: [DNSServer]?
     /// As in ``NetworkPath/isExpensive``.
     public var isExpensive: Bool
     /// As in ``NetworkPath/isConstrained``.

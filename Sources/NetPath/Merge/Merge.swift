@@ -22,6 +22,8 @@ public struct BackendOpinion: Hashable, Sendable {
     /// Whether the backend sees interfaces, or did when it broke; where one does, probes only advise.
     @inline(__always) var seesInterfaces: Bool { self.observation?.interfaces != nil }
     @inline(__always) var isHealthy: Bool { self.report.health == .healthy }
+    /// The name servers, judged where there is a verdict.
+    @inline(__always) var dnsServers: [DNSServer]? { self.verdict?.dnsServers ?? self.observation?.dnsServers }
 }
 
 /// Merges the opinions of all backends into one path.
@@ -61,7 +63,7 @@ extension Election {
             interfaces: verdict.interfaces,
             carriedBy: verdict.carriedBy,
             gateways: verdict.gateways,
-            dnsServers: opinions[self.winner].observation?.dnsServers,
+            dnsServers: opinions[self.winner].dnsServers,
             supportsIPv4: verdict.families.contains(.ipv4),
             supportsIPv6: verdict.families.contains(.ipv6),
             isExpensive: verdict.isExpensive,
@@ -75,7 +77,7 @@ extension Election {
             observedAt: opinions[self.winner].observation?.observedAt ?? MonotonicTime(nanoseconds: 0)
         )
         for position in opinions.indices where opinions[position].isHealthy {
-            if path.dnsServers == nil { path.dnsServers = opinions[position].observation?.dnsServers }
+            if path.dnsServers == nil { path.dnsServers = opinions[position].dnsServers }
             // The status first: to take the verdict is to copy it.
             guard opinions[position].seesInterfaces == seesInterfaces,
                 let status = opinions[position].verdict?.status, status != verdict.status,

@@ -22,14 +22,18 @@ public struct NetworkPath: Hashable, Sendable {
     public var carriedBy: UInt32?
     /// The gateways in use.
     public var gateways: [Gateway]
-    /// The name servers; nil when no backend knows them.
+    /// The name servers, each with whether it can be reached; nil when no backend knows them.
+    ///
+    /// Behind a local forwarder, such as the stub of systemd-resolved, those that it forwards to.
     public var dnsServers: [DNSServer]?
     /// Whether IPv4 packets reach the internet as far as the kernel is concerned.
     public var supportsIPv4: Bool
     /// Whether IPv6 packets reach the internet as far as the kernel is concerned.
     public var supportsIPv6: Bool
-    /// Whether a name server is configured.
-    public var supportsDNS: Bool { self.dnsServers?.isEmpty == false }
+    /// Whether a name server is configured that the kernel would send packets to.
+    ///
+    /// A server of which nobody can tell counts as one.
+    public var supportsDNS: Bool { self.dnsServers?.contains { $0.isReachable != false } == true }
     /// Whether traffic is likely to cost money: one of the ways that packets may take, or what carries it as a tunnel, is
     /// cellular, or a rule says so.
     public var isExpensive: Bool

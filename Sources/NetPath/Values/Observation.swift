@@ -18,7 +18,12 @@ public struct Observation: Hashable, Sendable {
     /// Whether spare interfaces were left out: when there is no path, the list of interfaces is not complete.
     public var isAbridged: Bool
     /// The name servers of the system's resolver, in order; nil when unknown.
+    ///
+    /// Of a local forwarder, such as the stub of systemd-resolved, those it forwards to. Whether they can be reached is
+    /// worked out from ``dnsRoutes``.
     public var dnsServers: [DNSServer]?
+    /// What the kernel would do with packets to ``dnsServers``, in the same order; empty when the backend cannot ask.
+    public var dnsRoutes: [RouteAnswer]
     /// The state of an active probe; nil for backends that send nothing.
     public var probes: ProbeRound?
     /// Whether a route not found may still exist, because the backend sees only part of the routing policy.
@@ -40,6 +45,7 @@ public struct Observation: Hashable, Sendable {
         self.interfaces = nil
         self.representatives = []
         self.gateways = []
+        self.dnsRoutes = []
         self.isAbridged = false
         self.isPartial = false
         self.limitations = []

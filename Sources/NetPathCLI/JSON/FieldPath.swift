@@ -109,6 +109,7 @@ extension FieldPath {
         ("carriedBy", .value),
         ("gateways", .list(.values("address", "interface", "answers"))),
         ("dnsServers", .list(.value)),
+        ("nameServers", .list(.values("address", "reachable"))),
         ("supportsIPv4", .value),
         ("supportsIPv6", .value),
         ("supportsDNS", .value),

@@ -48,10 +48,14 @@ extension PathSnapshot {
                 guard let servers = path?.dnsServers else { return sink.null() }
                 sink.array(servers) { $0.string($1.description) }
             }
+            sink.member("nameServers") { sink in
+                guard let servers = path?.dnsServers else { return sink.null() }
+                sink.array(servers) { $0.nameServer($1) }
+            }
             sink.member("supportsIPv4", path?.supportsIPv4)
             sink.member("supportsIPv6", path?.supportsIPv6)
             // Not to know the name servers is not the same as to have none.
-            sink.member("supportsDNS", path?.dnsServers.map { !$0.isEmpty })
+            sink.member("supportsDNS", path.flatMap { path in path.dnsServers.map { _ in path.supportsDNS } })
             sink.member("isExpensive", path?.isExpensive)
             sink.member("isConstrained", path?.isConstrained)
             sink.member("internet", (path?.internet ?? .unknown).rawValue)
@@ -94,6 +98,13 @@ extension JSONSink {
             sink.member("address", gateway.address.description)
             sink.member("interface", gateway.interfaceIndex)
             sink.member("answers", gateway.answers)
+        }
+    }
+
+    mutating func nameServer(_ server: DNSServer) {
+        self.object { sink in
+            sink.member("address", server.description)
+            sink.member("reachable", server.isReachable)
         }
     }
 
@@ -144,6 +155,10 @@ extension JSONValue {
 
     static func gateway(_ gateway: Gateway) -> JSONValue {
         JSONValueBuilder.value { $0.gateway(gateway) }
+    }
+
+    static func nameServer(_ server: DNSServer) -> JSONValue {
+        JSONValueBuilder.value { $0.nameServer(server) }
     }
 
     static func probe(_ outcome: ProbeOutcome) -> JSONValue {

@@ -90,7 +90,7 @@ extension NetworkPath {
     /// The name servers.
     var dnsText: String {
         guard let servers = self.dnsServers else { return "not known" }
-        return servers.isEmpty ? "no name server" : servers.map(\.description).joined(separator: ", ")
+        return servers.isEmpty ? "no name server" : servers.map(\.remark).joined(separator: ", ")
     }
 
     /// What probes say of the internet.

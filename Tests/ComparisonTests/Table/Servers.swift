@@ -132,6 +132,14 @@ extension Table {
                     try stage.lab.run("sed -i 's/192.0.2.1/198.51.100.99/' /etc/resolv.conf")
                 }
             ),
+            Scenario(
+                "this machine has no way to the name server",
+                in: .named,
+                netlink: .routed,
+                probe: .unanswered,
+                why: "the status is about packets to the internet; of the name servers `supportsDNS` tells",
+                change: { try $0.lab.ip("route add unreachable 192.0.2.1") }
+            ),
         ]
     )
 }

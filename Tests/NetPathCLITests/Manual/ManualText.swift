@@ -34,6 +34,8 @@ enum ManualText {
         ("$XDG_CONFIG_HOME/netpath/netpath.yaml", "The user's configuration."),
         ("/etc/netpath/netpath.yaml", "The system's configuration, read when there is none of the user."),
         ("/etc/resolv.conf", "The name servers that are shown."),
+        ("/run/systemd/resolve/resolv.conf", "Those that the stub of systemd-resolved forwards to."),
+        ("/run/NetworkManager/no-stub-resolv.conf", "Those that the dnsmasq of NetworkManager forwards to."),
         ("$XDG_DATA_HOME/netpath/queue.sqlite", "The requests that wait; ~/.local/share when the variable is unset."),
     ]
 

@@ -16,7 +16,9 @@ import Testing
 
     private static func text(_ server: Int) -> String { "nameserver 192.0.2.\(server)\n" }
 
-    private func watch(_ name: String = "resolv.conf") -> ResolverFile { ResolverFile(path: self.directory[name]) }
+    private func watch(_ name: String = "resolv.conf") -> ResolverFile {
+        ResolverFile(path: self.directory[name], runtime: self.directory["run"])
+    }
 
     /// Waits for a change to be noticed, and expects one server to be read then.
     private func expectChange(
@@ -176,6 +178,32 @@ import Testing
             if number % 3 == 0 { try self.directory.replace("resolv.conf", Self.text(number % 250)) }
         }
         try self.expectChange(file, to: 399 % 250)
+    }
+
+    @Test func filesBehindAStubAreWatchedToo() throws {
+        let upstream = "run/systemd/resolve/resolv.conf"
+        try self.directory.write(upstream, Self.text(1))
+        try self.directory.write("resolv.conf", Self.text(2))
+        let file = self.watch()
+        #expect(file.servers() == [DNSServer(.fixture("192.0.2.2"))])
+        try self.directory.replace(upstream, Self.text(3))
+        self.expectSilence(file)
+        try self.directory.replace("resolv.conf", "nameserver 127.0.0.53\n")
+        try self.expectChange(file, to: 3)
+        try self.directory.replace(upstream, Self.text(4))
+        try self.expectChange(file, to: 4)
+        try self.directory.replace("resolv.conf", Self.text(5))
+        try self.expectChange(file, to: 5)
+        try self.directory.replace(upstream, Self.text(6))
+        self.expectSilence(file)
+    }
+
+    @Test func aFileBehindAStubMayAppearLater() throws {
+        try self.directory.write("resolv.conf", "nameserver 127.0.0.53\n")
+        let file = self.watch()
+        #expect(file.servers() == [DNSServer(.fixture("127.0.0.53"))])
+        try self.directory.write("run/systemd/resolve/resolv.conf", Self.text(1))
+        try self.expectChange(file, to: 1)
     }
 
     @Test func loopOfLinksEnds() throws {
