@@ -92,6 +92,8 @@ import Testing
         #expect(
             changes { $0.dnsServers?[0].isReachable = false } == ["name servers: 192.0.2.53 (not reachable)"]
         )
+        // To know it, or not any more, is nothing to tell.
+        #expect(changes { $0.dnsServers?[0].isReachable = true } == [])
         #expect(changes { $0.gateways = [] } == ["gateways in use: none"])
         #expect(changes { $0.supportsIPv6 = true } == ["+ IPv6"])
         #expect(changes { $0.carriedBy = 2 } == ["carried by eth0"])

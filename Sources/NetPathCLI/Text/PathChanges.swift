@@ -19,7 +19,7 @@ extension NetworkPath {
         if self.gateways != earlier.gateways, interfaceChanges.isEmpty {
             changes.append("gateways in use: \(self.gatewayText)")
         }
-        if self.dnsServers != earlier.dnsServers { changes.append("name servers: \(self.dnsText)") }
+        if self.dnsText != earlier.dnsText { changes.append("name servers: \(self.dnsText)") }
         if self.supportsIPv4 != earlier.supportsIPv4 { changes.append(self.supportsIPv4 ? "+ IPv4" : "- IPv4") }
         if self.supportsIPv6 != earlier.supportsIPv6 { changes.append(self.supportsIPv6 ? "+ IPv6" : "- IPv6") }
         if self.isExpensive != earlier.isExpensive {
