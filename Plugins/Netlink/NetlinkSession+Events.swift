@@ -41,10 +41,12 @@ extension NetlinkSession {
             self.table.apply(update, now: self.context.clock.now())
             self.stale.insert(interface: update.index)
             if !update.flags.contains(.up) { self.confirmSoon() }
+            if !update.flags.contains(.up) || update.details?.hasCarrier == false { self.forgetGateways(update.index) }
         case RTM_DELLINK:
             guard let update = LinkUpdate(message) else { return }
             self.table.removeLink(update.index)
             self.tunnels.forget(update.index)
+            self.forgetGateways(update.index)
             self.stale.insert(interface: update.index)
             self.confirmSoon()
         case RTM_NEWADDR:
@@ -83,6 +85,12 @@ extension NetlinkSession {
         default:
             return
         }
+    }
+
+    private func forgetGateways(_ interface: UInt32) {
+        guard self.gateways.silent.contains(where: { $0.interfaceIndex == interface }) else { return }
+        self.gateways.forget(interface)
+        self.attachFilter()
     }
 
     /// Makes sure that what goes is not taken for still there.

@@ -91,6 +91,13 @@ public struct LoadedConfiguration: Sendable {
         let settings = CoordinatorSettings.read(from: root)
         let logLevel = root.nested("logging").choice("level", default: LogLevel.warning)
         let backends = self.backends(of: root, registry: registry, representatives: representatives)
+        if settings.evaluation.gateways == .required, !backends.contains(where: { $0.type == "tcpProbe" }) {
+            root.nested("merge").warn(
+                "gateways",
+                "leaves it to other programs to find out that a gateway is back: the kernel notices when packets are sent "
+                    + "through it; add a backend of type tcpProbe, which sends some"
+            )
+        }
         try root.validate()
         return LoadedConfiguration(
             origin: source.name,

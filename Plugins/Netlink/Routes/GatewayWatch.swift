@@ -32,6 +32,11 @@ struct GatewayWatch {
         self.silent.contains(gateway) ? false : self.answering.contains(gateway) ? true : nil
     }
 
+    /// Forgets who did not answer through an interface that lost its link: behind the next cable is another network.
+    mutating func forget(_ interface: UInt32) {
+        self.silent.removeAll { $0.interfaceIndex == interface }
+    }
+
     /// Notes which gateways are in use.
     ///
     /// - Returns: Those that were not before; what became of them meanwhile is for the caller to ask.

@@ -94,6 +94,7 @@ extension JSONValue {
             "interfaceIndex": .integer(route.interfaceIndex),
             "interfaceType": .optional(route.interfaceType?.rawValue),
             "gateway": .optional(route.gateway?.description),
+            "gatewayAnswers": .optional(route.gatewayAnswers),
             "source": .optional(route.source?.description),
             "localOnly": .bool(route.isLocalOnly),
             "tunnel": .bool(route.isTunnel),
