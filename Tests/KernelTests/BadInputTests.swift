@@ -67,6 +67,21 @@ struct BadInputTests {
     }
     #endif
 
+    @Test func processWithoutDescriptorsSaysSo() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let outputs = try (5...8).map { limit in
+            try lab.run("(ulimit -n \(limit); exec \(Watched.program) status) 2>&1; echo exit $?")
+        }
+        let refused = outputs.filter { $0.contains("exit 69") }
+        #expect(refused.contains { $0.contains("cannot open a netlink socket") }, "the limits are others now")
+        for output in refused {
+            #expect(output.contains("Too many open files; allow this process more of them (ulimit -n"))
+            #expect(!output.contains("sandbox"))
+            #expect(output.matches(of: /unhealthy/).count == output.matches(of: /Too many open files/).count)
+        }
+    }
+
     @Test func withoutSysfsThePathIsTheSame() throws {
         let lab = try NetworkNamespace()
         try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")

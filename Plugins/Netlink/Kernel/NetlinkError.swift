@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import CNetlink
 import Glibc
+import NetPathSystem
 
 /// A failure of the netlink socket, as a sentence for people.
 struct NetlinkError: Error, CustomStringConvertible {
@@ -10,7 +10,7 @@ struct NetlinkError: Error, CustomStringConvertible {
 
     /// Describes a failure by the system's error number.
     init(_ action: String, _ error: Int32) {
-        self.description = "cannot \(action): \(unsafe String(cString: strerror(error)))"
+        self.description = "cannot \(action): \(SystemReason.text(error))"
     }
 
     /// Describes the failure of the system call that just failed on this thread (`errno(3)`).
@@ -18,9 +18,11 @@ struct NetlinkError: Error, CustomStringConvertible {
         self.init(action, errno)
     }
 
-    /// Describes a failure by libnl's error number.
-    init(_ action: String, libnl error: Int32) {
-        let reason = unsafe String(cString: nl_geterror(error))
-        self.description = "cannot \(action): \(reason); does a sandbox forbid AF_NETLINK?"
+    /// Describes that a netlink socket was refused.
+    init(refusingSocket error: Int32) {
+        let isForbidden = [EPERM, EACCES, EAFNOSUPPORT, EPROTONOSUPPORT, ENOSYS].contains(error)
+        self.description =
+            "cannot open a netlink socket: \(SystemReason.text(error))"
+            + (isForbidden ? "; does a sandbox forbid AF_NETLINK?" : "")
     }
 }

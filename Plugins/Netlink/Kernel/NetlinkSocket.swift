@@ -27,9 +27,11 @@ final class NetlinkSocket {
         unsafe self.buffer = .allocate(byteCount: bufferSize, alignment: Int(NLMSG_ALIGNTO))
         unsafe nl_socket_disable_auto_ack(socket)
         let result = unsafe nl_connect(socket, `protocol`)
+        // libnl's own numbers leave out why: it has one for all reasons it does not expect, EMFILE among them.
+        let error = errno
         // Throwing here runs deinit, which frees the socket.
         self.fileDescriptor = unsafe nl_socket_get_fd(socket)
-        guard result == 0 else { throw NetlinkError("open a netlink socket", libnl: result) }
+        guard result == 0 else { throw NetlinkError(refusingSocket: error) }
     }
 
     deinit {
