@@ -7,36 +7,56 @@ import NetPathSystem
 
 /// What the kernel and sysfs are asked for.
 extension NetlinkSession {
-    /// How often an interrupted dump is repeated before its result is taken as it is.
-    static let dumpAttempts = 5
-
     /// Reads links and addresses, asks for everything else anew.
     ///
     /// - Throws: ``NetlinkError`` when the kernel does not answer. What was known before is kept: a table that could
     ///   not be read is not an empty one.
     func readEverything() throws(NetlinkError) {
-        let rules = self.context.interfaceRules
-        var fresh = LinkTable(rules: rules)
-        for _ in 0..<Self.dumpAttempts {
-            fresh = LinkTable(rules: rules)
-            let links = self.queries.dump(.dumpLinks()) { message in
-                if let update = LinkUpdate(message) { fresh.apply(update, now: nil) }
-            }
-            if case .failed(let error) = links { throw NetlinkError("read the links", error.number) }
-            let addresses = self.queries.dump(.dumpAddresses()) { message in
-                if let update = AddressUpdate(message) { fresh.apply(update) }
-            }
-            if case .failed(let error) = addresses { throw NetlinkError("read the addresses", error.number) }
-            if links == .complete, addresses == .complete { break }
+        var isComplete = false
+        for _ in 0..<KernelQueries.dumpAttempts {
+            isComplete = try self.readTable()
+            if isComplete { break }
             self.context.log(.debug, "links or addresses changed while they were read; they are read again")
         }
-        fresh.inherit(from: self.table)
-        self.table = fresh
+        self.interruptedReadings = isComplete ? 0 : self.interruptedReadings + 1
         _ = self.askAbout(self.gateways.known)
         self.readNameServers()
         self.lookup.rulesChanged()
         self.stale = .all
-        self.readAgainAt = self.missesGroups ? self.context.clock.now() + Self.pollInterval : nil
+        let pauses = [
+            self.missesGroups ? Self.pollInterval : nil, Self.pause(after: self.interruptedReadings),
+        ]
+        self.readAgainAt = pauses.compactMap { $0 }.min().map { self.context.clock.now() + $0 }
+    }
+
+    /// Reads links and addresses once.
+    ///
+    /// What an interrupted dump does not show may exist, so that nothing goes for its sake: what is really gone, events
+    /// say, which are read afterwards.
+    ///
+    /// - Returns: Whether the dumps were not interrupted.
+    private func readTable() throws(NetlinkError) -> Bool {
+        var fresh = LinkTable(rules: self.context.interfaceRules)
+        let links = self.queries.dump(.dumpLinks()) { message in
+            if let update = LinkUpdate(message) { fresh.apply(update, now: nil) }
+        }
+        if case .failed(let error) = links { throw NetlinkError("read the links", error.number) }
+        let addresses = self.queries.dump(.dumpAddresses()) { message in
+            if let update = AddressUpdate(message) { fresh.apply(update) }
+        }
+        if case .failed(let error) = addresses { throw NetlinkError("read the addresses", error.number) }
+        let isComplete = links == .complete && addresses == .complete
+        fresh.inherit(from: self.table, keepsMissing: !isComplete)
+        self.table = fresh
+        return isComplete
+    }
+
+    /// What is said while links and addresses cannot be read without interruption.
+    static let interruption = "links and addresses change while they are read; some may be missing or gone already"
+
+    /// When interrupted readings are tried again: soon, then seldom, as each costs several dumps.
+    private static func pause(after interruptions: Int) -> Duration? {
+        interruptions > 0 ? min(.milliseconds(250) * (1 << min(interruptions - 1, 5)), .seconds(8)) : nil
     }
 
     func readOutdated() {

@@ -26,8 +26,11 @@ final class NetlinkSession {
     var nameServers = NameServers()
     var limitations: [String] = []
     var missesGroups = false
-    /// When everything has to be read without being told; nil where the kernel grants all events.
+    /// When everything has to be read without being told; nil where the kernel grants all events and the last reading was
+    /// not interrupted.
     var readAgainAt: MonotonicTime?
+    /// How often in succession everything was read, and not once without interruption.
+    var interruptedReadings = 0
     var watchedHosts: Set<IPAddress> = []
     var watchedForTunnels = TunnelLookup.Watched()
     /// What the kernel's filter passes.
@@ -238,7 +241,7 @@ final class NetlinkSession {
         observation.representatives = self.representatives
         observation.dnsServers = self.nameServers.servers
         observation.dnsRoutes = self.nameServers.routes
-        observation.limitations = self.limitations
+        observation.limitations = self.limitations + (self.interruptedReadings > 0 ? [Self.interruption] : [])
         observation.resynchronizations = self.resynchronizations
         observation.suspensions = self.suspensions
         let gateways = observation.namedGateways

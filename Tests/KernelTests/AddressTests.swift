@@ -95,6 +95,21 @@ struct AddressTests {
         #expect(line.interface(named: "ppp0")?["addresses"] == ["10.0.0.1/32"])
     }
 
+    @Test func addressesWithDifferentPeersGoOneByOne() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0")
+        try lab.ip("addr add 10.0.0.1 peer 10.0.0.2/32 dev wan0")
+        try lab.ip("addr add 10.0.0.1 peer 10.0.0.3/32 dev wan0")
+        try lab.addDefaultRoute(through: wan)
+        let watched = try Watched(lab)
+        let line = try watched.expect("satisfied", "routed")
+        #expect(line.interface(named: "wan0")?["addresses"] == ["10.0.0.1/32", "10.0.0.1/32"])
+        try lab.ip("addr del 10.0.0.1 peer 10.0.0.3/32 dev wan0")
+        let fewer = try watched.monitor.next { $0.interface(named: "wan0")?["addresses"] == ["10.0.0.1/32"] }
+        #expect(fewer["status"] == "satisfied")
+        try watched.expect("unsatisfied", "noAddress") { try lab.ip("addr del 10.0.0.1 peer 10.0.0.2/32 dev wan0") }
+    }
+
     @Test func routeWithoutAnySourceIsNoPath() throws {
         let lab = try NetworkNamespace(loopbackUp: true)
         let tunnel = try lab.addTunnel("tun0")

@@ -8,40 +8,6 @@ import NetPath
 /// A value without input and output. One event about one of 10,000 interfaces costs that one interface: what is worth
 /// reporting is kept sorted by rank, so that nobody ever walks the table.
 struct LinkTable {
-    /// One interface.
-    struct Entry {
-        var interface: NetworkInterface
-        var hardwareType: UInt16 = 0
-        var classification: Classification?
-        var hasParentDevice = false
-        var activeMember: UInt32?
-        var tunnel: TunnelAttributes?
-        var hasDynamicAddressHistory = false
-        var sawRouterAdvertisement = false
-        /// When each link-local address was added; the kernel adds one as soon as the carrier is there.
-        var linkLocalSince: MonotonicTime?
-        /// The device that a PPPoE session runs over.
-        var sessionDevice: UInt32?
-        /// Nil until it is stored.
-        fileprivate(set) var rank: Rank?
-    }
-
-    /// How much an interface matters.
-    enum Rank: Int, CaseIterable {
-        /// It could carry a path, or be one step away from it.
-        case principal
-        case withCarrier
-        case withoutCarrier
-        case down
-        /// A rule says to ignore it.
-        case ignored
-        /// Loopback, and members of a bridge, bond or VRF, which stands for them.
-        case hidden
-
-        /// The ranks of spare interfaces, which can only say why there is no path; those closest to one first.
-        static let spare = [Rank.withCarrier, .withoutCarrier, .down]
-    }
-
     /// Spare interfaces all say the same; that many of them are enough to say it.
     static let spareLimit = 16
 
@@ -54,8 +20,8 @@ struct LinkTable {
     }
 
     private(set) var entries: [UInt32: Entry] = [:]
-    private var ranks = [IndexSet](repeating: IndexSet(), count: Rank.allCases.count)
-    private var members: [UInt32: IndexSet] = [:]
+    private(set) var ranks = [IndexSet](repeating: IndexSet(), count: Rank.allCases.count)
+    private(set) var members: [UInt32: IndexSet] = [:]
 
     /// Those for which sysfs has to be read; the owner does and calls ``classify(_:_:hints:)``.
     private(set) var unclassified: Set<UInt32> = []
@@ -75,7 +41,7 @@ struct LinkTable {
     ///     about when the carrier came.
     mutating func apply(_ update: LinkUpdate, now: MonotonicTime?) {
         guard var entry = self.entries[update.index] ?? self.newEntry(update) else { return }
-        let hadCarrier = Self.hasCarrier(entry)
+        let hadCarrier = entry.hasCarrier
         let isNew = self.entries[update.index] == nil
         let before = (entry.interface.name, entry.interface.kind, entry.hardwareType)
         let controller = entry.interface.controllerIndex
@@ -103,7 +69,7 @@ struct LinkTable {
             // A radio switch takes the interface down and says so in sysfs only.
             self.unclassified.insert(update.index)
         }
-        if !Self.hasCarrier(entry) {
+        if !entry.hasCarrier {
             entry.interface.carrierSince = nil
         } else if let now, !hadCarrier || isNew {
             entry.interface.carrierSince = now
@@ -169,40 +135,9 @@ struct LinkTable {
     /// A bridge follows its ports' carriers at once, and says so up to a second later (link watch).
     private mutating func doubtController(_ index: UInt32?) {
         guard let index, let entry = self.entries[index], ["bridge", "bond", "team"].contains(entry.interface.kind),
-            entry.interface.flags.contains(.up), Self.hasCarrier(entry) != (self.memberHasCarrier(index) ?? false)
+            entry.interface.flags.contains(.up), entry.hasCarrier != (self.memberHasCarrier(index) ?? false)
         else { return }
         self.outdated.insert(index)
-    }
-
-    /// Whether some member of a bridge or bond has a carrier; nil without members.
-    private func memberHasCarrier(_ index: UInt32) -> Bool? {
-        guard let members = self.members[index], members.first != nil else { return nil }
-        return members.contains { self.entries[$0].map(Self.hasCarrier) == true }
-    }
-
-    // MARK: Addresses
-
-    /// Applies RTM_NEWADDR, which also announces changes of state and renewals.
-    mutating func apply(_ update: AddressUpdate) {
-        guard var entry = self.entries[update.interfaceIndex] else { return }
-        entry.interface.addresses.removeAll { $0.prefix == update.address.prefix }
-        var address = update.address
-        if update.isDynamic { address.dynamicSince = update.createdAt }
-        let position = entry.interface.addresses.firstIndex { address < $0 } ?? entry.interface.addresses.count
-        entry.interface.addresses.insert(address, at: position)
-        if update.isDynamic, update.address.prefix.address.family == .ipv4 { entry.hasDynamicAddressHistory = true }
-        if update.address.prefix.address.family == .ipv6, update.address.scope == .link {
-            entry.linkLocalSince = update.createdAt
-        }
-        self.store(entry)
-    }
-
-    /// Applies RTM_DELADDR; also sent when duplicate address detection fails.
-    mutating func remove(_ update: AddressUpdate) {
-        guard var entry = self.entries[update.interfaceIndex] else { return }
-        entry.interface.addresses.removeAll { $0.prefix == update.address.prefix }
-        if update.address.prefix.address.family == .ipv6, update.address.scope == .link { entry.linkLocalSince = nil }
-        self.store(entry)
     }
 
     // MARK: What is kept beside the messages
@@ -224,12 +159,6 @@ struct LinkTable {
         self.store(entry)
     }
 
-    /// Whether it makes sense to ask for the default routes of an interface.
-    func mayHaveDefaultRoutes(_ index: UInt32) -> Bool {
-        guard let interface = self.entries[index]?.interface else { return false }
-        return interface.flags.contains(.up) && interface.addresses.contains(where: \.isGlobal)
-    }
-
     /// Sets the default routes of an interface, of the families that the kernel was asked about.
     mutating func setDefaultRoutes(
         _ index: UInt32,
@@ -246,106 +175,35 @@ struct LinkTable {
     }
 
     /// Takes over what a dump cannot know from the table it replaces.
-    mutating func inherit(from former: LinkTable) {
+    ///
+    /// - Parameters:
+    ///   - former: The table it replaces.
+    ///   - keepsMissing: Whether interfaces and addresses that only the former table has may still exist: an interrupted
+    ///     dump leaves some out.
+    mutating func inherit(from former: LinkTable, keepsMissing: Bool = false) {
         for index in self.entries.keys {
             guard let old = former.entries[index], var entry = self.entries[index] else { continue }
-            if Self.hasCarrier(entry), Self.hasCarrier(old) {
-                entry.interface.carrierSince = old.interface.carrierSince
-            }
+            if entry.hasCarrier, old.hasCarrier { entry.interface.carrierSince = old.interface.carrierSince }
             entry.hasDynamicAddressHistory = entry.hasDynamicAddressHistory || old.hasDynamicAddressHistory
+            if keepsMissing {
+                entry.addAddresses(missingFrom: old)
+                entry.linkLocalSince = entry.linkLocalSince ?? old.linkLocalSince
+            }
             self.store(entry)
         }
+        guard keepsMissing else { return }
+        for (index, old) in former.entries where self.entries[index] == nil { self.keep(old) }
     }
 
-    // MARK: Reading
-
-    /// The type of an interface, looking through stacked ones.
-    func type(of index: UInt32) -> InterfaceType {
-        var index = index
-        // Stacks are finite, but messages of a changing stack can show a loop.
-        for _ in 0..<8 {
-            guard let entry = self.entries[index], let classification = entry.classification else { return .other }
-            switch classification {
-            case .type(let type): return type
-            case .asLower:
-                guard let lower = self.lower(of: index, entry) else { return .wired }
-                index = lower
-            }
+    private mutating func keep(_ old: Entry) {
+        var entry = old
+        entry.rank = nil
+        if entry.classification == nil { self.unclassified.insert(entry.interface.index) }
+        if let controller = entry.interface.controllerIndex {
+            self.members[controller, default: IndexSet()].insert(entry.interface.index)
         }
-        return .wired
-    }
-
-    private func lower(of index: UInt32, _ entry: Entry) -> UInt32? {
-        if let parent = entry.interface.parentIndex { return parent }
-        if let active = entry.activeMember, self.entries[active] != nil { return active }
-        let members = self.members[index]?.indices.prefix(Self.spareLimit) ?? []
-        return members.first { self.entries[$0].map(Self.hasCarrier) == true } ?? members.first
-    }
-
-    /// The first members of a bridge, bond or VRF, by index.
-    func members(of index: UInt32) -> ArraySlice<UInt32> { self.members[index]?.indices.prefix(Self.spareLimit) ?? [] }
-
-    /// The names of the ports of a bridge that are up and have no carrier, among the first ones.
-    ///
-    /// A bridge has a carrier as long as one port has, so that a virtual machine hides that the cable is out.
-    func membersWithoutCarrier(of interface: NetworkInterface) -> [String] {
-        guard interface.kind == "bridge" else { return [] }
-        return self.members(of: interface.index).compactMap { member in
-            guard let entry = self.entries[member], entry.interface.flags.contains(.up), !Self.hasCarrier(entry)
-            else { return nil }
-            return entry.interface.name
-        }
-    }
-
-    /// What a bridge, bond or VRF stands on; nil for others, and for those that stand on something else.
-    func foundation(of index: UInt32) -> NetworkInterface.Foundation? {
-        // Of thousands of ports the first ones tell: hardware was there before containers.
-        let members = self.members(of: index)
-        guard !members.isEmpty else { return nil }
-        var isOnTunnelsOnly = true
-        for member in members {
-            guard let interface = self.entries[member]?.interface else { continue }
-            if interface.isHardware == true { return .hardware }
-            if !interface.hasTunnelKind { isOnTunnelsOnly = false }
-        }
-        return isOnTunnelsOnly ? .tunnels : nil
-    }
-
-    /// The indices of all interfaces that may be asked for a default route of their own.
-    var principals: [UInt32] { self.ranks[Rank.principal.rawValue].indices }
-
-    /// Whether ``reportable(including:)`` leaves out spare interfaces.
-    var isAbridged: Bool {
-        Rank.spare.reduce(0) { $0 + self.ranks[$1.rawValue].indices.count } > Self.spareLimit
-    }
-
-    /// The interfaces worth reporting, sorted by index: the principal ones, some others to tell by, those asked for,
-    /// and what they are built on.
-    func reportable(including indices: some Sequence<UInt32>) -> [NetworkInterface] {
-        var chosen = self.ranks[Rank.principal.rawValue]
-        var places = Self.spareLimit
-        for rank in Rank.spare {
-            let some = self.ranks[rank.rawValue].indices.prefix(places)
-            places -= some.count
-            for index in some { chosen.insert(index) }
-        }
-        // Only to name them where somebody asks for an explanation.
-        for index in self.ranks[Rank.ignored.rawValue].indices.prefix(Self.spareLimit) { chosen.insert(index) }
-        for index in indices { chosen.insert(index) }
-        for index in chosen.indices {
-            if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
-        }
-        return chosen.indices.compactMap { index in
-            guard var entry = self.entries[index] else { return nil }
-            entry.interface.type = self.type(of: index)
-            entry.interface.foundation = self.foundation(of: index)
-            // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
-            if entry.interface.kind == "bond", self.memberHasCarrier(index) == false {
-                entry.interface.hasCarrier = false
-            }
-            entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
-            return entry.interface
-        }
+        if entry.isPointToPoint { self.needsSessions = true }
+        self.store(entry)
     }
 
     // MARK: Keeping order
@@ -358,7 +216,7 @@ struct LinkTable {
         )
     }
 
-    private mutating func store(_ entry: Entry) {
+    mutating func store(_ entry: Entry) {
         let index = entry.interface.index
         var entry = entry
         if case .type(let type) = entry.classification { entry.interface.type = type }
@@ -384,13 +242,4 @@ struct LinkTable {
         if !interface.flags.contains(.up) { return .down }
         return interface.hasCarrier != false ? .withCarrier : .withoutCarrier
     }
-
-    /// An interface that is down often claims a carrier; the word counts only together with IFF_UP.
-    private static func hasCarrier(_ entry: Entry) -> Bool {
-        entry.interface.flags.contains(.up) && entry.interface.hasCarrier != false
-    }
-}
-
-extension LinkTable.Entry {
-    fileprivate var isPointToPoint: Bool { self.interface.kind == "ppp" }
 }

@@ -82,6 +82,28 @@ final class KernelQueries {
         return result == .complete && isInterrupted ? .interrupted : result ?? .failed(.broken)
     }
 
+    /// How often a dump is begun that others interrupt, before its result is not to be had for now.
+    static let dumpAttempts = 3
+
+    /// Asks a question that has many answers, again and again while they change.
+    ///
+    /// - Parameters:
+    ///   - request: The question.
+    ///   - isEnough: Whether the rest does not matter any more, asked now and then.
+    ///   - body: What to do with each answer; the same one can come several times.
+    /// - Returns: How the last dump ended; what was found is true even if it was interrupted, what was not may exist.
+    func dumpRepeatedly(
+        _ request: NetlinkRequest,
+        until isEnough: () -> Bool = { false },
+        _ body: (NetlinkMessage) -> Void
+    ) -> DumpResult {
+        var result = DumpResult.interrupted
+        for _ in 0..<Self.dumpAttempts where result == .interrupted && !isEnough() {
+            result = self.dump(request, until: isEnough, body)
+        }
+        return result
+    }
+
     /// Asks a question that has one answer.
     ///
     /// - Returns: What the body made of the answer, or the system's error number.

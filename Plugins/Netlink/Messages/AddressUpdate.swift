@@ -8,6 +8,8 @@ import NetPath
 struct AddressUpdate: Hashable {
     var interfaceIndex: UInt32
     var address: InterfaceAddress
+    /// The address at the other end of a point-to-point link (IFA_ADDRESS); nil where it is the interface's own.
+    var peer: IPAddress? = nil
     /// Whether the address has a lifetime, as those of DHCP and router advertisements have.
     var isDynamic: Bool
     /// When the kernel added it (`struct ifa_cacheinfo`), in hundredths of a second since boot.
@@ -28,12 +30,7 @@ extension AddressUpdate {
 
     private init?(_ object: OpaquePointer) {
         // IFA_LOCAL, not IFA_ADDRESS: on point-to-point links the latter is the peer.
-        guard let local = unsafe rtnl_addr_get_local(object), let bytes = unsafe nl_addr_get_binary_addr(local) else {
-            return nil
-        }
-        let count = Int(unsafe nl_addr_get_len(local))
-        let octets = unsafe Array(UnsafeRawBufferPointer(start: bytes, count: count))
-        guard let address = IPAddress(octets: octets) else { return nil }
+        guard let address = unsafe Self.address(rtnl_addr_get_local(object)) else { return nil }
         let flags = unsafe rtnl_addr_get_flags(object)
         let length = Int(unsafe rtnl_addr_get_prefixlen(object))
         self.interfaceIndex = UInt32(clamping: unsafe rtnl_addr_get_ifindex(object))
@@ -42,9 +39,16 @@ extension AddressUpdate {
             scope: AddressScope(rawValue: UInt8(clamping: unsafe rtnl_addr_get_scope(object))),
             state: AddressState(kernelFlags: flags)
         )
+        self.peer = unsafe Self.address(rtnl_addr_get_peer(object))
         self.isDynamic = flags & UInt32(IFA_F_PERMANENT) == 0
         self.createdAt = MonotonicTime(
             nanoseconds: Int64(unsafe rtnl_addr_get_create_time(object)) * 10_000_000
         )
+    }
+
+    private static func address(_ address: OpaquePointer?) -> IPAddress? {
+        guard let address = unsafe address, let bytes = unsafe nl_addr_get_binary_addr(address) else { return nil }
+        let count = Int(unsafe nl_addr_get_len(address))
+        return unsafe IPAddress(octets: Array(UnsafeRawBufferPointer(start: bytes, count: count)))
     }
 }

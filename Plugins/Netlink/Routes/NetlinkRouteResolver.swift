@@ -38,12 +38,13 @@ extension KernelQueries {
     /// Addresses that packets may be sent from.
     fileprivate func sources(_ family: AddressFamily, of interface: UInt32?) -> [IPAddress] {
         var addresses: [IPAddress] = []
-        _ = self.dump(.dumpAddresses()) { message in
+        _ = self.dumpRepeatedly(.dumpAddresses()) { message in
             guard let update = AddressUpdate(message), update.address.prefix.address.family == family,
                 update.address.isUsable, update.address.isGlobal,
                 update.interfaceIndex == interface ?? update.interfaceIndex
             else { return }
-            addresses.append(update.address.prefix.address)
+            let address = update.address.prefix.address
+            if !addresses.contains(address) { addresses.append(address) }
         }
         return Array(addresses.prefix(LinkTable.sourceLimit))
     }

@@ -28,12 +28,15 @@ extension KernelQueries: RouteKernel {
     }
 
     func rules() -> Result<[RoutingRule], SystemError> {
-        var rules: [RoutingRule] = []
-        switch self.dump(.dumpRules(), { if let rule = RoutingRule($0) { rules.append(rule) } }) {
-        case .complete: return .success(rules)
-        case .interrupted: return .failure(.badAnswer)
-        case .failed(let error): return .failure(error)
+        for _ in 0..<Self.dumpAttempts {
+            var rules: [RoutingRule] = []
+            switch self.dump(.dumpRules(), { if let rule = RoutingRule($0) { rules.append(rule) } }) {
+            case .complete: return .success(rules)
+            case .interrupted: continue
+            case .failed(let error): return .failure(error)
+            }
         }
+        return .failure(.badAnswer)
     }
 
     func source(of flow: Flow) -> SourceChoice {

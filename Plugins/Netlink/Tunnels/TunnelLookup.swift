@@ -209,7 +209,7 @@ final class TunnelLookup {
     private func forwardingEntries(of index: UInt32) -> [ForwardingEntry] {
         var entries: [ForwardingEntry] = []
         let isEnough = { entries.count >= Self.endpointLimit }
-        _ = self.queries.dump(.dumpForwarding(of: index), until: isEnough) { message in
+        _ = self.queries.dumpRepeatedly(.dumpForwarding(of: index), until: isEnough) { message in
             guard ForwardingEntry.owner(message) == index, let entry = ForwardingEntry(message),
                 !entries.contains(entry)
             else { return }
@@ -258,7 +258,7 @@ final class TunnelLookup {
         var found: Set<UInt32> = []
         for family in AddressFamily.allCases {
             let isEnough = { !found.isEmpty }
-            _ = self.queries.dump(.dumpRoutes(family), until: isEnough) { message in
+            _ = self.queries.dumpRepeatedly(.dumpRoutes(family), until: isEnough) { message in
                 guard found.isEmpty, let route = GatewayedRoute(message) else { return }
                 found.formUnion(
                     route.interfaces.filter { other in

@@ -27,10 +27,16 @@ final class WireGuardQueries {
 
     /// Asks about an interface; nil when the kernel does not say, to this user for one.
     func device(_ index: UInt32) -> WireGuardDevice? {
-        var device = WireGuardDevice()
-        let result = self.queries.dump(.wireGuardDevice(index, family: self.family)) { device.read($0) }
-        if case .failed = result { return nil }
-        return device
+        for _ in 0..<KernelQueries.dumpAttempts {
+            var device = WireGuardDevice()
+            switch self.queries.dump(.wireGuardDevice(index, family: self.family), { device.read($0) }) {
+            case .complete: return device
+            // Its peers changed meanwhile.
+            case .interrupted: continue
+            case .failed: return nil
+            }
+        }
+        return nil
     }
 }
 

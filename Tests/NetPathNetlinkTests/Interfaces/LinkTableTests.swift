@@ -255,6 +255,56 @@ import Testing
         #expect(addresses() == ["192.0.2.7/32", "192.0.2.9/24", "2001:db8::7/64", "fe80::1/64"])
     }
 
+    @Test func ipv4AddressesWithDifferentPeersAreTwo() {
+        var table = LinkTable()
+        table.event(.full(3, "ppp0"))
+        for peer in ["10.0.0.2", "10.0.0.3", "10.0.0.2"] { table.apply(.on(3, "10.0.0.1/32", peer: peer)) }
+        table.apply(.on(3, "10.0.0.1/32"))
+        #expect(table.reported(3)?.addresses.count == 3)
+        table.remove(.on(3, "10.0.0.1/32", peer: "10.0.0.3"))
+        table.remove(.on(3, "10.0.0.1/32"))
+        table.remove(.on(3, "10.0.0.1/32", peer: "10.0.0.9"))
+        #expect(table.reported(3)?.addresses.map(\.prefix) == [.fixture("10.0.0.1/32")])
+        table.remove(.on(3, "10.0.0.1/32", peer: "10.0.0.2"))
+        #expect(table.reported(3)?.addresses == [])
+    }
+
+    @Test func ipv6AddressIsOneWhateverItsPeer() {
+        var table = LinkTable()
+        table.event(.full(3, "ppp0"))
+        // `ip -6 address change` gives it another one.
+        table.apply(.on(3, "2001:db8::1/128", peer: "2001:db8::2"))
+        table.apply(.on(3, "2001:db8::1/128", peer: "2001:db8::3", state: .deprecated))
+        #expect(table.reported(3)?.addresses.map(\.state) == [.deprecated])
+        table.remove(.on(3, "2001:db8::1/128"))
+        #expect(table.reported(3)?.addresses == [])
+    }
+
+    @Test func whatAnInterruptedDumpDoesNotShowIsKept() {
+        var table = LinkTable()
+        table.event(.full(3, "eth0"))
+        table.event(.full(4, "eth1") { $0.controllerIndex = 5 })
+        table.event(.full(5, "br0", kind: "bridge"))
+        for index in 3...5 as ClosedRange<UInt32> { table.classify(index, .type(.wired), hints: .hardware) }
+        table.apply(.on(3, "192.0.2.7/24"))
+        table.apply(.on(3, "192.0.2.8/24", state: .deprecated))
+        var fresh = LinkTable()
+        fresh.apply(.full(3, "lan"), now: nil)
+        fresh.apply(.on(3, "192.0.2.8/24"))
+        fresh.apply(.full(6, "eth2"), now: nil)
+        var interrupted = fresh
+        interrupted.inherit(from: table, keepsMissing: true)
+        #expect(interrupted.entries.keys.sorted() == [3, 4, 5, 6])
+        #expect(interrupted.reported(3)?.name == "lan", "what it does show is true")
+        #expect(interrupted.reported(3)?.addresses.map(\.state) == [[], []])
+        #expect(interrupted.members(of: 5) == [4])
+        #expect(interrupted.unclassified == [3, 6])
+        // The next one, which nothing interrupts.
+        fresh.inherit(from: interrupted)
+        #expect(fresh.entries.keys.sorted() == [3, 6])
+        #expect(fresh.reported(3)?.addresses.map(\.prefix) == [.fixture("192.0.2.8/24")])
+    }
+
     @Test func sameAddressOnTwoInterfacesIsTwoAddresses() {
         var table = LinkTable()
         table.event(.full(3, "br0"))

@@ -36,6 +36,7 @@ import Testing
         let decoded = try Fixture.decode(name, AddressUpdate.init)
         #expect(decoded.map { $0?.address.prefix } == [.fixture("10.9.0.1/32")])
         #expect(decoded.first??.address.state == [])
+        #expect(decoded.first??.peer == .fixture("10.9.0.2"))
     }
 
     @Test func ipv6BecomesValid() throws {

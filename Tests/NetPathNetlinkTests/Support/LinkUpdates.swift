@@ -39,6 +39,7 @@ extension AddressUpdate {
     static func on(
         _ index: UInt32,
         _ text: String,
+        peer: String? = nil,
         state: AddressState = [],
         isDynamic: Bool = false,
         createdAt seconds: Int64 = 0
@@ -48,6 +49,7 @@ extension AddressUpdate {
         return AddressUpdate(
             interfaceIndex: index,
             address: address,
+            peer: peer.map { .fixture($0) },
             isDynamic: isDynamic,
             createdAt: .second(seconds)
         )

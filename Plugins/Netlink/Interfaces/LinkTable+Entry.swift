@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+extension LinkTable {
+    /// One interface.
+    struct Entry {
+        var interface: NetworkInterface
+        var hardwareType: UInt16 = 0
+        var classification: Classification?
+        var hasParentDevice = false
+        var activeMember: UInt32?
+        var tunnel: TunnelAttributes?
+        var hasDynamicAddressHistory = false
+        var sawRouterAdvertisement = false
+        /// When each link-local address was added; the kernel adds one as soon as the carrier is there.
+        var linkLocalSince: MonotonicTime?
+        /// The device that a PPPoE session runs over.
+        var sessionDevice: UInt32?
+        /// The other ends of the addresses, in the same order; nil where there is none.
+        var peers: [IPAddress?] = []
+        /// Nil until it is stored.
+        var rank: Rank?
+
+        /// Whether it is up and has a carrier: an interface that is down often claims one.
+        var hasCarrier: Bool { self.interface.flags.contains(.up) && self.interface.hasCarrier != false }
+
+        var isPointToPoint: Bool { self.interface.kind == "ppp" }
+    }
+
+    /// How much an interface matters.
+    enum Rank: Int, CaseIterable {
+        /// It could carry a path, or be one step away from it.
+        case principal
+        case withCarrier
+        case withoutCarrier
+        case down
+        /// A rule says to ignore it.
+        case ignored
+        /// Loopback, and members of a bridge, bond or VRF, which stands for them.
+        case hidden
+
+        /// The ranks of spare interfaces, which can only say why there is no path; those closest to one first.
+        static let spare = [Rank.withCarrier, .withoutCarrier, .down]
+    }
+}

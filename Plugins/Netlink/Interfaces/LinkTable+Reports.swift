@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// What of the table is worth asking about and worth reporting.
+extension LinkTable {
+    /// The indices of all interfaces that may be asked for a default route of their own.
+    var principals: [UInt32] { self.ranks[Rank.principal.rawValue].indices }
+
+    /// Whether ``reportable(including:)`` leaves out spare interfaces.
+    var isAbridged: Bool {
+        Rank.spare.reduce(0) { $0 + self.ranks[$1.rawValue].indices.count } > Self.spareLimit
+    }
+
+    /// The interfaces worth reporting, sorted by index: the principal ones, some others to tell by, those asked for,
+    /// and what they are built on.
+    func reportable(including indices: some Sequence<UInt32>) -> [NetworkInterface] {
+        var chosen = self.ranks[Rank.principal.rawValue]
+        var places = Self.spareLimit
+        for rank in Rank.spare {
+            let some = self.ranks[rank.rawValue].indices.prefix(places)
+            places -= some.count
+            for index in some { chosen.insert(index) }
+        }
+        // Only to name them where somebody asks for an explanation.
+        for index in self.ranks[Rank.ignored.rawValue].indices.prefix(Self.spareLimit) { chosen.insert(index) }
+        for index in indices { chosen.insert(index) }
+        for index in chosen.indices {
+            if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
+        }
+        return chosen.indices.compactMap { index in
+            guard var entry = self.entries[index] else { return nil }
+            entry.interface.type = self.type(of: index)
+            entry.interface.foundation = self.foundation(of: index)
+            // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
+            if entry.interface.kind == "bond", self.memberHasCarrier(index) == false {
+                entry.interface.hasCarrier = false
+            }
+            entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
+            return entry.interface
+        }
+    }
+
+    /// Whether it makes sense to ask for the default routes of an interface.
+    func mayHaveDefaultRoutes(_ index: UInt32) -> Bool {
+        guard let interface = self.entries[index]?.interface else { return false }
+        return interface.flags.contains(.up) && interface.addresses.contains(where: \.isGlobal)
+    }
+}
