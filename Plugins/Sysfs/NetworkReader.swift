@@ -43,7 +43,7 @@ final class NetworkReader {
         }
         let found = self.interfaces.read(names: names)
         guard names != nil || !found.interfaces.isEmpty else {
-            throw SysfsError("neither \(self.options.procfs)/dev nor \(self.options.sysfs)/class/net can be read")
+            throw self.blindness()
         }
         reading.interfaces = found.interfaces
         reading.limitations = found.limitations
@@ -64,6 +64,14 @@ final class NetworkReader {
         }
         reading.dnsServers = resolver.servers
         return reading
+    }
+
+    private func blindness() -> SysfsError {
+        let list = "\(self.options.procfs)/dev"
+        // Once more, to learn why.
+        let outcome = self.files.read(list, limit: FileReader.attributeLimit) { _, _ in }
+        let number = if case .failed(let number) = outcome { number } else { Int32(0) }
+        return SysfsError("neither \(list) nor \(self.options.sysfs)/class/net can be read", number: number)
     }
 
     // MARK: Addresses
@@ -116,8 +124,9 @@ final class NetworkReader {
             reading.limitations.append("\(self.options.procfs)/route cannot be read; IPv4 routes are unknown")
         }
         let limit = Self.ipv6RouteLimit.anyway + Self.ipv6RouteLimit.perInterface * reading.interfaces.count
+        let isOwnNetwork = reading.recognizesOwnNetworks
         let ipv6 = self.files.read("ipv6_route", in: network, limit: limit) {
-            RouteTable(ipv6: $0, isComplete: $1, covering: destinations)
+            RouteTable(ipv6: $0, isComplete: $1, covering: destinations, isOwnNetwork: isOwnNetwork)
         }
         switch ipv6 {
         case .read(let table?): reading.ipv6Routes = table
@@ -126,10 +135,23 @@ final class NetworkReader {
             reading.ipv6Routes = RouteTable()
         case .missing, .failed, .read(nil):
             reading.limitations.append(
-                "\(self.options.procfs)/ipv6_route is too long or cannot be read; IPv6 routes are unknown"
+                "\(self.options.procfs)/ipv6_route is too long, does not show which table is the main one, or cannot be "
+                    + "read; IPv6 routes are unknown"
             )
         }
         self.readSettings(into: &reading)
+        self.askWhatRefuses(into: &reading)
+    }
+
+    /// Asks what becomes of packets whose route refuses them: procfs shows a throw, after which other tables are asked,
+    /// as it shows a blackhole.
+    private func askWhatRefuses(into reading: inout NetworkReading) {
+        let tables = [reading.ipv4Routes, reading.ipv6Routes].compactMap { $0 }
+        guard tables.contains(where: { $0.entries.contains(where: \.isRefusal) }) else { return }
+        let choice = RouteChoice(reading)
+        for destination in self.options.representatives where choice.isRefused(destination) {
+            reading.refusals[destination] = self.queries.refusal(of: destination)
+        }
     }
 
     private func readSettings(into reading: inout NetworkReading) {

@@ -7,8 +7,10 @@ import NetPath
 struct PollSchedule: Hashable {
     /// The shortest time between two looks, however many are asked for.
     static let pause = Duration.milliseconds(50)
-    /// How much of the time may be spent looking: a tenth.
+    /// How much of a processor may be spent looking: a tenth.
     private static let share = 10
+    /// After so many intervals the next look is due whatever the last one cost: nobody hears who never looks.
+    private static let patience = 3
 
     private let slow: Duration
     private let fast: Duration
@@ -27,9 +29,14 @@ struct PollSchedule: Hashable {
     }
 
     /// Notes that a look was taken.
-    mutating func looked(from start: MonotonicTime, to end: MonotonicTime, foundChange: Bool) {
+    ///
+    /// - Parameters:
+    ///   - end: When it was done.
+    ///   - cost: The processor's time it took; time that it only had to wait costs nobody anything.
+    ///   - foundChange: Whether what it saw is news.
+    mutating func looked(at end: MonotonicTime, cost: Duration, foundChange: Bool) {
         self.interval = foundChange ? self.fast : min(self.slow, self.interval * 2)
-        self.next = end + max(self.interval, (end - start) * Self.share)
+        self.next = end + max(self.interval, min(cost * Self.share, self.slow * Self.patience))
         self.earliest = end + Self.pause
     }
 }

@@ -7,14 +7,25 @@ package import NetPath
 package final class SysfsSession {
     private let reader: NetworkReader
     private let clock: any MonotonicClock
+    private let processorTime: () -> Duration
+    private let representatives: [IPAddress]
     private var history: NetworkHistory
-    private var last: Observation?
     private var lastReading: NetworkReading?
+    /// What a picture showed that stood still.
+    private var lastSteady: Observation?
+    private var lastShown: Observation?
     private(set) var schedule: PollSchedule
 
-    init(options: SysfsMonitor.Options, queries: any InterfaceQuerying, clock: any MonotonicClock) {
+    init(
+        options: SysfsMonitor.Options,
+        queries: any InterfaceQuerying,
+        clock: any MonotonicClock,
+        processorTime: @escaping () -> Duration = ProcessorTime.ofThisThread
+    ) {
         self.reader = NetworkReader(options: options, queries: queries, clock: clock)
         self.clock = clock
+        self.processorTime = processorTime
+        self.representatives = options.representatives
         self.history = NetworkHistory(representatives: options.representatives)
         self.schedule = PollSchedule(slow: options.interval, fast: options.fastInterval)
     }
@@ -26,34 +37,63 @@ package final class SysfsSession {
         self.init(options: options, queries: try InterfaceQueries(), clock: clock)
     }
 
-    /// How often a changed picture is looked at again until it stands still.
+    /// How often a changed picture is looked at until it stands still.
     private static let attempts = 3
+
+    /// What is said while what was seen before has to do.
+    static let unsteady = "the network changes while it is read; this is what was seen before"
+    /// What is said when there is nothing from before.
+    static let unsteadyAtFirst = "the network changes while it is read; this may never have been so"
 
     /// Looks, and tells whether what is seen is news.
     ///
     /// A picture is read in pieces, and a change in the middle of it shows what never was, such as a route without its
-    /// address. So news is believed when the next look shows the same.
+    /// address. So news is believed when the next look shows the same; until then what was seen before stays, with the
+    /// time when it was seen.
     ///
     /// - Parameter rules: What the configuration says of interfaces.
     /// - Returns: The evidence, and whether it is another than before.
     /// - Throws: ``SysfsError`` when nothing of this network namespace can be read.
     package func look(rules: [InterfaceRule] = []) throws(SysfsError) -> (Observation, isNews: Bool) {
-        let start = self.clock.now()
+        let spent = self.processorTime()
+        let (reading, isSteady) = try self.read()
+        self.lastReading = reading
+        let observation = self.observation(of: reading, isSteady: isSteady, rules: rules)
+        let isNews = observation != self.lastShown
+        self.lastShown = observation
+        self.schedule.looked(at: self.clock.now(), cost: self.processorTime() - spent, foundChange: isNews)
+        return (observation, isNews)
+    }
+
+    private func read() throws(SysfsError) -> (NetworkReading, isSteady: Bool) {
         var reading = try self.reader.read()
         // Readings carry no time and no memory: equal ones are the same picture.
-        if reading != self.lastReading {
-            for _ in 1..<Self.attempts {
-                let again = try self.reader.read()
-                if again == reading { break }
-                reading = again
-            }
+        if reading == self.lastReading { return (reading, true) }
+        var isSteady = false
+        for _ in 1..<Self.attempts {
+            let former = reading
+            reading = try self.reader.read()
+            if reading == former { return (reading, true) }
+            // Containers may come and go without end, and do not matter.
+            isSteady = RouteChoice(reading).decidesLike(RouteChoice(former), for: self.representatives)
         }
-        let now = self.clock.now()
-        let observation = self.history.observe(reading, rules: rules, at: now)
-        let isNews = observation != self.last
-        self.last = observation
-        self.lastReading = reading
-        self.schedule.looked(from: start, to: now, foundChange: isNews)
-        return (observation, isNews)
+        return (reading, isSteady)
+    }
+
+    private func observation(of reading: NetworkReading, isSteady: Bool, rules: [InterfaceRule]) -> Observation {
+        if isSteady {
+            let observation = self.history.observe(reading, rules: rules, at: self.clock.now())
+            self.lastSteady = observation
+            return observation
+        }
+        if var observation = self.lastSteady {
+            observation.limitations.append(Self.unsteady)
+            return observation
+        }
+        // What may never have been is not to be remembered.
+        var history = self.history
+        var observation = history.observe(reading, rules: rules, at: self.clock.now())
+        observation.limitations.append(Self.unsteadyAtFirst)
+        return observation
     }
 }

@@ -13,7 +13,9 @@ struct SysfsTests {
     /// What one run of `netpath status` says.
     private func status(in lab: NetworkNamespace, _ configuration: String) throws -> JSONValue {
         let path = try Watched.write(configuration, in: lab)
-        return try JSONValue(json: lab.run("\(Watched.program) status --json --config \(path) || test $? -le 2"))
+        return try JSONValue(
+            json: lab.run("\(Watched.program) status --json --config \(path) || test $? -le 2 -o $? -eq 69")
+        )
     }
 
     /// What both backends say when each is asked alone; asked again while the kernel has not settled.
@@ -138,6 +140,33 @@ struct SysfsTests {
         try self.expectAgreement(in: lab, "routed")
         let tunnel = try lab.addTunnel("tun0", addresses: ["10.8.0.2/24"])
         try lab.addDefaultRoute(through: tunnel)
+        try self.expectAgreement(in: lab, "routed")
+    }
+
+    /// A throw ends the search of its table, and the kernel goes on with the next rule.
+    @Test func agreesOnThrowingRoutes() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24", "2001:db8::2/64"])
+        try lab.ip("route add throw default")
+        try self.expectAgreement(in: lab, "noRoute")
+        try lab.ip("-6 route add throw default")
+        try self.expectAgreement(in: lab, "noRoute")
+        try lab.addDefaultRoute(via: "192.0.2.1", through: wan, options: "table 100")
+        try lab.ip("rule add table 100 priority 40000")
+        // It cannot see the other table, but that something is there.
+        #expect(try self.status(in: lab, Self.netlink).reason == "routed")
+        #expect(try self.status(in: lab, Self.sysfs)["status"] == .null)
+    }
+
+    /// The file names no tables, and shows these between the main and the local one, whose number is 255.
+    @Test(arguments: [511, 767, 4095])
+    func tablesThatShareThePlaceOfTheLocalOneAreNotTheMainOne(_ number: Int) throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["2001:db8::2/64"])
+        try lab.addDefaultRoute(via: "2001:db8::1", through: wan, options: "table \(number)")
+        try self.expectAgreement(in: lab, "noRoute")
+        try lab.addDefaultRoute(via: "2001:db8::1", through: wan)
+        try lab.ip("-6 route flush table \(number)")
         try self.expectAgreement(in: lab, "routed")
     }
 

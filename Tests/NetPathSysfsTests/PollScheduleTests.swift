@@ -14,7 +14,7 @@ import Testing
         #expect(schedule.next == nil)
         var now: Int64 = 0
         func look(_ foundChange: Bool) -> Int64 {
-            schedule.looked(from: self.time(now), to: self.time(now), foundChange: foundChange)
+            schedule.looked(at: self.time(now), cost: .zero, foundChange: foundChange)
             let next = schedule.next?.nanoseconds ?? 0
             defer { now = next / 1_000_000 }
             return next / 1_000_000 - now
@@ -26,19 +26,25 @@ import Testing
 
     @Test func pauseBetweenLooksThatAreAskedFor() {
         var schedule = PollSchedule(slow: .seconds(2), fast: .milliseconds(200))
-        schedule.looked(from: self.time(0), to: self.time(10), foundChange: true)
+        schedule.looked(at: self.time(10), cost: .milliseconds(10), foundChange: true)
         #expect(schedule.earliest == self.time(60))
     }
 
-    @Test func lookingTakesATenthOfTheTimeAtMost() {
+    @Test func lookingTakesATenthOfAProcessorAtMost() {
         var schedule = PollSchedule(slow: .seconds(2), fast: .milliseconds(200))
-        schedule.looked(from: self.time(0), to: self.time(300), foundChange: true)
+        schedule.looked(at: self.time(300), cost: .milliseconds(300), foundChange: true)
         #expect(schedule.next == self.time(3300))
+    }
+
+    @Test func nothingMakesItBlindForMoreThanAFewIntervals() {
+        var schedule = PollSchedule(slow: .seconds(1), fast: .milliseconds(200))
+        schedule.looked(at: self.time(0), cost: .seconds(60), foundChange: true)
+        #expect(schedule.next == self.time(3000))
     }
 
     @Test func fastIsNeverSlowerThanSlow() {
         var schedule = PollSchedule(slow: .milliseconds(100), fast: .seconds(5))
-        schedule.looked(from: self.time(0), to: self.time(0), foundChange: true)
+        schedule.looked(at: self.time(0), cost: .zero, foundChange: true)
         #expect(schedule.next == self.time(100))
     }
 }

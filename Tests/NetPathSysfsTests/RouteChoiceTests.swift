@@ -49,8 +49,11 @@ import Testing
     @Test func rejectionsAndAbsence() {
         var reading = self.reading
         #expect(RouteChoice(reading).answer(to: self.ipv4) == .noRoute)
-        reading.addRoute(metric: 5, through: nil, rejecting: .blackhole)
+        reading.addRoute(metric: 5, through: nil)
         reading.addRoute(via: "192.0.2.1", metric: 9, through: "wan0")
+        #expect(RouteChoice(reading).isRefused(self.ipv4))
+        #expect(RouteChoice(reading).answer(to: self.ipv4) == .unknown)
+        reading.refusals[self.ipv4] = .rejected(.blackhole)
         #expect(RouteChoice(reading).answer(to: self.ipv4) == .rejected(.blackhole))
         #expect(RouteChoice(reading).defaultRoute(to: self.ipv4, through: reading.interfaces[0]) == nil)
     }

@@ -15,7 +15,7 @@ import Testing
         #expect(table.entries.map(\.metric) == [0, 50, 100, 900, 1000])
         #expect(table.entries[1].gateway == IPAddress("192.0.2.9"))
         #expect(table.entries.map(\.interface) == ["v0", "v0", "v0", nil, nil])
-        #expect(table.entries.map(\.rejection) == [nil, nil, nil, .unreachable, .blackhole])
+        #expect(table.entries.map(\.isRefusal) == [false, false, false, true, true])
     }
 
     @Test func cutIPv4TableIsKnownToBeOne() throws {
@@ -60,9 +60,26 @@ import Testing
         #expect(table.entries == [])
     }
 
+    /// 511 and 767 are 255 modulo 256, as the local table is.
+    @Test(arguments: [ProcTexts.other, ProcTexts.other + ProcTexts.other, ProcTexts.other + ProcTexts.null])
+    func tablesBetweenTheMainAndTheLocalOneAreNotTaken(_ between: String) throws {
+        let empty = ProcTexts.line(ProcTexts.padded("fe8"), 64, metric: 256, flags: 1, "v0") + ProcTexts.null
+        let without = try #require(ipv6Table(empty + between + ProcTexts.local))
+        #expect(without.entries == [])
+        let table = try #require(ipv6Table(ProcTexts.other + ProcTexts.main + ProcTexts.null + ProcTexts.local))
+        #expect(table.entries.map(\.interface) == ["v0", "v1"])
+    }
+
+    @Test func whichTableIsTheMainOneIsNotGuessed() {
+        #expect(ipv6Table(ProcTexts.other + ProcTexts.null + ProcTexts.local) == nil)
+        // Without an address nothing is sent.
+        #expect(ipv6Table(ProcTexts.other + ProcTexts.null + ProcTexts.local, hasAddresses: false) == RouteTable())
+        #expect(ipv6Table(ProcTexts.null + ProcTexts.null + ProcTexts.local) == RouteTable())
+    }
+
     @Test func tablesWithoutRoutesAreTables() throws {
         let table = try #require(
-            ipv6Table(ProcTexts.other + ProcTexts.null + ProcTexts.null + ProcTexts.null + ProcTexts.local)
+            ipv6Table(ProcTexts.null + ProcTexts.null + ProcTexts.null + ProcTexts.null + ProcTexts.local)
         )
         #expect(table.entries == [])
     }
@@ -78,7 +95,7 @@ import Testing
             + ProcTexts.line(ProcTexts.padded(""), 0, metric: 700, flags: 0x0020_0200, "lo")
         let table = try #require(ipv6Table(lines + ProcTexts.local))
         #expect(table.entries.map(\.isAdvertised) == [true, false])
-        #expect(table.entries.map(\.rejection) == [nil, .unreachable])
+        #expect(table.entries.map(\.isRefusal) == [false, true])
         #expect(table.entries.map(\.interface) == ["v0", nil])
     }
 

@@ -58,11 +58,15 @@ struct NetworkReading: Hashable {
     /// nil when the table cannot be read, or not in time.
     var ipv4Routes: RouteTable?
     var ipv6Routes: RouteTable?
+    /// What becomes of packets whose route refuses them, where a program was told so that connects.
+    var refusals: [IPAddress: RouteAnswer] = [:]
     /// Interfaces whose routes the kernel ignores while they have no carrier (`ignore_routes_with_linkdown`).
     var ignoredWithoutCarrier: [AddressFamily: Set<String>] = [:]
     var sessions = PPPoESessions()
     var dnsServers: [DNSServer]?
     var limitations: [String] = []
+
+    func interface(_ index: UInt32) -> InterfaceReading? { self.interfaces.first { $0.index == index } }
 
     func routes(_ family: AddressFamily) -> RouteTable? {
         family == .ipv4 ? self.ipv4Routes : self.ipv6Routes
@@ -70,5 +74,27 @@ struct NetworkReading: Hashable {
 
     func addresses(_ family: AddressFamily) -> [UInt32: [InterfaceAddress]]? {
         family == .ipv4 ? self.ipv4Addresses : self.ipv6Addresses
+    }
+}
+
+extension NetworkReading {
+    /// Tells whether an IPv6 route leads to the network of an address of the interface it goes through; nil where there
+    /// is no such address.
+    ///
+    /// Those of a VRF do not count: their routes are in its table.
+    var recognizesOwnNetworks: ((RouteEntry) -> Bool)? {
+        guard let addresses = self.ipv6Addresses else { return nil }
+        var indices: [String: UInt32] = [:]
+        for interface in self.interfaces
+        where addresses[interface.index] != nil && !interface.isLoopback && interface.controllerIndex == nil
+            && interface.nature.kind != "vrf"
+        { indices[interface.name] = interface.index }
+        guard !indices.isEmpty else { return nil }
+        return { entry in
+            guard entry.gateway == nil, let index = entry.interface.flatMap({ indices[$0] }) else { return false }
+            return addresses[index]?.contains { address in
+                address.prefix.length == entry.destination.length && address.prefix.contains(entry.destination.address)
+            } ?? false
+        }
     }
 }

@@ -27,7 +27,7 @@ struct RouteChoice {
         {
             return .unknown
         }
-        if let rejection = best.rejection { return .rejected(rejection) }
+        if best.isRefusal { return self.reading.refusals[destination] ?? .unknown }
         let legs = candidates.prefix { candidate in
             candidate == best || (best.sharesPackets && candidate.sharesPackets && candidate.isRival(of: best))
         }.compactMap(self.leg)
@@ -35,6 +35,24 @@ struct RouteChoice {
         guard let first = legs.first else { return .unknown }
         let source = self.source(for: destination.family, through: first)
         return .route(Route(legs: legs, source: source, metric: best.metric, table: RouteTable.number))
+    }
+
+    /// Whether the route of a packet refuses it, which tells neither how nor whether another table may be asked.
+    func isRefused(_ destination: IPAddress) -> Bool {
+        guard let table = self.reading.routes(destination.family) else { return false }
+        return self.candidates(for: destination, in: table).first?.isRefusal == true
+    }
+
+    /// Whether two readings say the same of what becomes of packets, and of the interfaces and addresses they use.
+    func decidesLike(_ other: RouteChoice, for destinations: [IPAddress]) -> Bool {
+        destinations.allSatisfy { destination in
+            let answer = self.answer(to: destination)
+            guard answer == other.answer(to: destination) else { return false }
+            guard case .route(let route) = answer else { return true }
+            return route.legs.allSatisfy {
+                self.reading.interface($0.interfaceIndex) == other.reading.interface($0.interfaceIndex)
+            }
+        }
     }
 
     private func absence(of destination: IPAddress, in table: RouteTable) -> RouteAnswer {
@@ -46,7 +64,7 @@ struct RouteChoice {
     func defaultRoute(to destination: IPAddress, through interface: InterfaceReading) -> InterfaceRoute? {
         guard let table = self.reading.routes(destination.family),
             let best = self.candidates(for: destination, in: table, through: interface.name).first,
-            best.rejection == nil, interface.hasCarrier != false
+            !best.isRefusal, interface.hasCarrier != false
         else { return nil }
         return InterfaceRoute(
             family: destination.family,
@@ -64,7 +82,7 @@ struct RouteChoice {
     ) -> [RouteEntry] {
         let ignored = self.reading.ignoredWithoutCarrier[destination.family] ?? []
         let candidates = table.entries.enumerated().filter { _, entry in
-            guard entry.covers(destination), name == nil || entry.interface == name || entry.rejection != nil else {
+            guard entry.covers(destination), name == nil || entry.interface == name || entry.isRefusal else {
                 return false
             }
             guard let interface = entry.interface, ignored.contains(interface) else { return true }
@@ -129,7 +147,7 @@ struct RouteChoice {
 extension RouteEntry {
     /// Whether the kernel would send to either of two routes.
     func isRival(of other: RouteEntry) -> Bool {
-        self.destination == other.destination && self.metric == other.metric && self.rejection == nil
+        self.destination == other.destination && self.metric == other.metric && !self.isRefusal
     }
 }
 

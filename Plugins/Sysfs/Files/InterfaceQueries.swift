@@ -2,9 +2,10 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPath
 import NetPathSystem
 
-/// What the kernel says of the interfaces of this process's network namespace, whatever is mounted on `/sys`.
+/// What the kernel says of this process's network namespace, whatever is mounted on `/sys`.
 protocol InterfaceQuerying {
     /// The index of the interface of a name; nil when there is none.
     func index(of name: String) -> UInt32?
@@ -20,6 +21,8 @@ protocol InterfaceQuerying {
     func ipv4Addresses() -> [(label: String, address: UInt32)]?
     /// The mask of an IPv4 address.
     func ipv4Mask(label: String, address: UInt32) -> UInt32?
+    /// What becomes of packets that a route of the main table refuses.
+    func refusal(of destination: IPAddress) -> RouteAnswer
 }
 
 /// Asks through the requests of `netdevice(7)`, which know nothing of netlink.

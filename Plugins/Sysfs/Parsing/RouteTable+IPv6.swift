@@ -9,16 +9,34 @@ extension RouteTable {
     private static let isAdvertised: UInt64 = 0x40000
     private static let ipv6Null: UInt32 = .max
 
-    /// Reads `/proc/net/ipv6_route`; nil when it is not such a table, or only the beginning of one.
+    /// One of the tables that the file shows.
+    private struct Part {
+        var entries: [RouteEntry] = []
+        var holdsOwnNetwork = false
+    }
+
+    /// Reads `/proc/net/ipv6_route`; nil when it is not such a table, or only the beginning of one, and when it does not
+    /// show which of its tables is the main one.
     ///
     /// The file shows all tables of the kernel one after the other and names none. Every table ends with its default
-    /// routes, or with a line that stands for their absence, so that it can be taken apart. The local table comes last
-    /// (its number, 255, has the highest of the hash values the kernel goes by), and the main one, 254, before it.
-    init?(ipv6 text: Span<UInt8>, isComplete: Bool, covering addresses: [IPAddress]) {
+    /// routes, or with a line that stands for their absence, so that it can be taken apart. They come in the order of
+    /// their numbers modulo 256, of those that are equal the newest first (`fib6_link_table`, net/ipv6/ip6_fib.c): the
+    /// local one, 255, is the last, the main one, 254, comes before it, and between the two come 511, 767 and so on.
+    ///
+    /// - Parameters:
+    ///   - text: The text of the file.
+    ///   - isComplete: Whether that is all of it.
+    ///   - addresses: The addresses that are asked about.
+    ///   - isOwnNetwork: Whether a route leads to the network of an address of the interface it goes through, which the
+    ///     kernel adds to the main table; nil where there is no such address.
+    init?(
+        ipv6 text: Span<UInt8>,
+        isComplete: Bool,
+        covering addresses: [IPAddress],
+        isOwnNetwork: ((RouteEntry) -> Bool)? = nil
+    ) {
         guard isComplete else { return nil }
-        var main: [RouteEntry] = []
-        var last: [RouteEntry] = []
-        var tables = 0
+        var parts: [Part] = []
         // The metric of the default route in the line before; nil after any other line.
         var formerDefault: UInt32?
         var scanner = LineScanner()
@@ -27,17 +45,25 @@ extension RouteTable {
             let isDefault = entry.destination.length == 0
             let isNull = isDefault && entry.metric == Self.ipv6Null
             let continues = formerDefault.map { isDefault && !isNull && $0 <= entry.metric && $0 != Self.ipv6Null }
-            if tables == 0 || continues == false {
-                tables += 1
-                main = last
-                last = []
-            }
+            if parts.isEmpty || continues == false { parts.append(Part()) }
+            let last = parts.count - 1
             formerDefault = isDefault ? entry.metric : nil
-            if !isNull, addresses.contains(where: entry.covers) { last.append(entry) }
+            if !isNull, addresses.contains(where: entry.covers) { parts[last].entries.append(entry) }
+            if let isOwnNetwork, !parts[last].holdsOwnNetwork { parts[last].holdsOwnNetwork = isOwnNetwork(entry) }
         }
-        // A kernel without policy routing has one table for everything.
-        self.entries = tables < 2 ? last : main
+        guard let main = Self.main(among: parts, hasOwnNetworks: isOwnNetwork != nil) else { return nil }
+        self.entries = main
         self.isComplete = true
+    }
+
+    private static func main(among parts: [Part], hasOwnNetworks: Bool) -> [RouteEntry]? {
+        let beforeLocal = parts.dropLast()
+        // A kernel without policy routing has one table for everything.
+        guard let nearest = beforeLocal.last else { return parts.last?.entries ?? [] }
+        if let main = beforeLocal.last(where: \.holdsOwnNetwork) { return main.entries }
+        let isCertain = beforeLocal.count == 1 || beforeLocal.allSatisfy { $0.entries == nearest.entries }
+        // Without an address nothing can be sent, whichever it is.
+        return isCertain || !hasOwnNetworks ? nearest.entries : nil
     }
 
     private static func ipv6Entry(_ scanner: inout LineScanner, _ text: Span<UInt8>) -> RouteEntry? {
@@ -62,7 +88,7 @@ extension RouteTable {
         )
         if flags & Self.rejects != 0 {
             entry.interface = nil
-            entry.rejection = .unreachable
+            entry.isRefusal = true
         }
         entry.isAdvertised = flags & Self.isAdvertised != 0
         entry.sharesPackets = entry.gateway != nil && !entry.isAdvertised

@@ -11,8 +11,8 @@ struct RouteEntry: Hashable {
     var metric: UInt32
     /// The interface; nil when the route refuses packets.
     var interface: String?
-    /// How it refuses packets, as far as the table tells.
-    var rejection: RouteRejection?
+    /// Whether it takes no packets; how it refuses them, and whether another table may be asked, does not show.
+    var isRefusal = false
     /// Whether several such routes share the packets (IPv6 shows each next hop as a route of its own).
     var sharesPackets = false
     /// Whether it came with a router advertisement (RTF_ADDRCONF).
@@ -86,12 +86,12 @@ extension RouteTable {
             metric: metric
         )
         if text.isWord("*", at: name) {
-            // Unreachable and prohibit look the same; a blackhole, and a throw, have no flag.
-            entry.rejection = flags & Self.rejects == 0 ? .blackhole : .unreachable
+            // Unreachable and prohibit have the flag, blackhole and throw have none.
+            entry.isRefusal = true
         } else {
             guard let name = text.interfaceName(name) else { return nil }
             entry.interface = name
-            entry.rejection = flags & Self.rejects == 0 ? nil : .unreachable
+            entry.isRefusal = flags & Self.rejects != 0
         }
         return entry
     }

@@ -174,9 +174,7 @@ extension Table {
             Scenario(
                 "the default route says throw, and there is nowhere else to look",
                 netlink: .no(.noRoute),
-                sysfs: .no(.routeRejects),
                 probe: .unanswered,
-                why: "procfs shows a throw and a blackhole alike",
                 change: { try $0.lab.ip("route replace throw default") }
             ),
             Scenario(

@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import NetPath
 
 @testable import NetPathSysfs
 
@@ -52,6 +53,8 @@ final class FakeQueries: InterfaceQuerying {
     }
 
     var cards: [String: Card] = [:]
+    /// What a program is told that connects to where a route refuses packets.
+    var refusal = RouteAnswer.unknown
     /// Called before each question: the world changes while somebody looks at it.
     var onQuestion: (String) -> Void = { _ in }
 
@@ -75,4 +78,5 @@ final class FakeQueries: InterfaceQuerying {
     func hasLink(_ name: String) -> Bool? { self.card(name)?.hasLink }
     func ipv4Addresses() -> [(label: String, address: UInt32)]? { [] }
     func ipv4Mask(label: String, address: UInt32) -> UInt32? { nil }
+    func refusal(of destination: IPAddress) -> RouteAnswer { self.refusal }
 }

@@ -83,7 +83,14 @@ func ipv4Table(_ text: String, isComplete: Bool = true) -> RouteTable? {
     return RouteTable(ipv4: octets.span, isComplete: isComplete, covering: internet)
 }
 
-func ipv6Table(_ text: String, isComplete: Bool = true) -> RouteTable? {
+/// Reads a table of a host whose v0 has link-local addresses, and so a route to their network, or that has none.
+func ipv6Table(_ text: String, isComplete: Bool = true, hasAddresses: Bool = true) -> RouteTable? {
     let octets = Array(text.utf8)
-    return RouteTable(ipv6: octets.span, isComplete: isComplete, covering: internet)
+    let isOwnNetwork = { (entry: RouteEntry) in entry.interface == "v0" && entry.destination.address.isLinkLocal }
+    return RouteTable(
+        ipv6: octets.span,
+        isComplete: isComplete,
+        covering: internet,
+        isOwnNetwork: hasAddresses ? isOwnNetwork : nil
+    )
 }

@@ -50,7 +50,6 @@ extension NetworkReading {
         via gateway: String? = nil,
         metric: UInt32 = 0,
         through name: String?,
-        rejecting rejection: RouteRejection? = nil,
         shares: Bool = false
     ) {
         guard let address = IPAddress(prefix) else { return }
@@ -59,7 +58,7 @@ extension NetworkReading {
             gateway: gateway.flatMap { IPAddress($0) },
             metric: metric,
             interface: name,
-            rejection: rejection,
+            isRefusal: name == nil,
             sharesPackets: shares
         )
         if address.family == .ipv4 {
