@@ -59,8 +59,9 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     public var interfaceType: InterfaceType?
     /// The next hop; nil when there is none.
     public var gateway: IPAddress?
-    /// Whether that next hop answers on the link, as far as the kernel knows: false when it drops packets through it;
-    /// nil when nobody knows. See `Gateway.answers`.
+    /// Whether that next hop answers on the link, as `Gateway.answers` says.
+    ///
+    /// False when the kernel drops packets through it; nil when nobody knows.
     public var gatewayAnswers: Bool?
     /// The address of this machine that they would carry; nil when unknown.
     public var source: IPAddress?

@@ -42,6 +42,24 @@ struct Budgets {
         try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
     }
 
+    /// While packets flow, the entry of a healthy gateway goes stale, is asked about and answers again, for ever.
+    @Test func aHealthyGatewayWakesNobody() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        try lab.addFarAddress("192.0.2.1/24", behind: wan)
+        try lab.loseGatewaysSoon(of: "wan0", "ipv4")
+        try lab.keepSending(to: "9.0.0.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try self.waitForQuiet(watched.monitor)
+        let before = try watched.monitor.contextSwitches()
+        let changes = try lab.run("timeout 60 ip monitor neigh dev wan0 | head -n 6")
+        let switches = try watched.monitor.contextSwitches() - before
+        print("the gateway's entry changed \(changes.split(separator: "\n").count) times: \(switches) context switches")
+        #expect(changes.split(separator: "\n").count == 6)
+        #expect(switches == 0)
+    }
+
     /// Asserted of the program that NETPATH_BINARY names, which is optimised; not of one that was built with the tests.
     @Test func statusCostsAboutWhatIPCosts() throws {
         let lab = try NetworkNamespace()

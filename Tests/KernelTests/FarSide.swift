@@ -61,3 +61,30 @@ extension NetworkNamespace {
         )
     }
 }
+
+/// A gateway of which the kernel finds out soon.
+extension NetworkNamespace {
+    /// Makes the kernel ask again soon whether a neighbour that is used is still there, and believe soon that it is not.
+    func loseGatewaysSoon(of interface: String, _ family: String) throws {
+        let settings = [
+            "base_reachable_time_ms": 500, "delay_first_probe_time": 1, "retrans_time_ms": 100, "ucast_solicit": 1,
+        ]
+        for (name, value) in settings { try self.setParameter("net/\(family)/neigh/\(interface)/\(name)", to: value) }
+    }
+
+    /// Sends a datagram to each host five times a second, for two minutes.
+    func keepSending(to hosts: String...) throws {
+        for host in hosts {
+            try self.run(
+                """
+                perl -MIO::Socket::IP -e '
+                    for (1..600) {
+                        my $s = IO::Socket::IP->new(Proto => "udp", PeerHost => "\(host)", PeerPort => 9);
+                        $s and send($s, "x", 0);
+                        select(undef, undef, undef, 0.2);
+                    }' >/dev/null 2>&1 &
+                """
+            )
+        }
+    }
+}

@@ -13,8 +13,8 @@ struct Neighbour: Hashable {
 /// What a message about an entry of the neighbour table says.
 struct NeighbourUpdate: Hashable {
     var neighbour: Neighbour
-    /// Whether it answers: false when it was asked for its link-layer address and did not (NUD_FAILED); nil while it is
-    /// being asked, and when the entry is gone.
+    /// Whether it answers: false when it was asked for its link-layer address and did not (NUD_FAILED, or a second
+    /// question); nil while it is asked the first time, and when the entry is gone.
     var answers: Bool?
     /// Whether it says that it is a router (RFC 4861 section 4.4).
     var isRouter: Bool
@@ -34,12 +34,14 @@ extension NeighbourUpdate {
             let address = message.attribute(Int(NDA_DST), headerLength: Self.headerLength)?.address
         else { return nil }
         self.neighbour = Neighbour(interfaceIndex: index, address: address)
-        self.answers = message.type == RTM_NEWNEIGH ? Self.answers(Int32(state)) : nil
+        let probes = message.attribute(Int(NDA_PROBES), headerLength: Self.headerLength)?.uint32 ?? 0
+        self.answers = message.type == RTM_NEWNEIGH ? Self.answers(Int32(state), probes) : nil
         self.isRouter = Int32(flags) & NTF_ROUTER != 0
     }
 
-    private static func answers(_ state: Int32) -> Bool? {
-        if state & NUD_FAILED != 0 { return false }
+    private static func answers(_ state: Int32, _ probes: UInt32) -> Bool? {
+        // While packets keep coming the kernel asks a failed one again, three times within three seconds.
+        if state & NUD_FAILED != 0 || (state & NUD_INCOMPLETE != 0 && probes > 1) { return false }
         // What the kernel sends packets to without asking first (NUD_VALID) but for links that need no asking.
         return state & (NUD_REACHABLE | NUD_STALE | NUD_DELAY | NUD_PROBE | NUD_PERMANENT) != 0 ? true : nil
     }

@@ -78,8 +78,9 @@ final class TunnelLookup {
         self.watched = Watched()
         self.lastAnswer.removeAll()
         // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
-        guard representatives.contains(where: { $0.leads(into: table.mayBeTunnel) })
-            || rules().contains(where: { $0.isTunnel == true })
+        guard
+            representatives.contains(where: { $0.leads(into: table.mayBeTunnel) })
+                || rules().contains(where: { $0.isTunnel == true })
         else { return self.lastAnswer }
         let rules = rules()
         var pending: [UInt32] = []

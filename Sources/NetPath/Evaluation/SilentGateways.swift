@@ -40,10 +40,10 @@ extension AssessedEvidence {
         gateways.filter { $0.answers == false }.map { gateway in
             let name = self.name(gateway.interfaceIndex)
             let ports = self.byIndex[gateway.interfaceIndex]?.membersWithoutCarrier ?? []
-            let where_ = ports.isEmpty ? "" : ", and the cable of \(ports.joined(separator: " and "))"
+            let cables = ports.isEmpty ? "" : ", and the cable of \(ports.joined(separator: " and "))"
             return """
                 Look whether the router \(gateway.address) is switched on, and whether \(name) is connected to its \
-                network\(where_): `ip neighbour show dev \(shellWord(name))` lists who answers
+                network\(cables): `ip neighbour show dev \(shellWord(name))` lists who answers
                 """
         }
     }

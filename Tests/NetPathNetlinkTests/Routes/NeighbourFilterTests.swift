@@ -116,6 +116,20 @@ import Testing
         #expect(gone == NeighbourUpdate(neighbour: neighbour, answers: nil, isRouter: false))
     }
 
+    /// Valid entries answer, what is being asked (NUD_INCOMPLETE) does not yet, and NUD_NOARP needs no asking.
+    @Test(arguments: [(0x01, nil), (0x02, true), (0x04, true), (0x08, true), (0x10, true), (0x40, nil), (0x80, true)])
+    func statesThatAnswer(state: UInt16, answers: Bool?) {
+        let message = NeighbourMessage(address: .fixture("192.0.2.1"), state: state)
+        #expect(self.read(message.octets)?.answers == answers)
+    }
+
+    @Test func whoIsAskedASecondTimeDidNotAnswerTheFirst() {
+        let answers = (0...3 as ClosedRange<UInt8>).map { probes in
+            self.read(NeighbourMessage(address: .fixture("192.0.2.1"), state: 0x01, probes: probes).octets)?.answers
+        }
+        #expect(answers == [nil, nil, false, false])
+    }
+
     @Test func othersAreNone() {
         var octets = NeighbourMessage(address: .fixture("192.0.2.1")).octets
         #expect(self.read(octets) != nil)
@@ -140,6 +154,25 @@ import Testing
         #expect(watch.addresses == [self.first.address])
         #expect(watch.apply(NeighbourUpdate(neighbour: self.first, answers: true, isRouter: false)) == true)
         #expect(watch.silent.isEmpty)
+    }
+
+    @Test func whetherAGatewayAnswers() {
+        var watch = GatewayWatch()
+        #expect(watch.use([self.first]) == [self.first])
+        func apply(_ answers: Bool?) -> Bool {
+            watch.apply(NeighbourUpdate(neighbour: self.first, answers: answers, isRouter: false))
+        }
+        #expect(watch.answers(self.first) == nil)
+        #expect(apply(nil) == false)
+        #expect(apply(true) == true)
+        #expect(apply(true) == false, "nothing new")
+        #expect(watch.answers(self.first) == true)
+        #expect(apply(false) == true)
+        // Asked once more, or forgotten, which is no answer.
+        #expect(apply(nil) == true, "the kernel may come back to it")
+        #expect(watch.answers(self.first) == false)
+        watch.forget(self.first.interfaceIndex)
+        #expect(watch.answers(self.first) == nil)
     }
 
     @Test func aRouteThatComesAndGoesIsNoNews() {

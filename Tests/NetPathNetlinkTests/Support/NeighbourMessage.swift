@@ -11,8 +11,10 @@ struct NeighbourMessage {
     /// NUD_REACHABLE.
     var state: UInt16 = 0x02
     var flags: UInt8 = 0
+    /// How often it was asked (NDA_PROBES).
+    var probes: UInt8 = 0
 
-    /// The message with its headers; NDA_LLADDR comes last as in the kernel.
+    /// The message with its headers; in the kernel's order.
     var octets: [UInt8] {
         let family: UInt8 = self.address.family == .ipv4 ? 2 : 10
         let header: [UInt8] =
@@ -20,6 +22,7 @@ struct NeighbourMessage {
         return kernelMessage(
             self.type,
             header + kernelAttribute(1, self.address.octets) + kernelAttribute(2, [2, 0, 0, 0, 0, 1])
+                + kernelAttribute(4, [self.probes, 0, 0, 0])
         )
     }
 }

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+import Testing
+
+/// What the configuration says of gateways that do not answer.
+@Suite struct GatewayInfluenceTests {
+    private func load(_ text: String) throws -> LoadedConfiguration {
+        try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))
+    }
+
+    @Test func required() throws {
+        #expect(try self.load("backends: [{type: netlink}]").settings.evaluation.gateways == .advisory)
+        let probe = "{type: tcpProbe, targets: [\"192.0.2.1:1\"]}"
+        let probed = try self.load("backends: [{type: netlink}, \(probe)]\nmerge: {gateways: required}")
+        #expect(probed.settings.evaluation.gateways == .required)
+        #expect(probed.warnings.isEmpty)
+        let unprobed = try self.load("backends: [{type: netlink}]\nmerge: {gateways: required}")
+        #expect(unprobed.warnings.count == 1)
+        #expect(unprobed.warnings.first?.description.hasPrefix("t:2:19: warning: 'merge.gateways' leaves it") == true)
+    }
+}
