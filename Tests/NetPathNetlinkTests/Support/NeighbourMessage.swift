@@ -22,7 +22,7 @@ struct NeighbourMessage {
         return kernelMessage(
             self.type,
             header + kernelAttribute(1, self.address.octets) + kernelAttribute(2, [2, 0, 0, 0, 0, 1])
-                + kernelAttribute(4, [self.probes, 0, 0, 0])
+                + (self.probes > 0 ? kernelAttribute(4, [self.probes, 0, 0, 0]) : [])
         )
     }
 }
