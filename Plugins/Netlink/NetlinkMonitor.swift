@@ -49,11 +49,13 @@ public struct NetlinkMonitor: PathMonitor {
         self.options = options
     }
 
-    /// Watches until cancelled, on a thread of its own.
+    /// Watches until cancelled, on a thread of its own; where it is asked once, reads and reports on the caller's.
     ///
     /// - Parameter context: What the coordinator offers for the duration of the call.
     /// - Throws: When the system grants no netlink socket or takes it away, with the reason.
     public func run(_ context: MonitorContext) async throws {
+        // It takes about a millisecond; another thread would only have to be waited for.
+        if context.asksOnce { return try NetlinkSession(options: self.options, context: context).begin() }
         let mailbox = try Mailbox()
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -76,7 +78,7 @@ public struct NetlinkMonitor: PathMonitor {
             let started = BackgroundThread.start {
                 continuation.resume(
                     with: Result {
-                        try NetlinkSession(options: options, mailbox: mailbox, context: context).run()
+                        try NetlinkSession(options: options, context: context).run(mailbox)
                     }
                 )
             }

@@ -10,11 +10,11 @@ extension NetlinkSession {
     /// How many datagrams are read before what they changed is reported: a storm that never ends must not silence us.
     static let drainLimit = 4096
 
-    func drainEvents() throws {
+    func drain(_ events: NetlinkSocket) throws {
         var wasOverrun = false
         var count = 0
         drain: while wasOverrun || count < Self.drainLimit {
-            switch self.events.receiveBatch(self.apply) {
+            switch events.receiveBatch(self.apply) {
             case .messages(let some):
                 count += some
                 if some < NetlinkSocket.batchSize { break drain }

@@ -13,13 +13,13 @@ import NetPathSystem
 final class NetlinkSession {
     let options: NetlinkMonitor.Options
     let context: MonitorContext
-    let mailbox: Mailbox
-    let events: NetlinkSocket
+    /// Tells of changes; nil where nobody wants to hear of them.
+    let events: NetlinkSocket?
     let queries: KernelQueries
     let lookup: RouteLookup
     let tunnels: TunnelLookup
     let resolverFile: ResolverFile
-    let radioSwitches: RadioSwitches
+    let radioSwitches: RadioSwitches?
     let clockWatcher: FileDescriptor?
 
     var table = LinkTable()
@@ -55,11 +55,11 @@ final class NetlinkSession {
     ///
     /// - Throws: ``NetlinkError`` when the system grants no netlink socket. Everything else that is missing becomes a
     ///   limitation, and the monitor runs with what is left.
-    init(options: NetlinkMonitor.Options, mailbox: Mailbox, context: MonitorContext) throws {
+    init(options: NetlinkMonitor.Options, context: MonitorContext) throws {
+        let watches = !context.asksOnce
         self.options = options
         self.context = context
-        self.mailbox = mailbox
-        self.events = try NetlinkSocket()
+        self.events = watches ? try NetlinkSocket() : nil
         self.queries = try KernelQueries()
         let packet = Flow.ofPrograms(to: IPAddress(ipv6: 0))
         let lookup = RouteLookup(
@@ -77,13 +77,15 @@ final class NetlinkSession {
         )
         self.questions = options.representatives.map { RouteLookup.Question(lookup.packet.with(\.destination, $0)) }
         self.representatives = options.representatives.map { RepresentativeRoute(to: $0, .unknown) }
-        self.resolverFile = ResolverFile(path: options.resolvConf, runtime: options.runtime)
-        self.radioSwitches = RadioSwitches(path: options.radioSwitches)
-        self.clockWatcher = SystemCalls.clockWatcher()
-        self.events.setNonBlocking()
-        self.events.setReceiveBuffer(bytes: options.receiveBuffer)
-        self.attachFilter()
-        self.joinGroups()
+        self.resolverFile = ResolverFile(path: options.resolvConf, runtime: options.runtime, isWatched: watches)
+        self.radioSwitches = watches ? RadioSwitches(path: options.radioSwitches) : nil
+        self.clockWatcher = watches ? SystemCalls.clockWatcher() : nil
+        if let events {
+            events.setNonBlocking()
+            events.setReceiveBuffer(bytes: options.receiveBuffer)
+            self.attachFilter()
+            self.joinGroups(events)
+        }
         self.noteLimitations()
     }
 
@@ -91,6 +93,7 @@ final class NetlinkSession {
 
     /// Tells the kernel which events to pass, where that has changed.
     func attachFilter() {
+        guard let events else { return }
         let interests = EventFilter.Interests(
             destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives)
                 .union(self.nameServers.addresses),
@@ -100,16 +103,16 @@ final class NetlinkSession {
         )
         guard interests != self.interests else { return }
         self.interests = interests
-        let error = self.events.attach(EventFilter(interests))
+        let error = events.attach(EventFilter(interests))
         if error != 0 {
             // Rather woken for every event than deaf for those that the former filter does not pass.
-            self.events.detachFilter()
+            events.detachFilter()
             self.context.log(.warning, NetlinkError("filter events in the kernel", error).description)
         }
     }
 
-    func joinGroups() {
-        for group in EventGroup.all where self.events.join(group.number) != 0 && group.isNeeded {
+    func joinGroups(_ events: NetlinkSocket) {
+        for group in EventGroup.all where events.join(group.number) != 0 && group.isNeeded {
             self.missesGroups = true
             self.limit(
                 "the kernel refuses events about \(group.name); everything is read again every \(Self.pollInterval)"
@@ -121,7 +124,7 @@ final class NetlinkSession {
         if !FileAccess.exists("\(self.options.sysfs)/class/net") {
             self.limit("there is no \(self.options.sysfs)/class/net; Wi-Fi and cellular interfaces are not told apart")
         }
-        if self.resolverFile.fileDescriptor == nil {
+        if !self.context.asksOnce, self.resolverFile.fileDescriptor == nil {
             self.limit("the system grants no file watcher; changes of \(self.options.resolvConf) are not noticed")
         }
         for family in self.lookup.unsupportedFamilies {
@@ -140,25 +143,32 @@ final class NetlinkSession {
     /// How often everything is read where the kernel refuses events.
     static let pollInterval: Duration = .seconds(2)
 
-    /// Watches until the mailbox says stop.
+    /// Reads everything, and reports it.
     ///
-    /// - Throws: ``NetlinkError`` when the event socket does not work any more.
-    func run() throws {
+    /// - Throws: ``NetlinkError`` when the kernel does not answer.
+    func begin() throws {
         self.offerResolver()
         try self.readEverything()
         self.report(even: true)
+    }
+
+    /// Watches until the mailbox says stop.
+    ///
+    /// - Throws: ``NetlinkError`` when the event socket does not work any more.
+    func run(_ mailbox: Mailbox) throws {
+        try self.begin()
         while true {
             let ready = SystemCalls.poll(
                 [
-                    self.mailbox.fileDescriptor, self.events.fileDescriptor,
+                    mailbox.fileDescriptor, self.events?.fileDescriptor ?? -1,
                     self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1,
-                    self.radioSwitches.fileDescriptor ?? -1,
+                    self.radioSwitches?.fileDescriptor ?? -1,
                 ],
                 timeout: self.timeout()
             )
             var isAsked = false
             if ready[0] {
-                let requests = self.mailbox.take()
+                let requests = mailbox.take()
                 if requests.stop { return }
                 if let watched = requests.watched {
                     self.watchedHosts = watched
@@ -166,13 +176,13 @@ final class NetlinkSession {
                 }
                 isAsked = requests.refresh
             }
-            if ready[1] { try self.drainEvents() }
+            if ready[1], let events { try self.drain(events) }
             if ready[2], self.resolverFile.drain() { self.readNameServers() }
             if ready[3], self.hasSlept() {
                 self.suspensions += 1
                 isAsked = true
             }
-            if ready[4], self.radioSwitches.drain() { self.table.doubtRadioSwitches() }
+            if ready[4], self.radioSwitches?.drain() == true { self.table.doubtRadioSwitches() }
             if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
                 self.stale.insertDecisions()

@@ -72,6 +72,7 @@ public struct SysfsMonitor: PathMonitor {
             }
             noted = observation.limitations
             if isNews || isAsked { context.report(observation) }
+            if context.asksOnce { return }
             let schedule = session.schedule
             if let next = schedule.next { await Self.wait(until: next, or: refresh, context.clock) }
             if let earliest = schedule.earliest { try? await context.clock.sleep(until: earliest) }

@@ -26,7 +26,7 @@ package final class HostWatch: Sendable {
     private let coordinator: PathCoordinator
     private let host: NetworkHost
     private let names: NameService
-    private let files: ResolverFiles
+    private let files: ResolverFiles?
     private let zones: @Sendable (String) -> UInt32?
     private let state = Mutex(State())
 
@@ -36,13 +36,13 @@ package final class HostWatch: Sendable {
     ///   - host: What to follow.
     ///   - coordinator: Who is asked.
     ///   - names: Looks names up.
-    ///   - files: Tells when names may be looked up otherwise.
+    ///   - files: Tells when names may be looked up otherwise; nil for who asks once.
     ///   - zones: Returns the index of the interface that the zone of an address names now.
     package init(
         _ host: NetworkHost,
         on coordinator: PathCoordinator,
         names: NameService = .shared,
-        files: ResolverFiles = .shared,
+        files: ResolverFiles? = .shared,
         zones: @escaping @Sendable (String) -> UInt32? = { AddressZone.interface($0) }
     ) {
         self.host = host
@@ -61,7 +61,7 @@ package final class HostWatch: Sendable {
         case .address(let address, _): addresses = [address]
         case .name:
             addresses = []
-            let files = self.files.listen { [weak self] in self?.refresh() }
+            let files = self.files?.listen { [weak self] in self?.refresh() }
             self.state.withLock { state in
                 state.resolution = HostResolution()
                 state.files = files
@@ -86,7 +86,7 @@ package final class HostWatch: Sendable {
             return (state.routes.take(), state.files.take(), state.timer.take(), state.delivery.removeAll())
         }
         routes?.cancel()
-        if let files { self.files.remove(files) }
+        if let files { self.files?.remove(files) }
         timer?.task.cancel()
         for subscriber in subscribers { subscriber.onStop?() }
     }

@@ -44,6 +44,22 @@ struct CommandLineTests {
         #expect(try self.exit("--field status", in: lab) == 0)
     }
 
+    /// Who only asks does without what tells of changes; to close that takes longer than to ask.
+    @Test func whoeverAsksOnceWatchesNoFiles() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        // Outside a user namespace of its own the limit would be the machine's.
+        guard try lab.run("awk '{ print $3 }' /proc/self/uid_map") == "1\n" else { return }
+        try lab.setParameter("user/max_inotify_instances", to: 0)
+        let program = try Watched.program
+        #expect(try lab.run("\(program) backends --json").contains("the system grants no file watcher"))
+        for command in ["status", "explain", "reach 192.0.2.9", "compare"] {
+            let output = try lab.run("\(program) \(command) --json 2>&1")
+            #expect(output.contains(#""schema":1"#))
+            #expect(!output.contains("file watcher"), "\(command)")
+        }
+    }
+
     @Test func limitsEndTheWatch() throws {
         let lab = try NetworkNamespace()
         #expect(try self.exit("watch --count 1", in: lab) == 0)

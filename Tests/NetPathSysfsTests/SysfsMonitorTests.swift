@@ -16,13 +16,14 @@ import Testing
         let refresh: AsyncStream<Void>.Continuation
         let task: Task<Void, any Error>
 
-        init(_ options: SysfsMonitor.Options) {
+        init(_ options: SysfsMonitor.Options, asksOnce: Bool = false) {
             let (observations, report) = AsyncStream.makeStream(of: Observation.self)
             let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
             let context = MonitorContext(
                 clock: SystemMonotonicClock(),
                 refreshRequests: requests,
                 watchedAddresses: AsyncStream { $0.finish() },
+                asksOnce: asksOnce,
                 report: { report.yield($0) },
                 offer: { _ in },
                 log: { _, _ in }
@@ -34,6 +35,18 @@ import Testing
                 try await SysfsMonitor(options).run(context)
             }
         }
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func whoeverIsAskedOnceReportsAndReturns() async throws {
+        let running = Running(.init(), asksOnce: true)
+        try await running.task.value
+        var count = 0
+        for await observation in running.observations {
+            #expect(observation.interfaces != nil)
+            count += 1
+        }
+        #expect(count == 1)
     }
 
     @Test(.timeLimit(.minutes(5)))

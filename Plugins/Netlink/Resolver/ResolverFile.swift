@@ -11,18 +11,19 @@ final class ResolverFile {
     private let runtime: String
     private let watcher: FileWatcher?
 
-    /// Starts to watch a file.
+    /// Names a file, and starts to watch it.
     ///
     /// - Parameters:
     ///   - path: The resolver's configuration file.
     ///   - runtime: The folder in which running programs keep their files.
-    init(path: String, runtime: String) {
+    ///   - isWatched: Whether anybody wants to hear of changes.
+    init(path: String, runtime: String, isWatched: Bool = true) {
         self.path = path
         self.runtime = runtime
-        self.watcher = FileWatcher(paths: [path])
+        self.watcher = isWatched ? FileWatcher(paths: [path]) : nil
     }
 
-    /// The descriptor to poll; nil when the system grants no watcher.
+    /// The descriptor to poll; nil when the file is not watched, or the system grants no watcher.
     var fileDescriptor: Int32? { self.watcher?.fileDescriptor }
 
     /// Reads the name servers; nil when the file cannot be read.

@@ -32,6 +32,8 @@ struct CoordinatorStateMachine: Sendable {
     var opinions: [BackendOpinion] = []
     var settings: CoordinatorSettings
     var startedAt: MonotonicTime?
+    /// Whether a backend that has reported may end.
+    private(set) var asksOnce = false
     /// The number of inputs so far: tells what came first where the clock does not.
     var inputs: UInt64 = 0
     /// The number of changes of opinions so far.
@@ -66,9 +68,10 @@ struct CoordinatorStateMachine: Sendable {
 
     // MARK: Inputs
 
-    mutating func start(now: MonotonicTime) -> [Action] {
+    mutating func start(once: Bool = false, now: MonotonicTime) -> [Action] {
         precondition(self.startedAt == nil, "a coordinator starts once")
         self.startedAt = now
+        self.asksOnce = once
         self.inputs += 1
         return self.supervise(now: now)
     }
@@ -111,8 +114,9 @@ struct CoordinatorStateMachine: Sendable {
     ) -> [Action] {
         guard let index = self.position(of: id) else { return [] }
         self.inputs += 1
-        switch self.members[index].supervision.ended(generation: generation, jitter: jitter, now: now) {
-        case .ofAnotherRun, .asRequested: return []
+        let mayEnd = self.asksOnce && error == nil
+        switch self.members[index].supervision.ended(generation: generation, mayEnd: mayEnd, jitter: jitter, now: now) {
+        case .ofAnotherRun, .asRequested, .done: return []
         case .startAgain: return self.run(index, now: now)
         case .failed:
             let error = error ?? "ended although nobody asked it to"
@@ -120,6 +124,9 @@ struct CoordinatorStateMachine: Sendable {
             return [.warn(backend: id, "\(error); it will be started again")] + failure + self.settle(now: now)
         }
     }
+
+    /// Whether a backend was asked once, and has answered and ended.
+    func isDone(_ id: Int) -> Bool { self.position(of: id).map { self.members[$0].supervision.isDone } ?? false }
 
     /// Asks every running backend to read everything again.
     mutating func refresh(now: MonotonicTime) -> [Action] {

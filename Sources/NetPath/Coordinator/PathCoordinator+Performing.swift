@@ -34,7 +34,13 @@ extension PathCoordinator {
                 case .publish(let published): state.delivery.publish(published)
                 case .run(let id, let generation):
                     state.links[id] = state.backends[id].map { backend in
-                        self.link(backend, id, generation: generation, watched: state.watched.all)
+                        self.link(
+                            backend,
+                            id,
+                            generation: generation,
+                            watched: state.watched.all,
+                            asksOnce: state.machine.asksOnce
+                        )
                     }
                 case .cancel(let id):
                     if let resolver = state.links[id]?.resolver.take() {
@@ -98,7 +104,8 @@ extension PathCoordinator {
         _ backend: Backend,
         _ id: Int,
         generation: Int,
-        watched: Set<IPAddress>
+        watched: Set<IPAddress>,
+        asksOnce: Bool
     ) -> BackendLink {
         let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (addresses, watchedContinuation) = AsyncStream.makeStream(
@@ -110,6 +117,7 @@ extension PathCoordinator {
             clock: self.clock,
             refreshRequests: requests,
             watchedAddresses: addresses,
+            asksOnce: asksOnce,
             report: { [weak self] observation in
                 self?.perform { state, now in
                     state.machine.report(backend: id, generation: generation, observation: observation, now: now)
@@ -144,14 +152,16 @@ extension PathCoordinator {
         // Kept until the lock is free: what a resolver does when it is released is not ours.
         var link: BackendLink?
         self.perform { state, now in
-            link = state.links.removeValue(forKey: id)
-            return state.machine.ended(
+            let actions = state.machine.ended(
                 backend: id,
                 generation: generation,
                 error: failure,
                 jitter: .random(in: 0..<1),
                 now: now
             )
+            // The resolver of one that was asked once goes on answering.
+            if !state.machine.isDone(id) { link = state.links.removeValue(forKey: id) }
+            return actions
         }
         _ = link
     }

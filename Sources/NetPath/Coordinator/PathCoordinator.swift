@@ -66,11 +66,14 @@ public final class PathCoordinator: Sendable {
     // MARK: Lifetime
 
     /// Starts the backends; a second call does nothing.
-    public func start() {
+    ///
+    /// - Parameter once: Whether each backend is asked for the present state only (``MonitorContext/asksOnce``). One that
+    ///   returns after it has reported stays healthy, and its word stands.
+    public func start(once: Bool = false) {
         self.perform { state, now in
             guard !state.hasStarted, !state.isStopped else { return [] }
             state.hasStarted = true
-            return state.machine.start(now: now)
+            return state.machine.start(once: once, now: now)
         }
     }
 

@@ -30,6 +30,8 @@ struct Supervision: Sendable {
         case failed
         /// It was cancelled; it is started again later, or not at all.
         case asRequested
+        /// It has said all that was asked for.
+        case done
         /// It was cancelled and is needed again already.
         case startAgain
     }
@@ -53,6 +55,7 @@ struct Supervision: Sendable {
         case running(Run)
         case ending(Run, since: MonotonicTime, isOverdue: Bool, then: Afterwards)
         case waiting(until: MonotonicTime)
+        case done
     }
 
     private var phase = Phase.idle
@@ -64,11 +67,13 @@ struct Supervision: Sendable {
     var isRunning: Bool { if case .running = self.phase { true } else { false } }
     /// Whether nothing runs, ends or is going to be started.
     var isIdle: Bool { if case .idle = self.phase { true } else { false } }
+    /// Whether the last run has said all that was asked for.
+    var isDone: Bool { if case .done = self.phase { true } else { false } }
     /// Whether a run, cancelled or not, has yet to end.
     var hasRun: Bool {
         switch self.phase {
         case .running, .ending: true
-        case .idle, .waiting: false
+        case .idle, .waiting, .done: false
         }
     }
 
@@ -78,7 +83,7 @@ struct Supervision: Sendable {
     /// When silence has lasted too long.
     var silenceDeadline: MonotonicTime? {
         switch self.phase {
-        case .idle, .waiting: nil
+        case .idle, .waiting, .done: nil
         case .running(let run):
             if let silentSince = run.silentSince {
                 silentSince + Self.wedgedLimit
@@ -98,7 +103,7 @@ struct Supervision: Sendable {
         case .ending(let run, let since, let isOverdue, _):
             self.phase = .ending(run, since: since, isOverdue: isOverdue, then: .start)
             return nil
-        case .idle, .waiting:
+        case .idle, .waiting, .done:
             self.generation += 1
             self.phase = .running(Run(since: now))
             return self.generation
@@ -110,7 +115,7 @@ struct Supervision: Sendable {
         self.attempt = 0
         switch self.phase {
         case .idle: return false
-        case .waiting:
+        case .waiting, .done:
             self.phase = .idle
             return false
         case .running(let run):
@@ -137,11 +142,21 @@ struct Supervision: Sendable {
         self.phase = .running(run)
     }
 
-    /// Takes the end of a run; `jitter` is a random number in 0..<1.
-    mutating func ended(generation: Int, jitter: Double, now: MonotonicTime) -> End {
+    /// Takes the end of a run.
+    ///
+    /// - Parameters:
+    ///   - generation: The run.
+    ///   - mayEnd: Whether it may end when it has spoken.
+    ///   - jitter: A random number in 0..<1.
+    ///   - now: The present moment.
+    /// - Returns: What it means.
+    mutating func ended(generation: Int, mayEnd: Bool = false, jitter: Double, now: MonotonicTime) -> End {
         guard generation == self.generation else { return .ofAnotherRun }
         switch self.phase {
-        case .idle, .waiting: return .ofAnotherRun
+        case .idle, .waiting, .done: return .ofAnotherRun
+        case .running(let run) where mayEnd && run.hasSpoken:
+            self.phase = .done
+            return .done
         case .running(let run):
             self.wait(after: run, jitter: jitter, now: now)
             return .failed
@@ -161,7 +176,7 @@ struct Supervision: Sendable {
     mutating func judge(now: MonotonicTime) -> Finding? {
         guard let deadline = self.silenceDeadline, deadline <= now else { return nil }
         switch self.phase {
-        case .idle, .waiting: return nil
+        case .idle, .waiting, .done: return nil
         case .running(var run):
             if run.silentSince != nil {
                 self.phase = .ending(run, since: now, isOverdue: false, then: .backoff)

@@ -24,6 +24,12 @@ public struct MonitorContext: Sendable {
     /// out (``InterfaceRelevance``). New ones come with a refresh request. Callable from any thread.
     public var interfaceRules: [InterfaceRule] { self.rules() }
 
+    /// Whether somebody asks for the present state only, and not for its changes.
+    ///
+    /// A backend may return once it has reported in full, which is no failure then, and should open nothing that tells of
+    /// changes: to close it may take the kernel longer than the whole answer. What it offered must go on answering.
+    public let asksOnce: Bool
+
     private let reporter: @Sendable (Observation) -> Void
     private let acceptor: @Sendable (any RouteResolver) -> Void
     private let routeNotice: @Sendable () -> Void
@@ -35,6 +41,7 @@ public struct MonitorContext: Sendable {
         clock: any MonotonicClock,
         refreshRequests: AsyncStream<Void>,
         watchedAddresses: AsyncStream<Set<IPAddress>>,
+        asksOnce: Bool = false,
         report: @escaping @Sendable (Observation) -> Void,
         offer: @escaping @Sendable (any RouteResolver) -> Void,
         routesChanged: @escaping @Sendable () -> Void = {},
@@ -44,6 +51,7 @@ public struct MonitorContext: Sendable {
         self.clock = clock
         self.refreshRequests = refreshRequests
         self.watchedAddresses = watchedAddresses
+        self.asksOnce = asksOnce
         self.reporter = report
         self.acceptor = offer
         self.routeNotice = routesChanged
@@ -58,7 +66,8 @@ public struct MonitorContext: Sendable {
         self.reporter(observation)
     }
 
-    /// Offers to answer what the kernel would do with a packet to any address, for as long as the backend runs.
+    /// Offers to answer what the kernel would do with a packet to any address, for as long as the backend runs; where it
+    /// is asked once, also afterwards.
     public func offer(_ resolver: any RouteResolver) {
         self.acceptor(resolver)
     }

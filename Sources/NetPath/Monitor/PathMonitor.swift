@@ -11,6 +11,7 @@
 /// - Report a full observation first, promptly (within 2 s), then one for every change.
 /// - Answer every refresh request within 1 s by reading everything again and reporting, even when nothing changed.
 /// - A fact that cannot be known is nil, and nil never means "no".
+/// - Where ``MonitorContext/asksOnce`` says so, the full observation is all, and the monitor may return after it.
 public protocol PathMonitor: Sendable {
     /// Watches until cancelled.
     ///

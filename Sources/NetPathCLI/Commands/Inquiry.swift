@@ -13,13 +13,22 @@ struct Inquiry: Sendable {
 
     /// Asks the backends of a configuration.
     ///
+    /// - Parameters:
+    ///   - configuration: Names the backends.
+    ///   - limit: How long to wait at most.
+    ///   - asWatching: Whether they open what tells of changes too, and say what they lack of it.
+    /// - Returns: What they said.
     /// - Throws: `SystemError` when the process may open no more files.
-    static func ask(_ configuration: LoadedConfiguration, limit: Duration) throws(SystemError) -> Inquiry {
+    static func ask(
+        _ configuration: LoadedConfiguration,
+        limit: Duration,
+        asWatching: Bool = false
+    ) throws(SystemError) -> Inquiry {
         let loop = try EventLoop()
         // What the backends complain about is part of the answer; only what is worse needs a message of its own.
         let log = ToolContext.current.log(from: LogThreshold(.error))
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
-        var inquiry = Self.ask(coordinator, on: loop, limit: limit)
+        var inquiry = Self.ask(coordinator, on: loop, limit: limit, asWatching: asWatching)
         inquiry.evaluation = configuration.evaluation
         return inquiry
     }
@@ -32,15 +41,21 @@ struct Inquiry: Sendable {
     ///   - coordinator: Runs the backends; not yet started.
     ///   - loop: The coordinator's executor.
     ///   - limit: How long to wait at most.
+    ///   - asWatching: Whether they open what tells of changes too, and say what they lack of it.
     /// - Returns: What they said.
-    static func ask(_ coordinator: PathCoordinator, on loop: EventLoop, limit: Duration) -> Inquiry {
+    static func ask(
+        _ coordinator: PathCoordinator,
+        on loop: EventLoop,
+        limit: Duration,
+        asWatching: Bool = false
+    ) -> Inquiry {
         let subscription = coordinator.subscribeOpinions { _ in loop.wakeUp.wake(.output) }
         defer {
             subscription.cancel()
             coordinator.stop()
         }
         let deadline = loop.now() + limit
-        coordinator.start()
+        coordinator.start(once: !asWatching)
         while !Self.isSettled(coordinator.opinions), loop.now() < deadline {
             _ = loop.turn(limit: deadline - loop.now())
         }

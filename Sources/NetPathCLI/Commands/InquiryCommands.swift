@@ -102,7 +102,7 @@ struct BackendsCommand: ToolCommand {
 
     func execute() throws -> ToolStatus {
         let configuration = try self.options.configuration()
-        let inquiry = try Inquiry.ask(configuration, limit: self.timeout.timeout.duration)
+        let inquiry = try Inquiry.ask(configuration, limit: self.timeout.timeout.duration, asWatching: true)
         inquiry.noteSilence()
         let inventory = inquiry.inventory(of: configuration, registry: ToolContext.current.registry)
         try self.options.write(inventory.document, or: inventory.screen)

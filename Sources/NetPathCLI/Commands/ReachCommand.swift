@@ -4,6 +4,7 @@
 import ArgumentParser
 import NetPath
 import NetPathConfiguration
+import NetPathSystem
 import Reachability
 
 /// `netpath reach`.
@@ -60,8 +61,8 @@ struct ReachCommand: ToolCommand {
         let log = ToolContext.current.log(from: LogThreshold(.error))
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         coordinator.subscribeOpinions { _ in loop.wakeUp.wake(.output) }
-        coordinator.start()
-        let host = HostWatch(target.host, on: coordinator)
+        coordinator.start(once: !self.watch)
+        let host = HostWatch(target.host, on: coordinator, files: self.watch ? .shared : nil)
         defer {
             host.end()
             coordinator.stop()

@@ -33,7 +33,7 @@ struct CoordinatorHarness {
     var health: [BackendHealth] { self.machine.opinions.map(\.report.health) }
     var elapsed: Duration { self.now - Self.origin }
 
-    mutating func start() { self.perform(self.machine.start(now: self.now)) }
+    mutating func start(once: Bool = false) { self.perform(self.machine.start(once: once, now: self.now)) }
 
     mutating func report(_ backend: Int, _ observation: Observation, generation: Int? = nil) {
         let generation = generation ?? self.generations[backend]

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+@testable import NetPath
+
+/// A coordinator that asks for the present state only.
+@Suite(.timeLimit(.minutes(5))) struct AskingOnceTests {
+    private let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"))
+
+    private static func harness(_ modes: BackendMode...) -> CoordinatorHarness {
+        var harness = CoordinatorHarness(modes: modes, settings: CoordinatorSettings())
+        harness.start(once: true)
+        return harness
+    }
+
+    @Test func whoeverHasReportedMayEnd() throws {
+        var harness = Self.harness(.active, .standby)
+        harness.report(0, self.online)
+        harness.end(0, nil)
+        #expect(harness.health == [.healthy, .standby])
+        #expect(try #require(harness.path).status == .satisfied)
+        #expect(harness.warnings.isEmpty)
+        #expect(harness.machine.nextDeadline == nil, "nothing is left to wait for")
+        harness.advance(by: .seconds(60))
+        harness.refresh()
+        #expect(harness.running.isEmpty, "nobody is started again")
+        #expect(harness.health == [.healthy, .standby])
+    }
+
+    @Test func whoeverEndedIsNotAskedAgain() {
+        var harness = Self.harness(.active, .active)
+        harness.report(0, self.online)
+        harness.end(0, nil)
+        harness.report(1, .noLink)
+        #expect(!harness.refreshed.contains(0))
+        #expect(harness.running == [1])
+        harness.advance(by: .seconds(10))
+        #expect(harness.health == [.healthy, .healthy])
+    }
+
+    @Test func toEndWithoutAWordIsAFailure() {
+        var harness = Self.harness(.active, .standby)
+        harness.end(0, nil)
+        #expect(harness.health == [.unhealthy, .starting])
+        #expect(harness.running == [1])
+    }
+
+    @Test func anErrorIsAFailure() {
+        var harness = Self.harness(.active, .standby)
+        harness.report(0, self.online)
+        harness.end(0, "broke")
+        #expect(harness.health == [.unhealthy, .starting])
+    }
+
+    @Test func whoeverWatchesFailsWhenItEnds() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.end(0, nil)
+        #expect(harness.health == [.unhealthy])
+    }
+
+    private struct Resolver: RouteResolver {
+        func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer { .noRoute }
+    }
+
+    /// Reports and offers what it is told to, and is done.
+    private struct Brief: PathMonitor {
+        let observation: Observation
+
+        func run(_ context: MonitorContext) async throws {
+            #expect(context.asksOnce)
+            context.offer(Resolver())
+            context.report(self.observation)
+        }
+    }
+
+    @Test func whatWasOfferedGoesOnAnswering() async throws {
+        let (brief, lasting) = (Brief(observation: self.online), ScriptedMonitor())
+        let coordinator = PathCoordinator(
+            backends: [Backend("brief", monitor: brief), Backend("lasting", monitor: lasting)],
+            clock: ManualClock()
+        )
+        coordinator.start(once: true)
+        // Only what the brief one said and did before it ended counts from here on.
+        try await lasting.waitForRun()
+        for await path in coordinator.latestPaths where path.status == .satisfied { break }
+        #expect(coordinator.route(to: .fixture("192.0.2.1")) == .noRoute)
+        try #require(lasting.context).report(.noLink)
+        #expect(coordinator.route(to: .fixture("192.0.2.1")) == .noRoute)
+        #expect(coordinator.opinions.map(\.report.health) == [.healthy, .healthy])
+    }
+}
