@@ -9,6 +9,7 @@ extension QueueCommands {
     /// `netpath queue retry`.
     package struct Retry: RequestCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "retry",
             abstract: "Try again now what waits for its time, is held or was given up.",
             discussion: """
                 What is named goes now, and the rest waits on; when it was held or given up, its attempts are \
@@ -36,6 +37,7 @@ extension QueueCommands {
     /// `netpath queue cancel`.
     package struct Cancel: RequestCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "cancel",
             abstract: "Take requests out of the queue, also those that are being sent.",
             discussion: "The exit status is 1 when there was none."
         )
@@ -66,6 +68,7 @@ extension QueueCommands {
     /// `netpath queue reset`.
     package struct Reset: RequestCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "reset",
             abstract: "Forget everything: what waits, what was given up, and the pause."
         )
 
@@ -85,6 +88,7 @@ extension QueueCommands {
     /// `netpath queue pause`.
     package struct Pause: RequestCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "pause",
             abstract: "Send nothing more until 'resume', whichever program sends; new requests are kept."
         )
 
@@ -96,7 +100,10 @@ extension QueueCommands {
 
     /// `netpath queue resume`.
     package struct Resume: RequestCommand {
-        package static let configuration = CommandConfiguration(abstract: "Send again after 'pause'.")
+        package static let configuration = CommandConfiguration(
+            commandName: "resume",
+            abstract: "Send again after 'pause'."
+        )
 
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions
@@ -107,6 +114,7 @@ extension QueueCommands {
     /// `netpath queue dead`.
     package struct Dead: ParsableCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "dead",
             abstract: "Look after the requests that were given up.",
             subcommands: [List.self, Requeue.self, Purge.self],
             defaultSubcommand: List.self
@@ -120,7 +128,10 @@ extension QueueCommands {
 
         /// `netpath queue dead list`.
         package struct List: RequestCommand {
-            package static let configuration = CommandConfiguration(abstract: "List them, and why.")
+            package static let configuration = CommandConfiguration(
+                commandName: "list",
+                abstract: "List them, and why."
+            )
 
             @OptionGroup package var file: QueueFileOption
             @OptionGroup(title: "Global options") package var options: RequestOptions
@@ -131,6 +142,7 @@ extension QueueCommands {
         /// `netpath queue dead requeue`.
         package struct Requeue: RequestCommand {
             package static let configuration = CommandConfiguration(
+                commandName: "requeue",
                 abstract: "Let them wait again, with their attempts forgotten.",
                 discussion: "Without an identifier all of them. The exit status is 1 when there was none."
             )
@@ -146,7 +158,10 @@ extension QueueCommands {
 
         /// `netpath queue dead purge`.
         package struct Purge: RequestCommand {
-            package static let configuration = CommandConfiguration(abstract: "Forget them.")
+            package static let configuration = CommandConfiguration(
+                commandName: "purge",
+                abstract: "Forget them."
+            )
 
             @OptionGroup package var file: QueueFileOption
             @OptionGroup(title: "Global options") package var options: RequestOptions

@@ -5,6 +5,8 @@ package import ArgumentParser
 
 /// `netpath queue`.
 package struct QueueCommands: ParsableCommand {
+    // Every command names itself: to make a name of a type's searches every conformance of the program, and that of
+    // these eleven took as long as the rest of the parsing, whatever command was meant.
     package static let configuration = CommandConfiguration(
         commandName: "queue",
         abstract: "Look after the requests that wait to be sent.",
@@ -24,6 +26,7 @@ package struct QueueCommands: ParsableCommand {
     /// `netpath queue list`.
     package struct List: RequestCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "list",
             abstract: "List what waits, in the order it was sent, and what each waits for."
         )
 
@@ -43,6 +46,7 @@ package struct QueueCommands: ParsableCommand {
     /// `netpath queue show`.
     package struct Show: RequestCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "show",
             abstract: "Show one request: its headers without secrets, its attempts, and what it waits for."
         )
 
@@ -57,7 +61,10 @@ package struct QueueCommands: ParsableCommand {
 
     /// `netpath queue stats`.
     package struct Stats: RequestCommand {
-        package static let configuration = CommandConfiguration(abstract: "Count the requests by their states.")
+        package static let configuration = CommandConfiguration(
+            commandName: "stats",
+            abstract: "Count the requests by their states."
+        )
 
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions
@@ -68,6 +75,7 @@ package struct QueueCommands: ParsableCommand {
     /// `netpath queue run`.
     package struct Run: RequestCommand {
         package static let configuration = CommandConfiguration(
+            commandName: "run",
             abstract: "Send what waits, for as long as the command runs.",
             discussion: """
                 Sends whenever there is a path, and sleeps while there is none. Of all programs that use a file one \
