@@ -3,7 +3,8 @@
 SWIFT ?= swift
 PREFIX ?= /usr/local
 # Compiling and linking (libnl, libyaml, libcurl, SQLite), and what the kernel tests run (ip, unshare, nsenter).
-PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev libcurl4-openssl-dev libsqlite3-dev pkg-config iproute2 util-linux procps
+PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev libcurl4-openssl-dev libsqlite3-dev pkg-config binutils iproute2 \
+    util-linux procps
 # What CI has besides, so that no test is skipped there.
 PACKAGES += $(EXTRA_PACKAGES)
 SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift Benchmarks/FirstPath Benchmarks/HostReach \
@@ -16,8 +17,12 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 # faster than code on a page of its own: the functions of an event come first, in the order that `make order` found.
 LAYOUT = -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --no-warn-symbol-ordering \
     -Xlinker --symbol-ordering-file=$(CURDIR)/Benchmarks/event-path.order
-RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib -Xswiftc -Osize $(LAYOUT) \
-    --product
+# Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a fifth of a start. A folder
+# with nothing but the archive has the linker take that; where there is no archive it takes the shared library.
+ARCHIVES = $(CURDIR)/.build/archives
+# Without a search path for libraries that begins in the program's own folder, where anybody may have put some.
+RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
+    -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(LAYOUT) --product
 
 .PHONY: run demo build build-measured test test-long bench bench-queue order lint format man scenarios install packages clean
 
@@ -31,10 +36,20 @@ demo: packages
 	$(SWIFT) build --product ExampleOfflineDemo
 	Examples/OfflineDemo/run
 
-# Leaves the programs at .build/release/netpath and netpath-queue beside it, the Swift runtime linked statically.
-build: packages
+# Leaves the programs at .build/release/netpath and netpath-queue beside it, the Swift runtime linked statically. Their
+# symbols lie beside them in .debug files, where debuggers and crash reports look for them.
+build: packages $(ARCHIVES)/libstdc++.a
 	$(RELEASE) netpath
 	$(RELEASE) netpath-queue
+	cd .build/release && for program in netpath netpath-queue; do \
+	    readelf -S $$program | grep -q gnu_debuglink && continue; \
+	    objcopy --only-keep-debug $$program $$program.debug && \
+	        objcopy --strip-all --add-gnu-debuglink=$$program.debug $$program || exit 1; \
+	done
+
+$(ARCHIVES)/libstdc++.a:
+	mkdir -p $(@D)
+	ln -sf "$$(clang -print-file-name=$(@F))" $@
 
 # What the kernel tests measure besides, optimised alike.
 build-measured: build
