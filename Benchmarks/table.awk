@@ -33,6 +33,10 @@ function pair(title, what, first, second, digits) {
         (what ", ratio", second) in median ? sprintf("%.2f×", median[what ", ratio", second]) \
             : ratio(median[what, second], median[what, first])
 }
+function once(title, who, limit) {
+    printf "| %s | %s | %s%s |\n", title, number(median["run us", who], 0),
+        ratio(median["run us", who], median["run us", "ip route get"]), limit
+}
 END {
     finish()
     print "| median | `netpath watch --json` | bare C listener | … that asks | GLib | `ip monitor` | netpath / bare |"
@@ -57,6 +61,12 @@ END {
     printf "| … in MiB, of which an empty command with the same libraries has %.1f | %.1f (at most 14) | | | | | %s |\n",
         floor, own, (floor > 0 ? sprintf("+%.1f MiB (at most 3)", own - floor) : "–")
     row("allocations per event", "allocations per event", 0)
+    print ""
+    print "| asked once, median | wall time, µs | beside `ip` |"
+    print "|---|---|---|"
+    once("`ip -j route get 9.0.0.1`", "ip route get", "")
+    once("`netpath -q`", "netpath -q", " (at most 6)")
+    once("`netpath --version`", "netpath --version", "")
     print ""
     print "| netpath, median | few | many | ratio |"
     print "|---|---|---|---|"
