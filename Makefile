@@ -17,12 +17,15 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 # faster than code on a page of its own: the functions of an event come first, in the order that `make order` found.
 LAYOUT = -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --no-warn-symbol-ordering \
     -Xlinker --symbol-ordering-file=$(CURDIR)/Benchmarks/event-path.order
-# Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a fifth of a start. A folder
+# Generic types are made by the functions that make them. To have the runtime make them from their names takes less room,
+# and a search for each conformance they need, at every start.
+TYPES = -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+# Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a sixth of a start. A folder
 # with nothing but the archive has the linker take that; where there is no archive it takes the shared library.
 ARCHIVES = $(CURDIR)/.build/archives
 # Without a search path for libraries that begins in the program's own folder, where anybody may have put some.
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
-    -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(LAYOUT) --product
+    -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) --product
 
 .PHONY: run demo build build-measured test test-long bench bench-queue order lint format man scenarios install packages clean
 

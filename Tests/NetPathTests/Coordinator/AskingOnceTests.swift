@@ -85,10 +85,9 @@ import Testing
             clock: ManualClock()
         )
         coordinator.start(once: true)
-        // Only what the brief one said and did before it ended counts from here on.
-        try await lasting.waitForRun()
-        for await path in coordinator.latestPaths where path.status == .satisfied { break }
+        while !coordinator.state.withLock({ $0.machine.isDone(0) }) { await Task.yield() }
         #expect(coordinator.route(to: .fixture("192.0.2.1")) == .noRoute)
+        try await lasting.waitForRun()
         try #require(lasting.context).report(.noLink)
         #expect(coordinator.route(to: .fixture("192.0.2.1")) == .noRoute)
         #expect(coordinator.opinions.map(\.report.health) == [.healthy, .healthy])
