@@ -45,6 +45,8 @@ final class NetlinkSession {
     var timeAsleep = SystemCalls.timeAsleep()
     var lastReport: Observation?
     var stale = Staleness.all
+    /// When the reading began whose result is reported next.
+    var readingSince: MonotonicTime
 
     /// The questions about the representative addresses, and behind them those about name servers.
     var questions: [RouteLookup.Question]
@@ -59,6 +61,7 @@ final class NetlinkSession {
         let watches = !context.asksOnce
         self.options = options
         self.context = context
+        self.readingSince = context.clock.now()
         self.events = watches ? try NetlinkSocket() : nil
         self.queries = try KernelQueries()
         let packet = Flow.ofPrograms(to: IPAddress(ipv6: 0))
@@ -166,6 +169,7 @@ final class NetlinkSession {
                 ],
                 timeout: self.timeout()
             )
+            self.readingSince = self.context.clock.now()
             var isAsked = false
             if ready[0] {
                 let requests = mailbox.take()
@@ -232,7 +236,7 @@ final class NetlinkSession {
         self.classifyNewcomers()
         self.askKernel()
         let outer = self.askAboutTunnels()
-        var observation = Observation(at: self.context.clock.now())
+        var observation = Observation(at: self.readingSince)
         var egress: [UInt32] = []
         for position in self.representatives.indices {
             guard case .route(let route) = self.representatives[position].answer else { continue }
@@ -257,6 +261,7 @@ final class NetlinkSession {
         let gateways = observation.namedGateways
         if self.watch(gateways) {
             self.stale = .all
+            self.readingSince = self.context.clock.now()
             return self.report(even: isUnchanged)
         }
         for gateway in gateways {

@@ -56,33 +56,42 @@ package final class SysfsSession {
     /// - Throws: ``SysfsError`` when nothing of this network namespace can be read.
     package func look(rules: [InterfaceRule] = []) throws(SysfsError) -> (Observation, isNews: Bool) {
         let spent = self.processorTime()
-        let (reading, isSteady) = try self.read()
+        let (reading, isSteady, since) = try self.read()
         self.lastReading = reading
-        let observation = self.observation(of: reading, isSteady: isSteady, rules: rules)
+        let observation = self.observation(of: reading, isSteady: isSteady, since: since, rules: rules)
         let isNews = observation != self.lastShown
         self.lastShown = observation
         self.schedule.looked(at: self.clock.now(), cost: self.processorTime() - spent, foundChange: isNews)
         return (observation, isNews)
     }
 
-    private func read() throws(SysfsError) -> (NetworkReading, isSteady: Bool) {
+    /// Reads until two readings in succession are the same; `since` is when the last one began.
+    private func read() throws(SysfsError) -> (NetworkReading, isSteady: Bool, since: MonotonicTime) {
+        var since = self.clock.now()
         var reading = try self.reader.read()
         // Readings carry no time and no memory: equal ones are the same picture.
-        if reading == self.lastReading { return (reading, true) }
+        if reading == self.lastReading { return (reading, true, since) }
         var isSteady = false
         for _ in 1..<Self.attempts {
             let former = reading
+            since = self.clock.now()
             reading = try self.reader.read()
-            if reading == former { return (reading, true) }
+            if reading == former { return (reading, true, since) }
             // Containers may come and go without end, and do not matter.
             isSteady = RouteChoice(reading).decidesLike(RouteChoice(former), for: self.representatives)
         }
-        return (reading, isSteady)
+        return (reading, isSteady, since)
     }
 
-    private func observation(of reading: NetworkReading, isSteady: Bool, rules: [InterfaceRule]) -> Observation {
+    private func observation(
+        of reading: NetworkReading,
+        isSteady: Bool,
+        since: MonotonicTime,
+        rules: [InterfaceRule]
+    ) -> Observation {
         if isSteady {
-            let observation = self.history.observe(reading, rules: rules, at: self.clock.now())
+            var observation = self.history.observe(reading, rules: rules, at: self.clock.now())
+            observation.observedAt = since
             self.lastSteady = observation
             return observation
         }
@@ -93,6 +102,7 @@ package final class SysfsSession {
         // What may never have been is not to be remembered.
         var history = self.history
         var observation = history.observe(reading, rules: rules, at: self.clock.now())
+        observation.observedAt = since
         observation.limitations.append(Self.unsteadyAtFirst)
         return observation
     }

@@ -6,6 +6,10 @@ extension CoordinatorStateMachine {
     /// Starts and ends backends as their modes say.
     mutating func supervise(now: MonotonicTime) -> [Action] {
         guard self.startedAt != nil else { return [] }
+        for index in self.members.indices {
+            let isIgnorant = self.opinions[index].isHealthy && !self.opinions[index].hasVoice
+            self.members[index].note(isIgnorant: isIgnorant, now: now)
+        }
         var actions: [Action] = []
         for index in self.members.indices {
             switch self.opinions[index].report.mode {
@@ -19,7 +23,7 @@ extension CoordinatorStateMachine {
                 let superiors = (0..<index).filter { position in
                     self.opinions[position].report.mode != .off && !(hasSeeing && self.opinions[position].onlyProbes)
                 }
-                if superiors.allSatisfy({ self.opinions[$0].report.health == .unhealthy }) {
+                if superiors.allSatisfy(self.isOfNoUse) {
                     actions += self.need(index, now: now)
                 } else if superiors.contains(where: { self.opinions[$0].hasVoice }) {
                     actions += self.release(index, health: .standby, now: now)
@@ -27,6 +31,11 @@ extension CoordinatorStateMachine {
             }
         }
         return actions
+    }
+
+    /// Whether a backend is broken, or well and knows nothing, and has been for longer than a first word may take.
+    private func isOfNoUse(_ index: Int) -> Bool {
+        self.opinions[index].report.health == .unhealthy || self.members[index].ignorance?.isLasting == true
     }
 
     /// Replaces backends and settings; those to keep that were there before keep running with their state.
@@ -46,6 +55,7 @@ extension CoordinatorStateMachine {
             zip(self.opinions, self.members).map { ($0.report.name, (opinion: $0, member: $1)) },
             uniquingKeysWith: { $1 }
         )
+        var hasSilenced = false
         var members: [CoordinatorMember] = []
         var opinions: [BackendOpinion] = []
         for (name, mode) in backends {
@@ -61,7 +71,8 @@ extension CoordinatorStateMachine {
                 if let (last, predecessor) = former[name], mode != .off, predecessor.record.hadVoice {
                     opinion.observation = last.observation
                     member.record.lastWord = predecessor.record.lastWord
-                    member.record.silencedAt = self.inputs
+                    member.record.silenced = VoiceRecord.Moment(input: self.inputs, time: now)
+                    hasSilenced = true
                 }
                 members.append(member)
                 opinions.append(opinion)
@@ -73,10 +84,16 @@ extension CoordinatorStateMachine {
         self.members = members
         self.opinions = opinions
         for index in self.members.indices {
-            self.members[index].evaluate(&self.opinions[index], policy: settings.evaluation, now: now)
+            self.members[index].evaluate(
+                &self.opinions[index],
+                policy: settings.evaluation,
+                input: self.inputs,
+                now: now
+            )
         }
-        // Those that keep running may have left out what the new rules speak of; those that start know them already.
-        let refreshed = hasNewRules ? self.refreshOthers(than: nil, now: now) : []
+        // Those that keep running may have left out what the new rules speak of, and may have to stand in for one that
+        // is replaced; those that start read everything anyway.
+        let refreshed = hasNewRules || hasSilenced ? self.refreshOthers(than: nil, now: now) : []
         return cancelled + refreshed + self.supervise(now: now) + self.settle(now: now)
     }
 

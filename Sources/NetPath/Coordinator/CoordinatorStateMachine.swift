@@ -45,6 +45,8 @@ struct CoordinatorStateMachine: Sendable {
     private var graceUntil: MonotonicTime?
     /// What the opinions come to, before required probes and damping.
     private var decided: Shared<NetworkPath>?
+    /// When the reading began that this is built on.
+    private var decidedBy: MonotonicTime?
     private var published: Shared<NetworkPath>?
     var path: NetworkPath? { self.published?.value }
 
@@ -93,6 +95,7 @@ struct CoordinatorStateMachine: Sendable {
             observation,
             as: &self.opinions[index],
             policy: self.settings.evaluation,
+            newest: self.decidedBy,
             input: self.inputs,
             now: now
         )
@@ -102,7 +105,21 @@ struct CoordinatorStateMachine: Sendable {
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
         // a refresh that says the same again must not be answered with another refresh.
         if concernsOthers { actions += self.refreshOthers(than: index, now: now) }
+        // Whoever comes back with something outdated is asked what there is now.
+        if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
         return actions
+    }
+
+    /// Subscribers are called on a backend's thread, within a call of its own.
+    mutating func held(backend id: Int, generation: Int) {
+        guard let index = self.position(of: id) else { return }
+        self.members[index].supervision.held(generation: generation)
+    }
+
+    /// The subscribers that were called on a backend's thread have returned.
+    mutating func released(backend id: Int, generation: Int, now: MonotonicTime) {
+        guard let index = self.position(of: id) else { return }
+        self.members[index].supervision.released(generation: generation, now: now)
     }
 
     mutating func ended(
@@ -155,9 +172,15 @@ struct CoordinatorStateMachine: Sendable {
             actions += self.judge(index, now: now)
             if let deadline = self.opinions[index].verdict?.reviseAt, deadline <= now {
                 self.opinionsVersion += 1
-                self.members[index].evaluate(&self.opinions[index], policy: self.settings.evaluation, now: now)
+                self.members[index].evaluate(
+                    &self.opinions[index],
+                    policy: self.settings.evaluation,
+                    input: self.inputs,
+                    now: now
+                )
             }
         }
+        if let due = self.ignoranceDeadline, due <= now { actions += self.supervise(now: now) }
         return actions + self.settle(now: now)
     }
 
@@ -172,10 +195,19 @@ struct CoordinatorStateMachine: Sendable {
     private var judgementDeadline: MonotonicTime? {
         var earliest = self.damper.deadline
         earliest.lower(to: self.firstPublicationDeadline)
+        earliest.lower(to: self.ignoranceDeadline)
         for index in self.members.indices {
             earliest.lower(to: self.members[index].supervision.silenceDeadline)
             earliest.lower(to: self.opinions[index].verdict?.reviseAt)
         }
+        return earliest
+    }
+
+    /// When somebody has known nothing for so long that those on standby may be called.
+    private var ignoranceDeadline: MonotonicTime? {
+        guard self.opinions.contains(where: { $0.report.health == .standby }) else { return nil }
+        var earliest: MonotonicTime?
+        for index in self.members.indices { earliest.lower(to: self.members[index].ignorance?.deadline) }
         return earliest
     }
 
@@ -205,7 +237,7 @@ struct CoordinatorStateMachine: Sendable {
 
     private mutating func fail(_ index: Int, _ error: String, now: MonotonicTime) -> [Action] {
         self.opinionsVersion += 1
-        let tookVoice = self.members[index].fail(error, as: &self.opinions[index], input: self.inputs)
+        let tookVoice = self.members[index].fail(error, as: &self.opinions[index], input: self.inputs, now: now)
         let actions = self.supervise(now: now)
         // Whoever takes over has to read everything anew first.
         return tookVoice ? actions + self.refreshOthers(than: index, now: now) : actions
@@ -213,11 +245,14 @@ struct CoordinatorStateMachine: Sendable {
 
     mutating func refreshOthers(than speaker: Int?, now: MonotonicTime) -> [Action] {
         var actions: [Action] = []
-        for index in self.members.indices where index != speaker && self.members[index].supervision.isRunning {
-            self.members[index].supervision.asked(now: now)
-            actions.append(.refresh(backend: self.members[index].id))
-        }
+        for index in self.members.indices where index != speaker { actions += self.refresh(index, now: now) }
         return actions
+    }
+
+    private mutating func refresh(_ index: Int, now: MonotonicTime) -> [Action] {
+        guard self.members[index].supervision.isRunning else { return [] }
+        self.members[index].supervision.asked(now: now)
+        return [.refresh(backend: self.members[index].id)]
     }
 
     /// Decides, damps and publishes.
@@ -228,8 +263,9 @@ struct CoordinatorStateMachine: Sendable {
         path.publishedAt = now
         let decided = Shared(path)
         self.decided = decided
+        self.decidedBy = path.observedAt
         let isWhole = self.settings.probes != .required
-        let next = isWhole ? decided : Shared(decided.value.requiringProbes(self.opinions))
+        let next = isWhole ? decided : Shared(decided.value.requiringProbes)
         let mayGoOut = self.damper.admits(
             next.value.status,
             published: self.published?.value.status,
@@ -251,7 +287,7 @@ struct CoordinatorStateMachine: Sendable {
             return Takeover(testimonies: self.testimonies, settings: self.settings, last: last, now: now).decide()
         }
         let strongest = self.members.indices.first {
-            self.members[$0].record.hadVoice && self.opinions[$0].seesInterfaces
+            self.members[$0].record.hadVoice && self.opinions[$0].seesPaths
         }
         // Without optional chaining, which copies the path each time.
         if let election = Election(self.opinions, policy: self.settings.merge, strongest: strongest),

@@ -10,7 +10,9 @@ public struct Damping: Hashable, Sendable {
     public var gain: Duration
     /// How long a worse status has to hold.
     public var loss: Duration
-    /// How long a status that keeps changing is held back at most; not less than `gain` and `loss`.
+    /// How long a status that keeps changing is held back at most.
+    ///
+    /// Less than the longer of ``gain`` and ``loss`` counts as that one, or it would never hold.
     public var maxWait: Duration
 
     /// Creates a damping; none unless told otherwise.
@@ -54,7 +56,7 @@ struct Damper: Sendable {
         let hold =
             status == published
             ? max(damping.gain, damping.loss) : status < published ? damping.loss : damping.gain
-        episode.due = min(episode.since + hold, episode.began + max(damping.maxWait, .zero))
+        episode.due = min(episode.since + hold, episode.began + max(damping.maxWait, damping.gain, damping.loss))
         guard episode.due > now else { return self.settle() }
         self.episode = episode
         self.deadline = status == published ? nil : episode.due

@@ -23,7 +23,13 @@ extension PathCoordinator {
         var resolvers: [any RouteResolver] = []
     }
 
-    func perform(_ input: (inout State, MonotonicTime) -> [CoordinatorStateMachine.Action]) {
+    /// One run of a backend, whose thread makes a call.
+    typealias Caller = (id: Int, generation: Int)
+
+    func perform(
+        calledBy caller: Caller? = nil,
+        _ input: (inout State, MonotonicTime) -> [CoordinatorStateMachine.Action]
+    ) {
         let deferred: Deferred = self.state.withLock { state in
             var deferred = Deferred()
             guard !state.isStopped else { return deferred }
@@ -63,14 +69,22 @@ extension PathCoordinator {
             return deferred
         }
         for continuation in deferred.refreshes { continuation.yield() }
-        self.deliver()
+        self.deliver(calledBy: caller)
         for warning in deferred.warnings { self.log(.warning, warning) }
     }
 
-    func deliver() {
+    /// Calls the subscribers, unless another thread is at it.
+    ///
+    /// - Parameter caller: The backend that has to wait for them.
+    func deliver(calledBy caller: Caller? = nil) {
         let (hasPaths, hasOpinions, hasRoutes) = self.state.withLock { state in
-            (state.delivery.claim(), state.opinionDelivery.claim(), state.routeDelivery.claim())
+            let claims = (state.delivery.claim(), state.opinionDelivery.claim(), state.routeDelivery.claim())
+            if let caller, claims.0 || claims.1 || claims.2 {
+                state.machine.held(backend: caller.id, generation: caller.generation)
+            }
+            return claims
         }
+        guard hasPaths || hasOpinions || hasRoutes else { return }
         if hasPaths {
             while let call = self.state.withLock({ $0.delivery.next() }) { call.handler(call.value) }
         }
@@ -79,6 +93,12 @@ extension PathCoordinator {
         }
         if hasRoutes {
             while let call = self.state.withLock({ $0.routeDelivery.next() }) { call.handler(call.value) }
+        }
+        guard let caller else { return }
+        self.state.withLock { state in
+            guard !state.isStopped else { return }
+            state.machine.released(backend: caller.id, generation: caller.generation, now: self.clock.now())
+            self.armTimer(&state)
         }
     }
 
@@ -119,12 +139,12 @@ extension PathCoordinator {
             watchedAddresses: addresses,
             asksOnce: asksOnce,
             report: { [weak self] observation in
-                self?.perform { state, now in
+                self?.perform(calledBy: (id, generation)) { state, now in
                     state.machine.report(backend: id, generation: generation, observation: observation, now: now)
                 }
             },
             offer: { [weak self] resolver in self?.offered(resolver, by: id, generation: generation) },
-            routesChanged: { [weak self] in self?.routesChanged() },
+            routesChanged: { [weak self] in self?.routesChanged(calledBy: (id, generation)) },
             interfaceRules: { [weak self] in
                 self?.state.withLock { $0.machine.settings.evaluation.interfaceRules } ?? []
             },
@@ -145,7 +165,7 @@ extension PathCoordinator {
             defer { state.links[id]?.resolver = resolver }
             return link.resolver
         }
-        self.routesChanged()
+        self.routesChanged(calledBy: (id, generation))
     }
 
     private func ended(_ id: Int, generation: Int, failure: String?) {

@@ -84,9 +84,9 @@ extension PathCoordinator {
         _ = self.state.withLock { $0.routeDelivery.remove(id) }
     }
 
-    func routesChanged() {
+    func routesChanged(calledBy caller: Caller) {
         self.state.withLock { $0.routeDelivery.publish(()) }
-        self.deliver()
+        self.deliver(calledBy: caller)
     }
 }
 

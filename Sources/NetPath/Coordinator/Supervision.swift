@@ -39,8 +39,16 @@ struct Supervision: Sendable {
     private struct Run: Sendable {
         let since: MonotonicTime
         var hasSpoken = false
-        var askedAt: MonotonicTime?
+        /// Since when a word is due; nil when none is.
+        var awaitedSince: MonotonicTime?
         var silentSince: MonotonicTime?
+        /// How many of the backend's calls are held up by subscribers.
+        var heldCalls = 0
+
+        init(since: MonotonicTime) {
+            self.since = since
+            self.awaitedSince = since
+        }
     }
 
     /// What follows when a cancelled run has ended.
@@ -80,19 +88,22 @@ struct Supervision: Sendable {
     /// When the next run is due.
     var restartDeadline: MonotonicTime? { if case .waiting(let until) = self.phase { until } else { nil } }
 
-    /// When silence has lasted too long.
+    /// When the run began that is under way; nil without one.
+    var runningSince: MonotonicTime? { if case .running(let run) = self.phase { run.since } else { nil } }
+
+    /// When silence has lasted too long; nil while the backend cannot speak, because a subscriber does not let it go on.
     var silenceDeadline: MonotonicTime? {
         switch self.phase {
         case .idle, .waiting, .done: nil
+        case .running(let run) where run.heldCalls > 0: nil
         case .running(let run):
             if let silentSince = run.silentSince {
                 silentSince + Self.wedgedLimit
-            } else if run.hasSpoken {
-                run.askedAt.map { $0 + Self.answerLimit }
             } else {
-                run.since + Self.firstWordLimit
+                run.awaitedSince.map { $0 + (run.hasSpoken ? Self.answerLimit : Self.firstWordLimit) }
             }
-        case .ending(_, let since, let isOverdue, _): isOverdue ? nil : since + Self.endLimit
+        case .ending(let run, let since, let isOverdue, _):
+            isOverdue || run.heldCalls > 0 ? nil : since + Self.endLimit
         }
     }
 
@@ -130,16 +141,49 @@ struct Supervision: Sendable {
     /// Takes a word; false when it is not one of the current run.
     mutating func spoke(generation: Int) -> Bool {
         // A run that ended or was cancelled may still have had a word on its way.
-        guard generation == self.generation, case .running(let run) = self.phase else { return false }
-        self.phase = .running(Run(since: run.since, hasSpoken: true))
+        guard generation == self.generation, case .running(var run) = self.phase else { return false }
+        run.hasSpoken = true
+        run.awaitedSince = nil
+        run.silentSince = nil
+        self.phase = .running(run)
         return true
     }
 
     /// Notes that the backend was asked to speak; an older question stays the one that counts.
     mutating func asked(now: MonotonicTime) {
-        guard case .running(var run) = self.phase, run.askedAt == nil else { return }
-        run.askedAt = now
+        guard case .running(var run) = self.phase, run.awaitedSince == nil else { return }
+        run.awaitedSince = now
         self.phase = .running(run)
+    }
+
+    /// Notes that subscribers are called on the backend's thread, which can say nothing until they return.
+    mutating func held(generation: Int) {
+        guard generation == self.generation else { return }
+        switch self.phase {
+        case .idle, .waiting, .done: return
+        case .running(var run):
+            run.heldCalls += 1
+            self.phase = .running(run)
+        case .ending(var run, let since, let isOverdue, let then):
+            run.heldCalls += 1
+            self.phase = .ending(run, since: since, isOverdue: isOverdue, then: then)
+        }
+    }
+
+    /// Notes that the subscribers have returned; the backend gets the whole time for what is asked of it.
+    mutating func released(generation: Int, now: MonotonicTime) {
+        guard generation == self.generation else { return }
+        switch self.phase {
+        case .idle, .waiting, .done: return
+        case .running(var run):
+            run.heldCalls -= 1
+            if run.awaitedSince != nil { run.awaitedSince = now }
+            if run.silentSince != nil { run.silentSince = now }
+            self.phase = .running(run)
+        case .ending(var run, _, let isOverdue, let then):
+            run.heldCalls -= 1
+            self.phase = .ending(run, since: now, isOverdue: isOverdue, then: then)
+        }
     }
 
     /// Takes the end of a run.

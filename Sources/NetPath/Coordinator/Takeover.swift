@@ -3,12 +3,18 @@
 
 /// What a backend said last, and when it lost its voice.
 struct VoiceRecord: Sendable {
+    /// A moment by the clock, and by the number of the input: that tells what came first where the clock does not.
+    struct Moment: Sendable {
+        var input: UInt64 = 0
+        var time = MonotonicTime(nanoseconds: 0)
+    }
+
     /// The last verdict it ever gave; nil when it never had one, or is not needed any more.
     var lastWord: Verdict?
-    /// The number of the input that brought its last word.
-    var spokenAt: UInt64 = 0
-    /// The number of the input that took its voice.
-    var silencedAt: UInt64 = 0
+    /// Which input brought its last word, and when the reading began that the word is about.
+    var read = Moment()
+    /// When it lost its voice.
+    var silenced = Moment()
 
     /// Whether it had a voice once.
     @inline(__always) var hadVoice: Bool { self.lastWord?.status != nil }
@@ -29,8 +35,8 @@ struct Testimony: Sendable {
 
     /// Whether it has a verdict that counts now.
     var hasVoice: Bool { self.opinion.hasVoice }
-    /// Whether it ever had an opinion of its own on interfaces.
-    var isStrong: Bool { self.record.hadVoice && self.opinion.seesInterfaces }
+    /// Whether it ever had an opinion of its own on paths.
+    var isStrong: Bool { self.record.hadVoice && self.opinion.seesPaths }
     /// Whether it gave a verdict once and cannot confirm or take it back now.
     var isSilenced: Bool { self.record.hadVoice && !self.hasVoice }
 
@@ -80,29 +86,32 @@ struct Takeover {
         return mayDecide ? election.path(credible) : last.held(by: opinions)
     }
 
-    /// Whether those who decide have spoken since the last silence began: what they said before may be outdated.
+    /// Whether those who decide have looked since the last silence began: what they saw before may be outdated.
     private func isConfirmed(_ election: Election) -> Bool {
         let deciders = self.settings.merge == .priority ? [election.winner] : election.voters
-        return deciders.allSatisfy(self.hasSpokenSinceTheSilence)
+        return deciders.allSatisfy(self.hasLookedSinceTheSilence)
     }
 
-    private func hasSpokenSinceTheSilence(_ position: Int) -> Bool {
-        let seesInterfaces = self.testimonies[position].opinion.seesInterfaces
+    /// Whether what a backend says was read, from the beginning, after the others lost their voice: a reading that was
+    /// under way then may be about the time before.
+    private func hasLookedSinceTheSilence(_ position: Int) -> Bool {
+        let seesPaths = self.testimonies[position].opinion.seesPaths
         let silenced = self.testimonies.indices.filter { other in
             // Whoever would not decide anyway keeps nobody waiting.
             self.testimonies[other].isSilenced
-                && self.testimonies[other].opinion.seesInterfaces == seesInterfaces
+                && self.testimonies[other].opinion.seesPaths == seesPaths
                 && (self.settings.merge != .priority || other < position)
         }
-        let spokenAt = self.testimonies[position].record.spokenAt
-        return silenced.allSatisfy { self.testimonies[$0].record.silencedAt < spokenAt }
+        let read = self.testimonies[position].record.read
+        return silenced.map { self.testimonies[$0].record.silenced }
+            .allSatisfy { $0.input < read.input && $0.time <= read.time }
     }
 
     /// The opinions, a partial no of the strongest voter counting in full when the evidence itself refutes the path.
     private func credible(_ opinions: [BackendOpinion], refuting path: NetworkPath) -> [BackendOpinion] {
-        guard let first = self.testimonies.firstIndex(where: { $0.hasVoice && $0.opinion.seesInterfaces }),
+        guard let first = self.testimonies.firstIndex(where: { $0.hasVoice && $0.opinion.seesPaths }),
             opinions[first].verdict?.isPartialNo == true,
-            self.hasSpokenSinceTheSilence(first), self.refutes(path, at: first)
+            self.hasLookedSinceTheSilence(first), self.refutes(path, at: first)
         else { return opinions }
         var opinions = opinions
         opinions[first].verdict?.isPartial = false

@@ -22,13 +22,13 @@
 ///   - now: The present moment.
 /// - Returns: The verdict; nil when the evidence does not allow one. `unsatisfied` needs positive evidence.
 public func evaluate(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
-    guard observation.interfaces != nil else { return evaluateProbes(observation) }
+    // A backend that asks the kernel has more to say than its probes, and may know it the next moment.
+    guard !observation.representatives.isEmpty else { return observation.probes.flatMap(evaluate) }
+    guard observation.interfaces != nil else { return nil }
     return AssessedEvidence(observation, policy: policy, now: now).verdict(policy.gateways)
 }
 
-private func evaluateProbes(_ observation: Observation) -> Verdict? {
-    // A backend that asks the kernel and does not see interfaces has more to say than its probes.
-    guard let probes = observation.probes, observation.representatives.isEmpty else { return nil }
+private func evaluate(_ probes: ProbeRound) -> Verdict? {
     if probes.answered { return Verdict(.satisfied, PathReason(.probeAnswered, "a probe target answered")) }
     guard probes.isComplete else { return nil }
     return Verdict(.unsatisfied, PathReason(.probeFailed, "no probe target answered"))

@@ -13,11 +13,11 @@ struct Election: Hashable {
     /// Holds a vote; nil when nobody may vote.
     ///
     /// Who is not healthy does not vote: a monitor that broke never means offline. Probes vote only where no backend
-    /// sees interfaces; they do not step in for one that broke either. A partial no does not count below `strongest`,
+    /// sees paths; they do not step in for one that broke either. A partial no does not count below `strongest`,
     /// the position of the first backend that ever had an opinion.
     init?(_ opinions: [BackendOpinion], policy: MergePolicy, strongest: Int?) {
-        let isSeen = opinions.indices.contains { opinions[$0].seesInterfaces }
-        func isEligible(_ position: Int) -> Bool { !isSeen || opinions[position].seesInterfaces }
+        let isSeen = opinions.indices.contains { opinions[$0].seesPaths }
+        func isEligible(_ position: Int) -> Bool { !isSeen || opinions[position].seesPaths }
         let first = opinions.indices.first { isEligible($0) && opinions[$0].verdict?.status != nil }
         var rank = first ?? opinions.count
         if let strongest, isEligible(strongest) { rank = min(rank, strongest) }

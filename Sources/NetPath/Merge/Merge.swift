@@ -19,8 +19,11 @@ public struct BackendOpinion: Hashable, Sendable {
 
     // Inlined, or each would copy the whole opinion.
 
-    /// Whether the backend sees interfaces, or did when it broke; where one does, probes only advise.
-    @inline(__always) var seesInterfaces: Bool { self.observation?.interfaces != nil }
+    /// Whether the backend sees interfaces and asks where packets go, or did when it broke; where one does, probes only
+    /// advise.
+    @inline(__always) var seesPaths: Bool {
+        self.observation?.interfaces != nil && self.observation?.representatives.isEmpty == false
+    }
     @inline(__always) var isHealthy: Bool { self.report.health == .healthy }
     /// The name servers, judged where there is a verdict.
     @inline(__always) var dnsServers: [DNSServer]? { self.verdict?.dnsServers ?? self.observation?.dnsServers }
@@ -30,7 +33,7 @@ public struct BackendOpinion: Hashable, Sendable {
 ///
 /// Pure, deterministic and independent of the order in which reports arrived; the order of `opinions` is the
 /// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
-/// where no backend sees interfaces; they do not step in for one that broke either. A partial no
+/// where no backend sees interfaces and where packets go; they do not step in for one that broke either. A partial no
 /// (``Verdict/isPartial``) counts only where no backend of higher priority ever had an opinion.
 ///
 /// - Parameters:
@@ -47,7 +50,7 @@ public func merge(
 ) -> NetworkPath? {
     Election(opinions, policy: policy, strongest: strongest)
         .flatMap { $0.path(opinions) }
-        .map { probes == .required ? $0.requiringProbes(opinions) : $0 }
+        .map { probes == .required ? $0.requiringProbes : $0 }
 }
 
 extension Election {
@@ -55,7 +58,7 @@ extension Election {
     func path(_ opinions: [BackendOpinion]) -> NetworkPath? {
         // By position throughout, as opinions are large.
         guard let verdict = opinions[self.winner].verdict else { return nil }
-        let seesInterfaces = opinions[self.winner].seesInterfaces
+        let seesPaths = opinions[self.winner].seesPaths
         var path = NetworkPath(
             status: verdict.status,
             reason: verdict.reason,
@@ -79,7 +82,7 @@ extension Election {
         for position in opinions.indices where opinions[position].isHealthy {
             if path.dnsServers == nil { path.dnsServers = opinions[position].dnsServers }
             // The status first: to take the verdict is to copy it.
-            guard opinions[position].seesInterfaces == seesInterfaces,
+            guard opinions[position].seesPaths == seesPaths,
                 let status = opinions[position].verdict?.status, status != verdict.status,
                 let reason = opinions[position].verdict?.reason
             else { continue }
@@ -107,21 +110,33 @@ extension NetworkPath {
     mutating func tellOf(_ opinions: [BackendOpinion]) {
         let rounds = opinions.probeRounds
         self.internet = InternetReachability(rounds)
+        // Where probes decide and differ, `internet` is what the status was decided on.
+        switch (self.reason.code, self.internet) {
+        case (.probeAnswered, .unreachable), (.probeAnswered, .portal): self.internet = .reachable
+        case (.probeFailed, .reachable): self.internet = .unreachable
+        default: break
+        }
         self.probes = rounds.isEmpty ? [] : rounds.flatMap(\.outcomes)
         self.backends = opinions.indices.map { opinions[$0].report }
     }
 
-    /// The path where probes are required: not satisfied once every round is complete and none was answered.
+    /// The path where probes are required: the status, its reason and ``internet`` say the same.
     ///
     /// A probe that broke, or has no word yet, keeps no path from being satisfied.
-    func requiringProbes(_ opinions: [BackendOpinion]) -> NetworkPath {
-        let rounds = opinions.probeRounds
-        guard self.status == .satisfied, !rounds.isEmpty,
-            rounds.allSatisfy({ $0.isComplete && !$0.answered })
-        else { return self }
+    var requiringProbes: NetworkPath {
         var path = self
-        path.status = .unsatisfied
-        path.reason = PathReason(.probeFailed, "no probe target answered")
+        switch (self.status, self.internet) {
+        case (.satisfied, .unreachable):
+            path.status = .unsatisfied
+            path.reason = PathReason(.probeFailed, "no probe target answered")
+        case (.satisfied, .portal):
+            path.status = .unsatisfied
+            path.reason = PathReason(.probeFailed, "a captive portal answered in place of the probe targets")
+        case (.requiresConnection, .reachable), (.unsatisfied, .reachable):
+            // The round was answered on a path that is gone, or not on this machine's network.
+            path.internet = .unknown
+        default: break
+        }
         return path
     }
 }
@@ -133,7 +148,7 @@ extension InternetReachability {
         } else if rounds.contains(where: { $0.outcomes.contains { $0.result == .portal } }) {
             self = .portal
         } else {
-            self = rounds.contains { $0.isComplete } ? .unreachable : .unknown
+            self = !rounds.isEmpty && rounds.allSatisfy(\.isComplete) ? .unreachable : .unknown
         }
     }
 }

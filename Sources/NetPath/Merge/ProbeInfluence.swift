@@ -7,6 +7,7 @@
 public enum ProbeInfluence: String, Hashable, Sendable, CaseIterable {
     /// They set ``NetworkPath/internet`` and nothing else.
     case advisory
-    /// A path is satisfied only as long as no completed round has failed.
+    /// A path is satisfied only as long as no completed round has failed; the status, its reason and
+    /// ``NetworkPath/internet`` say the same.
     case required
 }

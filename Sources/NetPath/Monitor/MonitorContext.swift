@@ -62,6 +62,7 @@ public struct MonitorContext: Sendable {
     /// Reports what the backend sees; callable from any thread, never blocks on consumers' queues.
     ///
     /// The path is merged before the call returns, and callbacks run on this thread, unless another one is delivering.
+    /// Nobody takes the backend for silent meanwhile, however long they take.
     public func report(_ observation: Observation) {
         self.reporter(observation)
     }

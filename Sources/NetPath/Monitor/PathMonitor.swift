@@ -10,6 +10,8 @@
 ///   another call: the coordinator supervises, so a monitor contains no retry loop for its own total failure.
 /// - Report a full observation first, promptly (within 2 s), then one for every change.
 /// - Answer every refresh request within 1 s by reading everything again and reporting, even when nothing changed.
+/// - Say of every observation when its reading began (``Observation/observedAt``): one that was under way when another
+///   backend broke may be of the time before, and cannot stand in for it.
 /// - A fact that cannot be known is nil, and nil never means "no".
 /// - Where ``MonitorContext/asksOnce`` says so, the full observation is all, and the monitor may return after it.
 public protocol PathMonitor: Sendable {

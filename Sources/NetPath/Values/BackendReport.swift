@@ -19,6 +19,10 @@ public struct BackendReport: Hashable, Sendable {
     public var limitations: [String]
     /// When the backend last reported; nil before its first word.
     @EqualityIgnored public var reportedAt: MonotonicTime?
+    /// How new what it says is (``Observation/observedAt``); nil before its first word.
+    ///
+    /// Long before ``reportedAt`` when a probe was asked again and told its last round.
+    @EqualityIgnored public var observedAt: MonotonicTime?
     /// How often the backend was started again.
     @EqualityIgnored public var restarts: Int
     /// How often the backend lost events and read everything again.
@@ -39,7 +43,7 @@ extension BackendReport {
 public enum BackendMode: String, Hashable, Sendable, CaseIterable {
     /// It runs all the time.
     case active
-    /// It runs only while everything of higher priority is unhealthy.
+    /// It runs only while everything of higher priority is unhealthy, or has had no opinion for 2 s.
     case standby
     /// It does not run.
     case off

@@ -51,7 +51,7 @@ public struct NetworkPath: Hashable, Sendable {
     @EqualityIgnored public var sequence: UInt64
     /// When the path was published.
     @EqualityIgnored public var publishedAt: MonotonicTime
-    /// When the kernel said what the path is built on.
+    /// When the reading began that the path is built on (``Observation/observedAt``).
     @EqualityIgnored public var observedAt: MonotonicTime
 }
 
@@ -121,6 +121,7 @@ public enum InternetReachability: String, Hashable, Sendable {
     case unreachable
     /// A captive portal answered.
     case portal
-    /// No probe is configured, or none is finished.
+    /// No probe is configured, or none is finished; where probes are required, also when one was answered and there is
+    /// no path.
     case unknown
 }

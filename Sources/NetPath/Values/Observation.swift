@@ -30,7 +30,10 @@ public struct Observation: Hashable, Sendable {
     public var isPartial: Bool
     /// What the backend had to do without, each a sentence for people.
     public var limitations: [String]
-    /// When the kernel spoke.
+    /// When the reading began that this is the result of: all of it is as new as that, or newer. Of a probe: when the
+    /// round ended, also where it is told again.
+    ///
+    /// By it a coordinator tells whether a backend that stands in for another has looked since that one fell silent.
     @EqualityIgnored public var observedAt: MonotonicTime
     /// How often the backend lost events and read everything again.
     @EqualityIgnored public var resynchronizations: Int
@@ -40,7 +43,7 @@ public struct Observation: Hashable, Sendable {
     /// is the same: what they saw is of before the pause.
     @EqualityIgnored public var suspensions: Int
 
-    /// Creates an observation without evidence; everything is set afterwards.
+    /// Creates an observation without evidence, before anything is read; everything is set afterwards.
     public init(at time: MonotonicTime) {
         self.interfaces = nil
         self.representatives = []

@@ -191,6 +191,6 @@ extension ProbeOutcome.Result {
 extension BackendReport {
     /// How long ago the backend last reported; nil before its first word.
     func age(at now: ClockReading) -> Duration? {
-        self.reportedAt.map { max(.zero, now.monotonic - $0) }
+        (self.observedAt ?? self.reportedAt).map { max(.zero, now.monotonic - $0) }
     }
 }

@@ -18,6 +18,8 @@ struct CoordinatorHarness {
     private(set) var running: Set<Int> = []
     private(set) var warnings: [String] = []
     private(set) var cancelled: [Int] = []
+    /// The generation of the last run of each backend that was cancelled.
+    private(set) var cancelledRuns: [Int: Int] = [:]
 
     init(_ modes: BackendMode..., merge: MergePolicy = .priority, evaluation: EvaluationPolicy = EvaluationPolicy()) {
         self.init(modes: modes, settings: CoordinatorSettings(evaluation: evaluation, merge: merge))
@@ -65,6 +67,14 @@ struct CoordinatorHarness {
 
     mutating func refresh() { self.perform(self.machine.refresh(now: self.now)) }
 
+    /// A subscriber is called on the backend's thread, and does not return.
+    mutating func hold(_ backend: Int) { self.machine.held(backend: backend, generation: self.generations[backend]) }
+
+    /// The subscriber returns.
+    mutating func release(_ backend: Int) {
+        self.machine.released(backend: backend, generation: self.generations[backend], now: self.now)
+    }
+
     /// Lets time pass while the process does not run.
     mutating func sleep(for duration: Duration) { self.now = self.now + duration }
 
@@ -96,6 +106,7 @@ struct CoordinatorHarness {
             case .cancel(let backend):
                 #expect(self.running.contains(backend), "nobody to cancel")
                 self.cancelled.append(backend)
+                self.cancelledRuns[backend] = self.generations[backend]
             case .warn(_, let message): self.warnings.append(message)
             case .publish(let published):
                 let path = published.value

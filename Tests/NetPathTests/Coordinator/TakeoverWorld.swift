@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+
+@testable import NetPath
+
+/// The network of a walk as it really is.
+enum TakeoverWorld: CaseIterable {
+    case first
+    case second
+    /// A policy rule that a partial view does not show; the interface is well.
+    case policy
+    case noLink
+    case gone
+
+    var status: PathStatus {
+        switch self {
+        case .first, .second, .policy: .satisfied
+        case .noLink, .gone: .unsatisfied
+        }
+    }
+
+    /// What a backend reads of it.
+    ///
+    /// - Parameters:
+    ///   - isPartial: Whether the backend sees only part of the routing policy.
+    ///   - isIgnorant: Whether it gets no answers, and not the whole list of interfaces.
+    ///   - time: When the reading begins.
+    func seen(isPartial: Bool, isIgnorant: Bool = false, at time: MonotonicTime) -> Observation {
+        let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
+        let eth1 = NetworkInterface.wired("eth1", 3).with("198.51.100.7/24")
+        var observation: Observation =
+            switch self {
+            case .first: .online(eth0)
+            case .second: .online(eth1)
+            case .policy: isPartial ? .seeing(.loopback(), eth0) : .online(eth0)
+            case .noLink:
+                .seeing(.loopback(), eth0.withoutCarrier(), NetworkInterface.wired("eth1", 3).withoutCarrier())
+            case .gone: .seeing(.loopback())
+            }
+        observation.observedAt = time
+        observation.isPartial = isPartial
+        if isIgnorant {
+            observation = observation.unanswered(.ipv4).unanswered(.ipv6)
+            observation.isAbridged = true
+        }
+        return observation
+    }
+}
