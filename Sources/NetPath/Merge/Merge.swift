@@ -111,11 +111,8 @@ extension NetworkPath {
         let rounds = opinions.probeRounds
         self.internet = InternetReachability(rounds)
         // Where probes decide and differ, `internet` is what the status was decided on.
-        switch (self.reason.code, self.internet) {
-        case (.probeAnswered, .unreachable), (.probeAnswered, .portal): self.internet = .reachable
-        case (.probeFailed, .reachable): self.internet = .unreachable
-        default: break
-        }
+        if self.reason.code == .probeAnswered { self.internet = .reachable }
+        if self.reason.code == .probeFailed, self.internet != .portal { self.internet = .unreachable }
         self.probes = rounds.isEmpty ? [] : rounds.flatMap(\.outcomes)
         self.backends = opinions.indices.map { opinions[$0].report }
     }

@@ -71,8 +71,9 @@ struct CoordinatorHarness {
     mutating func hold(_ backend: Int) { self.machine.held(backend: backend, generation: self.generations[backend]) }
 
     /// The subscriber returns.
-    mutating func release(_ backend: Int) {
-        self.machine.released(backend: backend, generation: self.generations[backend], now: self.now)
+    mutating func release(_ backend: Int, generation: Int? = nil) {
+        let generation = generation ?? self.generations[backend]
+        self.machine.released(backend: backend, generation: generation, now: self.now)
     }
 
     /// Lets time pass while the process does not run.

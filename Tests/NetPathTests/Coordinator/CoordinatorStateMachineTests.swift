@@ -183,6 +183,22 @@ import Testing
         #expect(harness.refreshed == [1, 2, 1, 2])
     }
 
+    /// A refresh is answered by a new round, or by the last one, whose age is told.
+    @Test func whatAProbeTellsAgainIsAsOldAsItIs() {
+        let ended = CoordinatorHarness.origin
+        let round = Observation.probing(ProbeOutcome(target: "a:1", result: .connected), at: ended)
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, round)
+        harness.advance(by: .seconds(10))
+        harness.refresh()
+        harness.report(0, round)
+        #expect(harness.health == [.healthy])
+        #expect(harness.machine.opinions[0].report.reportedAt == harness.now)
+        #expect(harness.machine.opinions[0].report.observedAt == ended)
+        #expect(harness.path?.observedAt == ended)
+    }
+
     @Test func aResumptionAsksTheOthersEvenWhenNothingChanged() {
         var harness = CoordinatorHarness(.active, .active)
         harness.start()

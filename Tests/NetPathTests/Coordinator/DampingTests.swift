@@ -53,6 +53,20 @@ import Testing
         #expect(harness.path?.status == .unsatisfied)
     }
 
+    /// The default of one setting does not cut another that is set.
+    @Test func whatHasToHoldHoldsWhateverTheLongestWait() {
+        for damping in [Damping(gain: .seconds(5), loss: .seconds(3)), Damping(loss: .seconds(3), maxWait: .zero)] {
+            var harness = CoordinatorHarness(modes: [.active], settings: CoordinatorSettings(damping: damping))
+            harness.start()
+            harness.report(0, self.online)
+            harness.report(0, .noLink)
+            harness.advance(by: .milliseconds(2999))
+            #expect(harness.path?.status == .satisfied)
+            harness.advance(by: .milliseconds(1))
+            #expect(harness.path?.status == .unsatisfied)
+        }
+    }
+
     @Test func aShortLossIsNeverSeen() {
         var harness = self.harness(loss: 300)
         harness.report(0, self.online)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPath
 import NetPathTestKit
 import Synchronization
@@ -68,6 +69,37 @@ import Testing
         #expect(paths.count == 800)
         #expect(zip(paths, paths.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
         #expect(paths.last == coordinator.path)
+    }
+
+    /// A callback that takes long holds up the backend that called it, which is no silence of its own.
+    @Test func aBackendThatASubscriberHoldsUpIsNotSilent() async throws {
+        let clock = ManualClock()
+        let (held, silent) = (ScriptedMonitor(.through("eth0")), ScriptedMonitor(.through("eth0")))
+        let coordinator = PathCoordinator(held, silent, clock: clock)
+        for monitor in [held, silent] { monitor.answersRefreshes = false }
+        coordinator.start()
+        try await held.waitForRun()
+        try await silent.waitForRun()
+        let isInside = AwaitableState(false)
+        let mayReturn = DispatchSemaphore(value: 0)
+        coordinator.subscribe { path in
+            guard path.interfaces.first?.name == "eth1", !isInside.value else { return }
+            isInside.update { $0 = true }
+            mayReturn.wait()
+        }
+        let thread = Thread { held.report(.through("eth1")) }
+        thread.start()
+        try await isInside.wait { $0 }
+        coordinator.refresh()
+        clock.advance(by: .seconds(1))
+        while coordinator.opinions[1].report.health != .unhealthy { await Task.yield() }
+        #expect(coordinator.opinions[0].report.health == .healthy)
+        mayReturn.signal()
+        // From then on it has the usual time.
+        try await clock.waitForSleeper(until: clock.now() + .seconds(1))
+        clock.advance(by: .seconds(1))
+        while coordinator.opinions[0].report.health != .unhealthy { await Task.yield() }
+        coordinator.stop()
     }
 
     // MARK: Inside a callback

@@ -46,6 +46,19 @@ import Testing
         #expect(harness.path?.status == .unsatisfied, "there is no stronger backend any more")
     }
 
+    @Test func whoMayHaveToStandInForAReplacedOneLooksAgain() {
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.report(1, self.online)
+        let asked = harness.refreshed.count
+        harness.apply([("b0", .active), ("b1", .active)], keeping: ["b1"])
+        #expect(harness.refreshed.dropFirst(asked) == [1])
+        harness.end(2)
+        harness.report(1, self.online)
+        #expect(harness.path?.isStale == false)
+    }
+
     @Test func modesChangeWhileRunning() {
         var harness = CoordinatorHarness(.active, .active)
         harness.start()

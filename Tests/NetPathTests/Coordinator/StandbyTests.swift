@@ -98,6 +98,57 @@ import Testing
         #expect(harness.path?.isStale == false)
     }
 
+    /// A backend may be well and get no answers: somebody else may.
+    @Test func whoKnowsNothingForLongIsNoReasonToStandBy() {
+        let unsure = self.online.unanswered(.ipv4)
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        harness.report(0, unsure)
+        harness.advance(by: .milliseconds(1999))
+        #expect(harness.running == [0])
+        harness.advance(by: .milliseconds(1))
+        #expect(harness.running == [0, 1])
+        #expect(harness.health == [.healthy, .starting])
+        harness.report(1, self.online)
+        #expect(harness.path?.status == .satisfied)
+        harness.report(0, unsure)
+        #expect(harness.cancelled.isEmpty)
+        #expect(harness.machine.nextDeadline == nil, "idle means idle")
+        harness.report(0, self.online)
+        #expect(harness.cancelled == [1])
+        harness.end(1, "cancelled")
+
+        harness.report(0, unsure)
+        #expect(harness.path?.isStale == true)
+        harness.advance(by: .milliseconds(1999))
+        harness.report(0, self.online)
+        harness.advance(by: .seconds(60))
+        #expect(harness.generations[1] == 1, "a short doubt calls nobody")
+        #expect(harness.published.allSatisfy { $0.status == .satisfied })
+    }
+
+    @Test func theNextStandbyIsCalledWhenTheFirstKnowsNothingEither() {
+        var harness = CoordinatorHarness(.active, .standby, .standby)
+        harness.start()
+        harness.end(0)
+        harness.report(1, self.online.unanswered(.ipv4))
+        harness.advance(by: .seconds(2))
+        #expect(harness.running.isSuperset(of: [1, 2]))
+        harness.report(2, self.online)
+        harness.report(1, self.online)
+        #expect(harness.cancelled == [2])
+    }
+
+    @Test func whoIsPutOnStandbyBelowAnIgnorantOneIsCalledAtOnce() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, self.online.unanswered(.ipv4))
+        #expect(harness.machine.nextDeadline == nil, "there is nobody to call")
+        harness.advance(by: .seconds(60))
+        harness.apply([("b0", .active), ("b1", .standby)], keeping: ["b0"])
+        #expect(harness.running == [0, 1])
+    }
+
     @Test func neededAgainWhileItStillEnds() {
         var harness = CoordinatorHarness(.active, .standby)
         harness.start()
@@ -172,6 +223,50 @@ import Testing
         harness.end(0)
         harness.advance(by: .milliseconds(250))
         #expect(harness.running == [0])
+    }
+
+    // MARK: Subscribers that take long
+
+    @Test func whoIsHeldUpByASubscriberIsNotSilent() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.hold(0)
+        harness.refresh()
+        harness.advance(by: .seconds(100))
+        #expect(harness.health == [.healthy])
+        harness.release(0)
+        harness.advance(by: .milliseconds(999))
+        #expect(harness.health == [.healthy], "it has the whole time to answer")
+        harness.advance(by: .milliseconds(1))
+        #expect(harness.health == [.unhealthy])
+        harness.hold(0)
+        harness.advance(by: .seconds(100))
+        #expect(harness.cancelled.isEmpty)
+        harness.release(0)
+        harness.advance(by: .seconds(5))
+        #expect(harness.cancelled == [0])
+        harness.hold(0)
+        harness.advance(by: .seconds(100))
+        #expect(harness.warnings.isEmpty, "it cannot end")
+        harness.release(0)
+        harness.advance(by: .seconds(2))
+        #expect(harness.warnings == ["did not end within 2 s of being cancelled"])
+    }
+
+    @Test func theEndOfAnEarlierRunsCallMeansNothing() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.hold(0)
+        harness.end(0)
+        harness.advance(by: .milliseconds(250))
+        harness.report(0, self.online)
+        harness.hold(0)
+        harness.refresh()
+        harness.release(0, generation: 1)
+        harness.advance(by: .seconds(100))
+        #expect(harness.health == [.healthy])
     }
 
     // MARK: Not running ourselves

@@ -80,6 +80,98 @@ import Testing
         #expect(harness.path?.status == .unsatisfied)
     }
 
+    private func read(_ observation: Observation, at time: MonotonicTime) -> Observation {
+        observation.changed { $0.observedAt = time }
+    }
+
+    /// A slow reading comes after the refresh was asked for, and is of the time before.
+    @Test func aReadingThatWasUnderWayConfirmsNothing() {
+        for (said, late) in [(self.online, self.noLink), (self.noLink, self.online)] {
+            var harness = CoordinatorHarness(.active, .active)
+            harness.start()
+            for backend in [0, 1, 0] { harness.report(backend, self.read(said, at: harness.now)) }
+            harness.advance(by: .seconds(10))
+            let began = harness.now
+            harness.advance(by: .seconds(1))
+            harness.report(0, self.read(said, at: harness.now))
+            harness.end(0)
+            let status = harness.path?.status
+            harness.report(1, self.read(late, at: began))
+            #expect(harness.path?.status == status)
+            #expect(harness.path?.isStale == true)
+            harness.advance(by: .milliseconds(100))
+            harness.report(1, self.read(late, at: harness.now))
+            #expect(harness.path?.status != status)
+            #expect(harness.path?.isStale == false)
+        }
+    }
+
+    /// It answered at last, with what it saw before others saw something else.
+    @Test func aStuckReadingIsNoWayBack() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        harness.report(0, self.read(self.online, at: harness.now))
+        harness.advance(by: .seconds(10))
+        harness.refresh()
+        let began = harness.now + .milliseconds(1)
+        harness.advance(by: .seconds(1))
+        harness.report(1, self.read(self.noLink, at: harness.now))
+        #expect(harness.path?.status == .unsatisfied)
+        harness.advance(by: .seconds(1))
+        let asked = harness.refreshed.count
+        harness.report(0, self.read(self.online, at: began))
+        #expect(harness.health == [.healthy, .healthy])
+        #expect(harness.path?.status == .unsatisfied)
+        #expect(harness.refreshed.dropFirst(asked) == [0], "it is asked what there is now")
+        harness.report(0, self.read(self.online, at: harness.now))
+        #expect(harness.path?.status == .satisfied)
+        #expect(harness.cancelled == [1])
+    }
+
+    /// Nobody has looked since, so it is the newest there is.
+    @Test func aStuckReadingIsWelcomeWhereNobodyKnowsBetter() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        harness.report(0, self.read(self.online, at: harness.now))
+        harness.advance(by: .seconds(10))
+        harness.refresh()
+        let began = harness.now
+        harness.advance(by: .seconds(3))
+        #expect(harness.path?.isStale == true)
+        harness.report(0, self.read(self.noLink, at: began))
+        #expect(harness.path?.status == .unsatisfied)
+    }
+
+    /// Who stamps by another clock, or not at all, takes over and comes back all the same.
+    @Test func timesThatMeanNothingKeepNobodyFromTakingOver() {
+        let epoch = MonotonicTime(nanoseconds: 0)
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        for backend in [0, 1, 0] { harness.report(backend, self.read(self.online, at: epoch)) }
+        harness.advance(by: .seconds(10))
+        harness.end(0)
+        harness.report(1, self.read(self.moved, at: epoch))
+        #expect(harness.path?.interfaces.map(\.name) == ["eth1"])
+        #expect(harness.path?.isStale == false)
+
+        var other = CoordinatorHarness(.active, .active)
+        other.start()
+        for backend in [0, 1, 0] { other.report(backend, self.online) }
+        other.advance(by: .seconds(10))
+        other.refresh()
+        other.report(1, self.read(self.online, at: other.now))
+        other.advance(by: .seconds(2))
+        other.report(1, self.read(self.online, at: other.now))
+        var words = 0
+        while other.machine.opinions[0].verdict == nil || other.health[0] != .healthy {
+            words += 1
+            other.report(0, self.read(self.online, at: CoordinatorHarness.origin + .nanoseconds(words)))
+            guard words < 100 else { break }
+        }
+        #expect(words == 9)
+        #expect(other.path?.isStale == false)
+    }
+
     @Test func theSuccessorMayRaiseAndItsOwnPathFallsByTheSameRule() {
         var harness = self.takenOver(.standby)
         harness.report(1, self.partial(self.noLink))

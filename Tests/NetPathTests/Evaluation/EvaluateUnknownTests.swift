@@ -74,6 +74,19 @@ import Testing
         #expect(self.status(seeing.changed { $0.interfaces = nil }) == nil)
     }
 
+    /// Interfaces alone say nothing, so probes need not be silent because of them.
+    @Test func whoSeesInterfacesAndCannotAskIsJudgedByItsProbes() {
+        let blind = Observation.seeing(self.eth0).changed { $0.representatives = [] }
+        #expect(self.status(blind) == nil)
+        let outcomes: [(ProbeOutcome.Result, Bool, PathStatus?)] = [
+            (.connected, false, .satisfied), (.timedOut, true, .unsatisfied), (.timedOut, false, nil),
+        ]
+        for (result, isComplete, status) in outcomes {
+            let round = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: result)], isComplete: isComplete)
+            #expect(self.status(blind.changed { $0.probes = round }) == status)
+        }
+    }
+
     /// Nil never means "no": forgetting a fact never turns "yes" or "don't know" into "no".
     @Test func forgettingAFactNeverMakesANo() {
         var generator = SeededGenerator(seed: 1)

@@ -177,6 +177,11 @@ import Testing
         let unfinished = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut), isComplete: false)
         #expect(merged(Self.yes, unfinished)?.status == .satisfied, "never before the first")
         #expect(merged(Self.yes, Self.failed, unfinished)?.status == .satisfied)
+        #expect(merged(Self.yes, Self.failed, unfinished)?.internet == .unknown)
+        let portal = Observation.probing(ProbeOutcome(target: "a:1", result: .portal))
+        #expect(merged(Self.yes, portal)?.reason.code == .probeFailed)
+        #expect(merged(Self.yes, portal)?.internet == .portal)
+        #expect(merged(Self.no, Self.answered)?.internet == .unknown, "the answer came by a path that is gone")
         #expect(merged(Self.yes, Self.failed, Self.answered)?.status == .satisfied)
         #expect(merged(Self.yes)?.status == .satisfied)
         #expect(merged(Self.no, Self.answered)?.reason.code == .noCarrier, "they never raise")
@@ -212,6 +217,68 @@ import Testing
         let probe = Self.opinion("probe", Self.failed)
         #expect(merge([Self.opinion("broken", Self.yes, health: .unhealthy), probe], policy: policy) == nil)
         #expect(merge([Self.opinion("unsure", Self.yes.unanswered(.ipv4)), probe], policy: policy) == nil)
+    }
+
+    private static let blind = Self.yes.changed { $0.representatives = [] }
+
+    /// Who sees interfaces and cannot ask where packets go neither mutes probes nor its own.
+    @Test(arguments: MergePolicy.allCases)
+    func interfacesAloneMuteNoProbe(policy: MergePolicy) {
+        #expect(Self.merged([Self.blind, Self.failed], policy)?.reason.code == .probeFailed)
+        let own = Self.blind.changed { $0.probes = Self.answered.probes }
+        #expect(Self.merged([own], policy)?.reason.code == .probeAnswered)
+        #expect(Self.merged([own], policy)?.internet == .reachable)
+        let failing = Self.blind.changed { $0.probes = Self.failed.probes }
+        for order in permutations([failing, Self.yes]) {
+            let path = Self.merged(order, policy)
+            #expect(path?.status == .satisfied, "where somebody sees paths they only advise")
+            #expect(path?.internet == .unreachable)
+        }
+    }
+
+    /// Whatever is said by whom: what is published does not contradict itself.
+    @Test(arguments: MergePolicy.allCases)
+    func statusReasonAndInternetSayTheSame(policy: MergePolicy) {
+        let portal = Observation.probing(ProbeOutcome(target: "a:1", result: .portal))
+        let unfinished = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut), isComplete: false)
+        var words: [Observation?] = [nil, Self.yes, Self.no, Self.step, Self.unsure, Self.blind]
+        words += [Self.answered, Self.failed, portal, unfinished]
+        for probing in [Self.answered, Self.failed, portal, unfinished] {
+            words += [Self.yes, Self.no, Self.blind].map { $0.changed { $0.probes = probing.probes } }
+        }
+        for health in [BackendHealth.healthy, .unhealthy] {
+            for one in words {
+                for another in words {
+                    for third in words {
+                        let opinions = [
+                            Self.opinion("a", one, health: health), Self.opinion("b", another),
+                            Self.opinion("c", third),
+                        ]
+                        for probes in ProbeInfluence.allCases {
+                            guard let path = merge(opinions, policy: policy, probes: probes) else { continue }
+                            if let contradiction = Self.contradiction(in: path, probes) {
+                                Issue.record("\(contradiction): \(probes), \(opinions.map(\.observation))")
+                                return
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func contradiction(in path: NetworkPath, _ probes: ProbeInfluence) -> String? {
+        let said = "\(path.status), \(path.reason.code), internet \(path.internet)"
+        switch path.reason.code {
+        case .probeAnswered: return path.status == .satisfied && path.internet == .reachable ? nil : said
+        case .probeFailed:
+            return path.status == .unsatisfied && [.unreachable, .portal].contains(path.internet) ? nil : said
+        default: break
+        }
+        guard probes == .required else { return nil }
+        let expected: [InternetReachability] =
+            path.status == .satisfied ? [.reachable, .unknown] : [.unreachable, .portal, .unknown]
+        return expected.contains(path.internet) ? nil : said
     }
 
     static let internets: [([ProbeOutcome.Result], Bool, InternetReachability)] = [
