@@ -57,7 +57,7 @@ public enum BackendHealth: String, Hashable, Sendable {
     case healthy
     /// It ended, or stays silent when it should speak.
     case unhealthy
-    /// It does not run because nothing of higher priority needs it to.
+    /// It does not run because something of higher priority does well.
     case standby
     /// It is switched off.
     case off

@@ -81,7 +81,7 @@ struct TakeoverWalk {
     mutating func step() {
         let ids = self.harness.machine.members.map(\.id)
         let id = ids[Int.random(in: 0..<ids.count, using: &self.generator)]
-        switch Int.random(in: 0..<25, using: &self.generator) {
+        switch Int.random(in: 0..<26, using: &self.generator) {
         case 0...3: self.turn(to: TakeoverWorld.allCases[Int.random(in: 0..<5, using: &self.generator)])
         case 4...7: self.kill(id)
         case 8: self.actors[id]?.isWedged = true
@@ -97,7 +97,8 @@ struct TakeoverWalk {
             self.harness.sleep(for: .seconds(Int.random(in: 0..<100, using: &self.generator)))
             self.harness.wake()
         case 19: self.configure()
-        case 20: self.pass(.seconds(Int.random(in: 1..<20, using: &self.generator)))
+        case 20: self.overtake(id, by: TakeoverWorld.allCases[Int.random(in: 0..<5, using: &self.generator)])
+        case 21: self.pass(.seconds(Int.random(in: 1..<20, using: &self.generator)))
         default: self.pass(.milliseconds(Int.random(in: 1..<1_200, using: &self.generator)))
         }
         self.pump()
@@ -130,6 +131,17 @@ struct TakeoverWalk {
             guard self.actors[member.id]?.isPartial == false || Bool.random(using: &self.generator) else { continue }
             self.read(member.id)
         }
+    }
+
+    /// The world changes while somebody is reading, and whoever saw that ends.
+    private mutating func overtake(_ id: Int, by world: TakeoverWorld) {
+        let others = self.harness.running.subtracting([id]).sorted()
+        guard let other = others.randomElement(using: &self.generator) else { return }
+        self.actors[other]?.isSlow = true
+        self.read(other)
+        self.turn(to: world)
+        self.pump()
+        self.kill(id)
     }
 
     private mutating func kill(_ id: Int) {
