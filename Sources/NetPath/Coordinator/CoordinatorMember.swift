@@ -9,7 +9,7 @@ struct CoordinatorMember: Sendable {
     let id: Int
     var supervision = Supervision()
     var record = VoiceRecord()
-    /// How many words in a row were of readings older than what the path is built on, since it lost its voice.
+    /// How many words in a row were of readings older than those of others, since it lost its voice.
     ///
     /// What a stuck reading brings at last is a sign of life and no opinion, if others have looked since.
     private(set) var outdatedWords = 0
@@ -38,9 +38,7 @@ struct CoordinatorMember: Sendable {
         self.ignorance = ignorance
     }
 
-    /// Takes a word, and turns it into a verdict.
-    ///
-    /// - Parameter newest: When the reading began that the path is built on.
+    /// Takes a word, and turns it into a verdict; `newest` is when the last reading of another began.
     mutating func take(
         _ observation: Observation,
         as opinion: inout BackendOpinion,
@@ -50,9 +48,8 @@ struct CoordinatorMember: Sendable {
         now: MonotonicTime
     ) {
         let hadVoice = opinion.hasVoice
-        // What a backend that kept its voice says replaces what it said before.
-        let comesBack =
-            !hadVoice && (opinion.report.health == .unhealthy || self.record.hadVoice || self.outdatedWords > 0)
+        // What a backend that kept its voice says replaces what it said before, and all begin at the same time.
+        let comesBack = !hadVoice && (opinion.report.health != .starting || self.record.hadVoice)
         let read = self.beginning(of: observation, after: opinion.observation, now: now)
         let isOutdated = comesBack && observation.interfaces != nil && newest.map { read < $0 } == true
         self.outdatedWords = isOutdated && self.outdatedWords < Self.outdatedLimit ? self.outdatedWords + 1 : 0
@@ -68,7 +65,11 @@ struct CoordinatorMember: Sendable {
     }
 
     /// When the reading began that an observation is of.
-    private func beginning(of observation: Observation, after former: Observation?, now: MonotonicTime) -> MonotonicTime {
+    private func beginning(
+        of observation: Observation,
+        after former: Observation?,
+        now: MonotonicTime
+    ) -> MonotonicTime {
         // Probes tell their last round again, with its time; whoever sees interfaces is to read anew each time.
         guard observation.interfaces != nil else { return observation.observedAt }
         // A time that stands still is not that of a reading, so all there is to know is when the word came.

@@ -45,8 +45,6 @@ struct CoordinatorStateMachine: Sendable {
     private var graceUntil: MonotonicTime?
     /// What the opinions come to, before required probes and damping.
     private var decided: Shared<NetworkPath>?
-    /// When the reading began that this is built on.
-    private var decidedBy: MonotonicTime?
     private var published: Shared<NetworkPath>?
     var path: NetworkPath? { self.published?.value }
 
@@ -95,7 +93,7 @@ struct CoordinatorStateMachine: Sendable {
             observation,
             as: &self.opinions[index],
             policy: self.settings.evaluation,
-            newest: self.decidedBy,
+            newest: self.newestReading(besides: index),
             input: self.inputs,
             now: now
         )
@@ -213,6 +211,16 @@ struct CoordinatorStateMachine: Sendable {
 
     // MARK: Steps
 
+    /// When the last reading of another backend began that sees paths and had an opinion.
+    private func newestReading(besides index: Int) -> MonotonicTime? {
+        var newest: MonotonicTime?
+        for other in self.members.indices where other != index && self.opinions[other].seesPaths {
+            guard self.members[other].record.hadVoice else { continue }
+            newest = max(self.members[other].record.read.time, newest ?? self.members[other].record.read.time)
+        }
+        return newest
+    }
+
     mutating func run(_ index: Int, now: MonotonicTime) -> [Action] {
         guard let generation = self.members[index].supervision.start(now: now) else { return [] }
         // After a failure the health stays "unhealthy" until the first word: a backend that keeps failing must not
@@ -263,7 +271,6 @@ struct CoordinatorStateMachine: Sendable {
         path.publishedAt = now
         let decided = Shared(path)
         self.decided = decided
-        self.decidedBy = path.observedAt
         let isWhole = self.settings.probes != .required
         let next = isWhole ? decided : Shared(decided.value.requiringProbes)
         let mayGoOut = self.damper.admits(

@@ -80,10 +80,17 @@ struct Takeover {
         let mayDecide =
             !isTakeover
             || self.isConfirmed(election)
-                && (election.status >= last.status
+                && (self.mayKeepOrRaise(election)
                     || election.voters.first.map { self.refutes(last, at: $0) } == true)
         // Of the opinions only the credibility of one differs, and paths do not show that.
         return mayDecide ? election.path(credible) : last.held(by: opinions)
+    }
+
+    /// Whether the status stays, or is raised on a reading that is no older than what it is raised from.
+    private func mayKeepOrRaise(_ election: Election) -> Bool {
+        if election.status == self.last.status { return true }
+        return election.status > self.last.status
+            && self.testimonies[election.winner].record.read.time >= self.last.observedAt
     }
 
     /// Whether those who decide have looked since the last silence began: what they saw before may be outdated.

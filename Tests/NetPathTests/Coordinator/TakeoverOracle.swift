@@ -42,9 +42,12 @@ struct TakeoverOracle {
     /// Whoever is not there any more, or decides by another policy, needs no account.
     mutating func configured() { self.witnesses = [:] }
 
-    /// What cannot be accounted for of what was published since the last look.
+    /// Looks for what cannot be accounted for of what was published since the last look.
     ///
-    /// - Parameter held: Those that subscribers keep inside `report`.
+    /// - Parameters:
+    ///   - harness: The coordinator.
+    ///   - held: Those that subscribers keep inside `report`.
+    /// - Returns: What is found.
     mutating func check(_ harness: CoordinatorHarness, held: [Int]) -> [String] {
         var lies: [String] = []
         for id in held {
@@ -60,8 +63,10 @@ struct TakeoverOracle {
         )
         let voices = zip(harness.machine.members, harness.machine.opinions).enumerated()
             .filter { $0.element.1.hasVoice }.map { (position: $0.offset, id: $0.element.0.id) }
-        for id in self.witnesses.keys where !voices.contains(where: { $0.id == id }) {
-            if self.witnesses[id]?.lostAt == nil { self.witnesses[id]?.lostAt = harness.now }
+        for id in self.witnesses.keys {
+            let isLost = !voices.contains { $0.id == id }
+            let lostAt = self.witnesses[id]?.lostAt
+            self.witnesses[id]?.lostAt = isLost ? lostAt ?? harness.now : nil
         }
         for path in harness.published.dropFirst(self.published) where path.status != self.status {
             let isSeen = voices.contains { self.justifies($0.id, at: $0.position, path.status, harness) }

@@ -7,7 +7,7 @@ import NetPathTestKit
 
 /// One random walk: what happens to the world and to those who watch it.
 struct TakeoverWalk {
-    /// A backend. It reads one time after the other, and each reading is of the moment it begins.
+    /// A backend, which reads one time after the other; each reading is of the moment it begins.
     struct Actor {
         let isPartial: Bool
         var isWedged = false
@@ -43,7 +43,7 @@ struct TakeoverWalk {
     private var settings: CoordinatorSettings
     private var handled = (started: [Int: Int](), refreshed: 0, cancelled: 0)
 
-    /// - Parameter isTold: Whether to note what happens; it takes half of the time.
+    /// Begins a walk; to note what happens (`isTold`) takes half of the time.
     init(seed: UInt64, isTold: Bool = false) {
         self.isTold = isTold
         var generator = SeededGenerator(seed: seed)

@@ -27,6 +27,7 @@ enum TakeoverWorld: CaseIterable {
     ///   - isPartial: Whether the backend sees only part of the routing policy.
     ///   - isIgnorant: Whether it gets no answers, and not the whole list of interfaces.
     ///   - time: When the reading begins.
+    /// - Returns: The evidence.
     func seen(isPartial: Bool, isIgnorant: Bool = false, at time: MonotonicTime) -> Observation {
         let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
         let eth1 = NetworkInterface.wired("eth1", 3).with("198.51.100.7/24")
