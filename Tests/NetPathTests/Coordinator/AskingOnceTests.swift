@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPathTestKit
+import Synchronization
 import Testing
 
 @testable import NetPath
