@@ -47,7 +47,9 @@ struct TunnelTests {
         "backends: [{type: netlink}]\ninterfaces: [{match: {name: tun0}, \(rule)}]\n"
     }
 
-    private func isReached() throws -> Bool { try self.lab.reachesInternet(within: .milliseconds(700)) }
+    private func isReached(within bound: Duration = .seconds(10)) throws -> Bool {
+        try self.lab.reachesInternet(within: bound)
+    }
 
     /// Takes away what the tunnel travels on in every way there is, and gives it back.
     private func loseAndRestore(_ watched: Watched, from line: JSONLine) throws {
@@ -55,23 +57,23 @@ struct TunnelTests {
         #expect(try self.isReached())
         let lost = try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
         #expect(lost["reason"]?["message"] == "wan0 has no carrier; tun0 has nothing to travel on")
-        #expect(try !self.isReached())
+        #expect(try !self.isReached(within: .milliseconds(700)))
         try watched.expect("satisfied", "routed") { try self.wan.setPeerCarrier(true) }
         try watched.expect("unsatisfied", "interfaceDown") { try self.wan.setDown() }
-        #expect(try !self.isReached())
+        #expect(try !self.isReached(within: .milliseconds(700)))
         try watched.expect("satisfied", "routed") {
             try self.wan.setUp()
             try self.restore()
         }
         #expect(try self.isReached())
         try watched.expect("unsatisfied", "noAddress") { try self.wan.removeAddress("192.0.2.2/24") }
-        #expect(try !self.isReached())
+        #expect(try !self.isReached(within: .milliseconds(700)))
         try watched.expect("satisfied", "routed") {
             try self.wan.addAddress("192.0.2.2/24")
             try self.restore()
         }
         try watched.expect("unsatisfied", "noInterface") { try self.wan.delete() }
-        #expect(try !self.isReached())
+        #expect(try !self.isReached(within: .milliseconds(700)))
     }
 
     @Test func farEndNamedByARule() throws {
@@ -83,7 +85,7 @@ struct TunnelTests {
         try self.lab.ip("route del default")
         let lost = try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route del 203.0.113.9") }
         #expect(lost["reason"]?["message"]?.string?.hasSuffix("; tun0 has nothing to travel on") == true)
-        #expect(try !self.isReached())
+        #expect(try !self.isReached(within: .milliseconds(700)))
         try watched.expect("satisfied", "routed") { try self.restore() }
         try watched.expect("unsatisfied", "routeRejects") {
             try self.lab.ip("route replace blackhole 203.0.113.9")
@@ -121,7 +123,7 @@ struct TunnelTests {
         let watched = try Watched(self.lab)
         try watched.expect("satisfied", "routed")
         try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route del default") }
-        #expect(try !self.isReached())
+        #expect(try !self.isReached(within: .milliseconds(700)))
         try watched.expect("satisfied", "routed") { try self.restore() }
     }
 

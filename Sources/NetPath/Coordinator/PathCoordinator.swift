@@ -5,7 +5,7 @@ import Synchronization
 
 /// Runs backends, merges what they say into one path, and hands it to subscribers.
 ///
-/// Thread-safe. Nothing happens before ``start()``; after ``stop()``, or when the last reference is gone, the
+/// Thread-safe. Nothing happens before ``start(once:)``; after ``stop()``, or when the last reference is gone, the
 /// backends are cancelled and sequences end. From a backend's report to the callbacks there is no queue: callbacks
 /// run on the thread that reported, one at a time and in order, while no lock is held. A callback that takes long
 /// delays the monitor; use an asynchronous sequence for slow work.
