@@ -1,42 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// Notices that nothing moves.
+/// Notices that nothing moves, or next to nothing.
 ///
 /// It compares what has moved at a few instants instead of noting the time of every octet; a stall is so noticed after
 /// between once and 1.25 times its limit.
 struct StallWatch {
     /// What has moved so far.
     ///
-    /// What the kernel has yet to send counts, too: all of a body may be in its buffers while a slow link takes it
-    /// minute by minute.
+    /// What the kernel has yet to send has not: all of a body may be in its buffers while a slow link takes it minute by
+    /// minute.
     struct Moved: Hashable {
         var sent: Int64 = 0
         var received: Int64 = 0
         var unsent: Int32 = 0
+
+        fileprivate var octets: Int64 { self.sent + self.received - Int64(self.unsent) }
     }
 
+    /// How many looks there are in the time of the limit.
+    private static let looks = 4
+
     private let limit: Duration
-    private var moved: Moved?
-    private var lastMovement: ContinuousClock.Instant
+    /// How much must move in that time.
+    private let least: Int64
+    /// What had moved at the last looks, the oldest first.
+    private var seen: [Int64] = []
 
     /// When to look again.
     private(set) var nextLook: ContinuousClock.Instant
 
-    init(limit: Duration, now: ContinuousClock.Instant) {
+    init(limit: Duration, rate: Int, now: ContinuousClock.Instant) {
         self.limit = max(limit, .milliseconds(1))
-        self.lastMovement = now
-        self.nextLook = now + self.limit / 4
+        self.least = max(1, Int64(min(Double(rate) * (self.limit / .seconds(1)), 1e15)))
+        self.nextLook = now + self.limit / Self.looks
     }
 
-    /// Looks, and says whether nothing has moved for too long; nil stands for a connection that is not made yet.
+    /// Looks, and says whether too little has moved for too long; nil stands for a connection that is not made yet.
     mutating func isStalled(_ moved: Moved?, at now: ContinuousClock.Instant) -> Bool {
         guard now >= self.nextLook else { return false }
-        self.nextLook = now + self.limit / 4
-        if moved != self.moved || moved == nil {
-            self.moved = moved
-            self.lastMovement = now
+        self.nextLook = now + self.limit / Self.looks
+        guard let moved else {
+            self.seen = []
+            return false
         }
-        return now - self.lastMovement >= self.limit
+        self.seen.append(moved.octets)
+        guard self.seen.count > Self.looks else { return false }
+        return moved.octets - self.seen.removeFirst() < self.least
     }
 }

@@ -36,7 +36,7 @@ final class Transfer {
     init(_ job: Job, _ easy: EasyHandle) {
         self.job = job
         self.easy = easy
-        self.watch = StallWatch(limit: job.request.timeouts.stall, now: .now)
+        self.watch = StallWatch(limit: job.request.timeouts.stall, rate: job.request.timeouts.minimumRate, now: .now)
     }
 
     /// Opens the files and sets the options.

@@ -70,7 +70,7 @@ struct Transfers {
         for transfer in self.transfers.values where transfer.isStalled(at: now) {
             transfer.failure = Transfer.Failure(
                 .timedOut,
-                "nothing moved for \(transfer.job.request.timeouts.stall), see the timeout 'stall'"
+                "hardly anything moved for \(transfer.job.request.timeouts.stall), see the timeout 'stall'"
             )
             self.end(transfer, code: nil)
         }

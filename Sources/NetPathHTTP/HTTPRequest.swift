@@ -19,14 +19,22 @@ public struct HTTPRequest: Hashable, Sendable {
         public var connect: Duration
         /// Until the whole response is there; nil for no limit.
         public var total: Duration?
-        /// How long nothing at all may move in either direction.
+        /// How long less than ``minimumRate`` may move, both directions taken together.
         public var stall: Duration
+        /// How many octets a second must move on average of ``stall``; 0 for any at all.
+        public var minimumRate: Int
 
         /// Creates limits.
-        public init(connect: Duration = .seconds(15), total: Duration? = nil, stall: Duration = .seconds(30)) {
+        public init(
+            connect: Duration = .seconds(15),
+            total: Duration? = .seconds(3600),
+            stall: Duration = .seconds(30),
+            minimumRate: Int = 10
+        ) {
             self.connect = connect
             self.total = total
             self.stall = stall
+            self.minimumRate = minimumRate
         }
     }
 

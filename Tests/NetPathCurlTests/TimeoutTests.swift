@@ -92,9 +92,20 @@ import Testing
         #expect(took < .seconds(20))
     }
 
+    @Test func whatHardlyMovesIsAStall() async throws {
+        let lab = try LabHost()
+        let (error, took) = await self.failure(self.request(lab.url("/drip?n=10000&ms=500"), stall: .seconds(2)))
+        #expect(error?.reason == .timedOut, "\(error?.message ?? "no error")")
+        #expect(error?.progress == .answered(status: 200))
+        #expect(error?.message.contains("stall") == true)
+        #expect(took < .seconds(20))
+    }
+
     @Test func whatMovesSlowlyIsNoStall() async throws {
         let lab = try LabHost()
-        let (error, took) = await self.failure(self.request(lab.url("/drip?n=10&ms=200"), stall: .seconds(1)))
+        var request = self.request(lab.url("/drip?n=10&ms=200"), stall: .seconds(1))
+        request.timeouts.minimumRate = 1
+        let (error, took) = await self.failure(request)
         #expect(error == nil)
         #expect(took >= .seconds(2))
     }
