@@ -13,6 +13,9 @@ extension QueueCommands.Run: RunnableCommand {
     /// How long the last events may take to arrive after what they tell is recorded.
     private static let patience: Duration = .milliseconds(500)
 
+    /// How long what is under way may take after a signal: Docker kills after ten seconds.
+    private static let usualGrace: Duration = .seconds(8)
+
     func run(in session: QueueSession) throws -> ToolStatus {
         let loop = session.loop
         loop.wakeUp.stopOnSignals()
@@ -35,12 +38,15 @@ extension QueueCommands.Run: RunnableCommand {
         queue.start()
         let deadline = self.timeout.map { loop.now() + $0.duration }
         var drainedAt: MonotonicTime?
+        var shutdown: QueueSession.Work<Bool>?
         while true {
             let seen = events.withLock { events in
                 defer { events = [] }
                 return events
             }
             try report.show(seen, at: loop.now())
+            for case .failed(let error) in seen.map(\.event) where error.endsQueue { throw ToolFailure(error) }
+            if shutdown?.result != nil { return .satisfied }
             drainedAt = self.untilEmpty && queue.counts.isDrained ? drainedAt ?? loop.now() : nil
             if let drainedAt {
                 let isLast = seen.contains { $0.event == .drained } || loop.now() - drainedAt >= Self.patience
@@ -51,7 +57,10 @@ extension QueueCommands.Run: RunnableCommand {
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
                 self.untilEmpty ? Self.lookInterval : nil, drainedAt.map { $0 + Self.patience - loop.now() },
             ]
-            if loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) { return .satisfied }
+            guard loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) else { continue }
+            if shutdown != nil { return .satisfied }
+            let grace = self.grace?.duration ?? Self.usualGrace
+            shutdown = session.begin { () async throws(QueueError) in await queue.shutdown(within: grace) }
         }
     }
 

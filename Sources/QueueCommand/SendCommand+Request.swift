@@ -42,6 +42,18 @@ extension SendCommand {
             uniqueKey: self.unique,
             ifExists: self.ifExists.map(\.value) ?? .keep,
             sensitiveHeaders: self.sensitive,
+            timeouts: HTTPRequest.Timeouts(total: self.maxTime?.duration ?? HTTPRequest.Timeouts().total),
+            expects: ExpectedAnswer(
+                statuses: Set(self.expectStatus.compactMap(Self.statuses).joined()),
+                headers: HTTPHeaders(
+                    self.expectHeader.map { text in
+                        let field = Self.field(text) ?? (text, "")
+                        return HTTPHeaders.Field(name: field.name, value: field.value)
+                    }
+                )
+            ),
+            // The type is for people here.
+            needsHandler: false,
             keepsResponse: self.wait
         )
     }

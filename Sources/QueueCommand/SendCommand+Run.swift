@@ -14,6 +14,7 @@ extension SendCommand: RunnableCommand {
         defer { queue.close() }
         let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
         let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
+        for event in queue.damage { ToolContext.current.message("netpath: \((event.details ?? "").safe)") }
         if self.wait {
             let status = try self.wait(for: id, in: queue, of: session)
             // Whoever else waits for it put it there, and removes it. What cannot be removed now goes by its age.
@@ -37,7 +38,7 @@ extension SendCommand: RunnableCommand {
         }
         defer { observation.cancel() }
         let work = session.begin { () async throws(QueueError) in try await queue.wait(for: id) }
-        queue.start()
+        queue.start(only: id)
         let deadline = self.timeout.map { session.loop.now() + $0.duration }
         while work.result == nil {
             if let reason = held.withLock({ $0 }) {

@@ -34,6 +34,8 @@ struct QueueTool {
     static let origin = "http://198.51.100.7:8080"
 
     let lab: NetworkNamespace
+    /// The end of the uplink where the server is.
+    let farInterface: String
     var file: String
 
     init() throws {
@@ -41,6 +43,7 @@ struct QueueTool {
         self.file = "\(self.lab.directory)/queue.sqlite"
         let uplink = try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         let end = try #require(uplink.peerName)
+        self.farInterface = end
         try self.lab.runOnFarSide("ip address add 192.0.2.1/24 dev \(end); ip address add 198.51.100.7/32 dev \(end)")
     }
 

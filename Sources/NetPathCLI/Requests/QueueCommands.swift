@@ -80,8 +80,9 @@ package struct QueueCommands: ParsableCommand {
             discussion: """
                 Sends whenever there is a path, and sleeps while there is none. Of all programs that use a file one \
                 sends at a time; when it ends, however it does, another takes over. On a terminal a line shows the \
-                progress; otherwise each event is one line. SIGINT and SIGTERM end it with exit status 0, and what is \
-                under way is sent again next time, with the same key.
+                progress; otherwise each event is one line. SIGINT and SIGTERM end it with exit status 0: nothing is \
+                begun any more, and what is under way has --grace to come to its end; what does not is sent again next \
+                time, with the same key. A second signal ends it at once.
 
                 What the configuration says, such as the rules about interfaces, holds for these paths too; it is read \
                 once, at the start.
@@ -98,6 +99,14 @@ package struct QueueCommands: ParsableCommand {
             help: ArgumentHelp("With --until-empty: end after this long with exit status 3.", valueName: "duration")
         )
         package var timeout: TimeLimit?
+
+        @Option(
+            help: ArgumentHelp(
+                "After a signal: wait this long for what is under way. Default: 8s.",
+                valueName: "duration"
+            )
+        )
+        package var grace: TimeLimit?
 
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions

@@ -44,9 +44,9 @@ package struct SendCommand: RequestCommand {
             has answered. Every repeat carries the same Idempotency-Key header, so that a server that honours it acts \
             once.
 
-            With --wait the command sends the request itself, unless another program does already, and prints the body \
-            of the response, as 'netpath queue run' does by the rules of the configuration about interfaces, which say \
-            what is metered. The exit status is then 0 when the server accepted it, 1 when it refused it or the request \
+            With --wait the command sends this request itself, and no other, unless another program sends already, and \
+            prints the body of the response; as 'netpath queue run' it goes by the rules of the configuration about \
+            interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when it refused it or the request \
             was given up, and 3 when --timeout ended first; the request stays in the queue then.
             """
     )
@@ -117,6 +117,25 @@ package struct SendCommand: RequestCommand {
     @Option(help: ArgumentHelp("Give up after this many repeats; time offline counts as none.", valueName: "number"))
     package var maxRetries: Int?
 
+    @Option(help: ArgumentHelp("End an attempt after this long. Default: 1h.", valueName: "duration"))
+    package var maxTime: TimeLimit?
+
+    @Option(
+        help: ArgumentHelp(
+            "Count an answer with this status as success, and no other, for example 201 or 200-204; may be repeated.",
+            valueName: "status"
+        )
+    )
+    package var expectStatus: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Count an answer as success only if it has this header, with a value that begins so; may be repeated.",
+            valueName: "name[: value]"
+        )
+    )
+    package var expectHeader: [String] = []
+
     @Flag(help: "Wait for a path that is not metered.")
     package var unmeteredOnly = false
 
@@ -157,9 +176,21 @@ package struct SendCommand: RequestCommand {
         if let count = self.maxRetries, count < 0 {
             throw ValidationError("--max-retries must be at least 0, found \(count)")
         }
+        for text in self.expectStatus where Self.statuses(text) == nil {
+            throw ValidationError("--expect-status takes a status or a range, such as 200-204, found '\(text.safe)'")
+        }
         for header in self.headers where Self.field(header) == nil {
             throw ValidationError("-H takes 'Name: value', found '\(header.safe)'")
         }
+    }
+
+    /// Reads a status or a range of them; nil when it is none.
+    package static func statuses(_ text: String) -> ClosedRange<Int>? {
+        let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+        guard let first = ends.first ?? nil, let last = ends.last ?? nil, ends.count <= 2, first <= last,
+            200...599 ~= first, 200...599 ~= last
+        else { return nil }
+        return first...last
     }
 
     /// Splits a header; nil when it is none.

@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import NetPath
 import NetPathHTTP
 
 extension APIClient {
@@ -43,8 +44,9 @@ extension APIClient {
                 return .failure(error)
             }
         }
-        let watch = self.queue.monitor.observe { isConnected in
-            if !isConnected { sending.cancel() }
+        // The sequence, because the calls of a monitor wait for a queue that nobody may serve.
+        let watch = Task(executorPreference: self.queue.core.executor) { [monitor = self.queue.monitor] in
+            for await update in monitor.updates where !update.isConnected { sending.cancel() }
         }
         defer { watch.cancel() }
         return try await withTaskCancellationHandler {
@@ -78,6 +80,7 @@ extension APIClient {
         switch (policy.outcome(of: result, for: request, at: Date()).outcome, result) {
         case (.succeeded, .success(let response)): return .answer(response)
         case (.again, _), (.notSent, _): return .later
+        case (.misled, _): return self.queue.monitor.path?.internet == .reachable ? .failed(failure) : .later
         default: return .failed(failure)
         }
     }
@@ -90,6 +93,7 @@ extension APIClient {
         if requires.dependsOnPath, monitor.status == .unknown { return false }
         if requires.unmeteredOnly, monitor.isExpensive || monitor.isConstrained { return false }
         if let type = requires.interfaceType, type != monitor.connectionType { return false }
+        if let portal = CaptivePortal(monitor.path), portal.answers(Gate(request)) { return false }
         // The queue watches the host; and what may have to wait for another in the queue must meet it there.
         if requires.hostReachable != nil { return false }
         return (request.orderingKey == nil && request.uniqueKey == nil) || self.queue.counts.pending == 0

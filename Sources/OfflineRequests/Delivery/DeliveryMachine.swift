@@ -114,14 +114,9 @@ struct DeliveryMachine: Sendable {
         case .notSent: .waitForPath
         case .again(let retryAfter): self.again(request, failure: result.failure(of: request), retryAfter: retryAfter)
         case .hold(let reason): .hold(reason)
+        case .misled(let reason): self.misled(request, reason, failure: result.failure(of: request))
         case .final: .dead(reason: result.failure(of: request))
         }
-    }
-
-    /// The server answered well, but the handler of the response failed: the whole is tried again.
-    mutating func handlerFailed(_ request: RetryableRequest, message: String) -> Disposition {
-        let failure = request.redact("the handler of the response failed: \(message)")
-        return self.again(request, failure: failure, retryAfter: nil)
     }
 
     /// What prepares a request before it is sent failed: nothing left this host.
@@ -137,7 +132,7 @@ struct DeliveryMachine: Sendable {
     /// How many requests may be started now, if their gates are open.
     func slots(at now: Moment) -> Int {
         guard !self.isPaused, self.facts?.isSatisfied == true, !self.isReconnecting(at: now) else { return 0 }
-        return max(0, self.limit - self.running.count)
+        return max(0, self.limit(at: now) - self.running.count)
     }
 
     /// Why a request with that gate may not be started now; nil when it may.
@@ -150,23 +145,50 @@ struct DeliveryMachine: Sendable {
         if let until = health.pause(at: now.monotonic) {
             return .hostPaused(gate.host, until: now.wall(at: until))
         }
-        guard self.running.count < self.limit else {
-            return self.limit < self.settings.concurrency ? .reconnecting : .concurrency
+        let limit = self.limit(at: now)
+        guard self.running.count < limit else {
+            return limit < self.settings.concurrency ? .reconnecting : .concurrency
         }
-        return health.running < health.limit(self.settings) ? nil : .concurrency
+        let isShared = health.running > 0 && self.running.count >= self.sharedPlaces
+        return health.running < health.limit(self.settings) && !isShared ? nil : .concurrency
+    }
+
+    /// How many places hosts may take that have one already.
+    private var sharedPlaces: Int {
+        let places = max(1, self.settings.concurrency)
+        return places - (places > 1 ? max(1, places / 4) : 0)
     }
 
     /// When one of these gates, those of the requests that are ready, may open by the passing of time alone; nil for
     /// never, and then no timer is needed.
     func nextWake(after now: Moment, for gates: some Sequence<Gate>) -> MonotonicTime? {
         guard !self.isPaused, let facts = self.facts, facts.isSatisfied else { return nil }
+        let step = self.running.count >= self.limit(at: now) ? self.nextStep(after: now) : nil
         return gates.lazy.filter { facts.lacks($0) == nil }
             .compactMap { gate in
-                [self.opensAt, self.hosts[gate.host]?.pause(at: now.monotonic)].compactMap { $0 }.max()
+                let opensAt = [self.opensAt, self.hosts[gate.host]?.pause(at: now.monotonic)].compactMap { $0 }.max()
+                return opensAt.flatMap { $0 > now.monotonic ? $0 : nil } ?? step
             }
             .filter { $0 > now.monotonic }
             .min()
     }
+
+    /// How many requests may be sent at the same time: few after a path returned, then twice as many with every answer,
+    /// and with every few seconds, since a server that does not answer must not keep the others waiting.
+    private func limit(at now: Moment) -> Int {
+        guard let opensAt, self.limit < self.settings.concurrency else { return self.limit }
+        let steps = max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
+        return min(self.limit << min(steps, 32), max(1, self.settings.concurrency))
+    }
+
+    /// When more requests may be sent than now.
+    private func nextStep(after now: Moment) -> MonotonicTime? {
+        guard let opensAt, self.limit(at: now) < self.settings.concurrency else { return nil }
+        let steps = max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
+        return opensAt + .nanoseconds((steps + 1) * Self.rampInterval.inNanoseconds)
+    }
+
+    private static let rampInterval: Duration = .seconds(3)
 
     private func isReconnecting(at now: Moment) -> Bool {
         self.opensAt.map { $0 > now.monotonic } ?? false
@@ -210,6 +232,23 @@ extension DeliveryMachine {
             using: &self.random
         )
         return .retry(after: max(backoff, retryAfter ?? .zero), countsAttempt: true)
+    }
+
+    /// Somebody else may have answered: it waits as long as that is likely, and then for somebody to look at it.
+    private mutating func misled(
+        _ request: RetryableRequest,
+        _ reason: WaitingReason,
+        failure: String
+    ) -> Disposition {
+        switch self.facts?.internet ?? .unknown {
+        case .portal, .unreachable: return .retry(after: self.pause(attempt: 5), countsAttempt: false)
+        case .unknown where request.retryCount < request.maxRetries:
+            return self.again(request, failure: failure, retryAfter: nil)
+        case .unknown, .reachable: break
+        }
+        // A lane that is not to stand still goes on.
+        let isLane = request.orderingKey != nil && request.onFailure != .hold
+        return isLane ? .dead(reason: "\(failure): \(reason)") : .hold(reason)
     }
 
     /// The end of a request whose attempts are used up by one that counts.

@@ -4,6 +4,9 @@
 /// How fast, how many and how long the queue tries.
 public struct DeliverySettings: Hashable, Sendable {
     /// How many requests are sent at the same time at most.
+    ///
+    /// The last quarter of the places, at least one of several, is for hosts that nothing is being sent to, so that a few
+    /// slow ones do not keep others waiting.
     public var concurrency: Int
     /// How many of them go to the same host at most.
     public var perHostConcurrency: Int
@@ -22,7 +25,7 @@ public struct DeliverySettings: Hashable, Sendable {
 
     /// Creates settings; without arguments those that suit most.
     public init(
-        concurrency: Int = 6,
+        concurrency: Int = 16,
         perHostConcurrency: Int = 4,
         baseBackoff: Duration = .seconds(1),
         maxBackoff: Duration = .seconds(300),

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Connectivity
+import NetPath
 
 /// What a request must pass: where it goes, and what it needs of the network.
 ///
@@ -11,14 +12,22 @@ struct Gate: Hashable, Sendable {
     var host: String
     /// What it needs besides a path.
     var requires: PathRequirements
+    /// Whether it goes over plain http, which anybody on the way can answer.
+    var isPlain: Bool
 
-    init(host: String, requires: PathRequirements = PathRequirements()) {
+    init(host: String, requires: PathRequirements = PathRequirements(), isPlain: Bool = false) {
         self.host = host
         self.requires = requires
+        self.isPlain = isPlain
     }
 
-    init(_ request: RetryableRequest) {
-        self.init(host: request.host, requires: request.requires)
+    init(_ request: RetryableRequest) { self.init(request, to: request.host) }
+
+    /// The gate of a request whose host is known.
+    init(_ request: RetryableRequest, to host: String) {
+        // A valid address begins with http or https.
+        let isPlain = request.endpoint.utf8.dropFirst(4).first == UInt8(ascii: ":")
+        self.init(host: host, requires: request.requires, isPlain: isPlain)
     }
 }
 
@@ -40,6 +49,10 @@ struct PathFacts: Hashable, Sendable {
     ///
     /// A host that nobody has asked about yet is not among them; one of which nothing can be known is.
     var reachableHosts: Set<String>
+    /// What probes say of the internet.
+    var internet: InternetReachability
+    /// What answers in the place of servers; nil for nothing.
+    var portal: CaptivePortal?
 
     init(
         isSatisfied: Bool,
@@ -48,7 +61,9 @@ struct PathFacts: Hashable, Sendable {
         isExpensive: Bool = false,
         isConstrained: Bool = false,
         interfaceTypes: Set<ConnectionType> = [],
-        reachableHosts: Set<String> = []
+        reachableHosts: Set<String> = [],
+        internet: InternetReachability = .unknown,
+        portal: CaptivePortal? = nil
     ) {
         self.isSatisfied = isSatisfied
         self.isKnown = isKnown
@@ -57,6 +72,8 @@ struct PathFacts: Hashable, Sendable {
         self.isConstrained = isConstrained
         self.interfaceTypes = interfaceTypes
         self.reachableHosts = reachableHosts
+        self.internet = internet
+        self.portal = portal
     }
 
     /// What a gate asks for and this path does not give; nil when it is open as far as the path is concerned.
@@ -69,6 +86,7 @@ struct PathFacts: Hashable, Sendable {
         if let host = gate.requires.hostReachable, !self.reachableHosts.contains(host) {
             return .hostUnreachable(host)
         }
+        if let portal, portal.answers(gate) { return .portal }
         return nil
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPath
 import NetPathHTTP
 
 /// What an attempt came to, before attempts and age are looked at.
@@ -26,6 +27,8 @@ enum Outcome: Hashable, Sendable {
     case again(retryAfter: Duration?)
     /// It waits for somebody.
     case hold(WaitingReason)
+    /// Somebody else may have answered.
+    case misled(WaitingReason)
     /// The same would fail again.
     case final
 
@@ -42,6 +45,7 @@ extension ResponsePolicy {
     ) -> (outcome: Outcome, host: Outcome.Host) {
         switch result {
         case .success(let response):
+            if let reason = self.suspicion(of: response, to: request) { return (.misled(reason), .unknown) }
             let retryAfter = Self.retryAfter(of: response, at: wall)
             return (
                 self.outcome(ofStatus: response.status, retryAfter: retryAfter, for: request),
@@ -50,6 +54,22 @@ extension ResponsePolicy {
         case .failure(let error):
             return self.outcome(of: error, for: request)
         }
+    }
+
+    /// Why an answer may come from somebody else than the server; nil when nothing tells of that.
+    private func suspicion(of response: HTTPResponse, to request: RetryableRequest) -> WaitingReason? {
+        let status = response.status
+        if 200..<300 ~= status || request.expects.includes(status) {
+            return request.expects.lack(in: response).map { .unexpectedAnswer($0) }
+        }
+        guard [301, 302, 303, 307, 308].contains(status), !self.retryable.contains(status),
+            !self.holding.contains(status), let place = response.headers["Location"]
+        else { return nil }
+        let target = try? Endpoint(place.hasPrefix("//") ? "https:\(place)" : place)
+        guard let target, let host = NetworkHost(authority: target.authority),
+            host != NetworkHost(authority: request.host)
+        else { return nil }
+        return .redirected(target.authority)
     }
 
     /// The wait a server asks for, at most a day.
@@ -61,7 +81,7 @@ extension ResponsePolicy {
 
     private func outcome(ofStatus status: Int, retryAfter: Duration?, for request: RetryableRequest) -> Outcome {
         switch status {
-        case 200..<300: .succeeded
+        case _ where request.expects.includes(status): .succeeded
         case _ where self.holding.contains(status): .hold(.unauthorized)
         case _ where self.retryable.contains(status): .again(retryAfter: retryAfter)
         // The first request with that key is still being worked on

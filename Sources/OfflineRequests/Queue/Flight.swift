@@ -34,8 +34,8 @@ struct Flight {
         case preparing
         /// The transport has it.
         case sending(any HTTPTask)
-        /// The handler of the response runs.
-        case handling(HTTPResponse)
+        /// The handler of the response runs, and may until then.
+        case handling(HTTPResponse, Task<Void, Never>, by: MonotonicTime)
     }
 
     let candidate: Candidate
@@ -49,11 +49,16 @@ struct Flight {
     /// When the file should say so at the latest.
     var markAt: MonotonicTime { self.startedAt + .milliseconds(20) }
 
-    var isHandling: Bool { if case .handling = self.phase { true } else { false } }
+    /// Until when the handler of the response may run; nil while none does.
+    var handledBy: MonotonicTime? { if case .handling(_, _, let end) = self.phase { end } else { nil } }
 
-    /// Ends the attempt, where the transport has it.
+    /// Ends the attempt, where the transport or a handler has it.
     func cancel() {
-        if case .sending(let task) = self.phase { task.cancel() }
+        switch self.phase {
+        case .preparing: ()
+        case .sending(let task): task.cancel()
+        case .handling(_, let task, _): task.cancel()
+        }
     }
 }
 
@@ -67,7 +72,7 @@ struct Landing {
     let status: Int?
     /// What went wrong, without secrets.
     let failure: String?
-    /// The response, where it is to be kept.
+    /// The response, where it is to be kept: because somebody asked for it, or nobody has taken it.
     let response: HTTPResponse?
 
     /// Whether it may wait for others to be recorded with it.

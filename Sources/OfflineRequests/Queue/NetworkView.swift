@@ -65,7 +65,9 @@ extension PathFacts {
             isExpensive: update.isExpensive,
             isConstrained: update.isConstrained,
             interfaceTypes: update.connectionType == .none ? [] : [update.connectionType],
-            reachableHosts: reachableHosts
+            reachableHosts: reachableHosts,
+            internet: update.path?.internet ?? .unknown,
+            portal: CaptivePortal(update.path)
         )
     }
 }

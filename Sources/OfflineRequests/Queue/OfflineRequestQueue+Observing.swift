@@ -53,6 +53,9 @@ extension OfflineRequestQueue {
         return record
     }
 
+    /// What was found wrong with the file before anybody observed.
+    package var damage: [QueueEvent] { self.core.observers.unheard }
+
     // MARK: Dead letters
 
     /// Revives a request that was given up, with its attempts reset.

@@ -57,8 +57,29 @@ public final class OfflineRequestQueue: Sendable {
         self.core.start(following: self.monitor)
     }
 
+    /// Begins to send one request, and leaves all others to whoever sends for all of the file.
+    ///
+    /// While that one sends, this process does not. It keeps nobody from it, either, but for the time that the request
+    /// is on its way. Nothing when the queue was started before.
+    ///
+    /// - Parameter id: The request.
+    public func start(only id: UUID) {
+        self.core.start(following: self.monitor, only: id)
+    }
+
+    /// Begins nothing any more, waits for what is being sent and for handlers, and closes.
+    ///
+    /// What is not done by then is given up as by ``close()``.
+    ///
+    /// - Parameter limit: How long it may take.
+    /// - Returns: Whether everything that was under way came to its end, and that is recorded.
+    @discardableResult
+    public func shutdown(within limit: Duration) async -> Bool {
+        await self.core.shutdown(within: limit)
+    }
+
     /// Ends the work and waits for nothing: what is being sent is given up, and sent again when the file is opened
-    /// the next time.
+    /// the next time; see ``shutdown(within:)``.
     public func close() {
         self.core.close()
     }
@@ -170,8 +191,11 @@ public final class OfflineRequestQueue: Sendable {
 
     /// Sets what receives the responses of a kind of request, also of those that an earlier run of the program left.
     ///
-    /// It is called for every response that means success, before that is recorded: if the program ends in between,
-    /// the request is sent again and the handler called again. What it throws counts as a failed attempt.
+    /// It is called for every response that means success, before that is recorded: if the program is killed in between,
+    /// the request is sent again and the handler called again. When it throws, or does not return within
+    /// ``QueueSettings/handlerTimeLimit``, the request is not sent again: it is given up with the reason, and its response
+    /// is kept. ``requeueDead(id:)`` and ``forceTriggerRetry(id:)`` offer that to the handler again. So it is where
+    /// there is no handler, as ``RetryableRequest/needsHandler`` says.
     ///
     /// - Parameters:
     ///   - requestType: The kind, ``RetryableRequest/requestType``.

@@ -23,7 +23,8 @@ extension QueueCore {
     private func explained(_ records: [RequestRecord]) -> [RequestRecord] {
         guard records.contains(where: { $0.state == .ready || $0.state == .backoff }) else { return records }
         let status = self.status.withLock { $0 }
-        let isSentElsewhere = status.role == .none && SenderLock.isHeld(at: QueueFile.senderLock(of: self.file))
+        let mayBeSentElsewhere = [.none, .standby].contains(status.role)
+        let isSentElsewhere = mayBeSentElsewhere && SenderLock.isHeld(at: QueueFile.senderLock(of: self.file))
         let now = Moment.ofQueue()
         return records.map { record in
             guard record.state == .ready || record.state == .backoff else { return record }

@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import NetPath
 import NetPathHTTP
 import NetPathStandard
 import NetPathSystem
@@ -43,12 +44,15 @@ final class QueueCore: Sendable {
             path: file,
             limits: settings.limits,
             salvaged: { [observers = self.observers] salvage in
-                let event = QueueEvent.salvaged(
-                    recovered: salvage.recovered,
-                    lost: salvage.lost,
-                    setAsideAs: salvage.asideAs
+                let gone = QueueError.io(
+                    path: file,
+                    reason: "the file was removed while it was open, and what waited in it is lost; a new one was made"
                 )
-                observers.send([event])
+                observers.send([
+                    salvage.asideAs.map { aside in
+                        .salvaged(recovered: salvage.recovered, lost: salvage.lost, setAsideAs: aside)
+                    } ?? .failed(gone)
+                ])
             }
         )
         let started = BackgroundThread.start {
@@ -59,10 +63,20 @@ final class QueueCore: Sendable {
 
     // MARK: Lifetime
 
-    func start(following monitor: NetworkMonitor) {
+    func start(following monitor: NetworkMonitor, only id: UUID? = nil) {
         guard self.settings.sends else { return }
         self.path.start(monitor, on: self.executor, telling: self.mailbox)
-        self.mailbox.post(.start)
+        self.mailbox.post(.start(only: id))
+    }
+
+    func shutdown(within limit: Duration) async -> Bool {
+        let isDone = await withCheckedContinuation { continuation in
+            let shutdown = Shutdown(until: .ofQueue + max(.zero, limit)) { continuation.resume(returning: $0) }
+            // What is closed has nothing under way.
+            if !self.mailbox.post(.shutdown(shutdown)) { shutdown.reply(true) }
+        }
+        self.close()
+        return isDone
     }
 
     func close() {

@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import NetPath
 import NetPathHTTP
 
 /// What the thread of a queue is told.
@@ -15,8 +16,8 @@ enum QueueMessage: Sendable {
     case wait(QueueWaiter)
     /// And waits no more.
     case abandon(UInt64)
-    /// Handlers are registered: sending may begin.
-    case start
+    /// Handlers are registered: sending may begin, of all requests or of one.
+    case start(only: UUID?)
     /// The network is like this now.
     case path(ConnectivityUpdate)
     /// Somebody says that the path is back.
@@ -29,8 +30,17 @@ enum QueueMessage: Sendable {
     case finished(UUID, run: UInt64, Result<HTTPResponse, TransportError>, next: Relay.Start?)
     /// The handler of a response is through.
     case handled(UUID, run: UInt64, HookFailure?)
+    /// Nothing more is to begin, and it is over when what is under way has ended.
+    case shutdown(Shutdown)
     /// It is over.
     case close
+}
+
+/// The end of a queue, which waits for what is under way.
+struct Shutdown: Sendable {
+    let until: MonotonicTime
+    /// Tells whether everything came to its end.
+    let reply: @Sendable (Bool) -> Void
 }
 
 /// That a function of the application threw.
@@ -40,6 +50,10 @@ struct HookFailure: Error, Sendable {
 
     init(_ error: any Error) {
         self.message = "\(error)"
+    }
+
+    init(_ message: String) {
+        self.message = message
     }
 }
 

@@ -11,6 +11,8 @@ final class QueueObservers: Sendable {
     private struct State: Sendable {
         var streams: [UInt64: Continuation] = [:]
         var lastID: UInt64 = 0
+        /// What was found wrong with the file before anybody could listen.
+        var unheard: [QueueEvent] = []
         var isEnded = false
     }
 
@@ -23,12 +25,19 @@ final class QueueObservers: Sendable {
         self.executor = executor
     }
 
+    /// What was found wrong with the file while nobody listened.
+    var unheard: [QueueEvent] { self.state.withLock { $0.unheard } }
+
     /// Whether nobody listens: events need not even be made then.
     var isEmpty: Bool { self.state.withLock { $0.streams.isEmpty } }
 
     /// Tells everybody, in order; on any thread.
     func send(_ events: [QueueEvent]) {
         self.state.withLock { state in
+            if state.streams.isEmpty {
+                state.unheard += events.filter { if case .salvaged = $0 { true } else { false } }
+                state.unheard.removeFirst(max(0, state.unheard.count - 16))
+            }
             for stream in state.streams.values {
                 for event in events { stream.yield(event) }
             }
@@ -71,6 +80,8 @@ final class QueueObservers: Sendable {
         let (id, isEnded) = self.state.withLock { state in
             state.lastID += 1
             if !state.isEnded { state.streams[state.lastID] = continuation }
+            for event in state.unheard { continuation.yield(event) }
+            state.unheard = []
             return (state.lastID, state.isEnded)
         }
         continuation.onTermination = { [weak self] _ in self?.remove(id) }

@@ -17,6 +17,8 @@ public struct QueueSettings: Sendable {
     public var limits: QueueLimits
     /// What answers mean.
     public var responses: ResponsePolicy
+    /// How long the handler of a response may take before the request is given up and its response kept.
+    public var handlerTimeLimit: Duration
     /// What runs before every attempt; nil for nothing.
     public var prepare: Prepare?
     /// Whether it sends, once started; a queue that does not only takes requests, for another process to send.
@@ -27,12 +29,14 @@ public struct QueueSettings: Sendable {
         delivery: DeliverySettings = DeliverySettings(),
         limits: QueueLimits = QueueLimits(),
         responses: ResponsePolicy = ResponsePolicy(),
+        handlerTimeLimit: Duration = .seconds(60),
         prepare: Prepare? = nil,
         sends: Bool = true
     ) {
         self.delivery = delivery
         self.limits = limits
         self.responses = responses
+        self.handlerTimeLimit = handlerTimeLimit
         self.prepare = prepare
         self.sends = sends
     }

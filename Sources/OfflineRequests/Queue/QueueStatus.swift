@@ -11,6 +11,8 @@ struct QueueStatus: Sendable {
         case none
         /// Another process sends; this one waits for its end.
         case waiting
+        /// It sends one request only, when that can go and nobody else sends.
+        case standby
         /// It sends.
         case sender
     }
@@ -27,13 +29,14 @@ struct QueueStatus: Sendable {
         switch self.role {
         case .none: return isSentElsewhere ? .otherSender : .notRunning
         case .waiting: return .otherSender
+        case .standby: if isSentElsewhere { return .otherSender }
         case .sender: break
         }
         let reason = self.machine.waiting(for: Gate(record.request), at: now)
         guard record.state == .backoff, let until = record.notBefore else { return reason }
         // What ends without its own time coming is worth more than a time.
         switch reason {
-        case .paused, .noPath, .metered, .interfaceType, .hostUnreachable: return reason
+        case .paused, .noPath, .portal, .metered, .interfaceType, .hostUnreachable: return reason
         default: return .backoff(until: until)
         }
     }

@@ -39,12 +39,12 @@ extension QueueWorker {
     /// Leaves what was read to go in the place of what goes the same way.
     func relayUpcoming(at now: Moment) {
         // Hooks have a say in what goes, and in how long a request keeps its place.
-        guard let first = self.upcoming.first, !self.flights.isEmpty, self.isOpen(first.gate, at: now),
-            self.core.settings.prepare == nil,
+        guard let first = self.upcoming.first, !self.flights.isEmpty, self.shutdown == nil,
+            self.isOpen(first.gate, at: now), self.core.settings.prepare == nil,
             self.core.settings.responses.decide == nil, self.core.handlers.withLock({ $0.isEmpty })
         else { return }
         let gate = self.relayed.last?.gate.id ?? first.gate.id
-        let next = self.upcoming.prefix { $0.gate.id == gate }
+        let next = self.upcoming.prefix { $0.gate.id == gate && $0.record.response == nil }
         guard !next.isEmpty else { return }
         self.upcoming.removeFirst(next.count)
         self.relayed += next

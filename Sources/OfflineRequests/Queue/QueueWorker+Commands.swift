@@ -53,8 +53,7 @@ extension QueueWorker {
 
     func force(in store: StoreTransaction) throws {
         self.machine.force()
-        try store.resumeHeld(for: .unauthorized)
-        try store.resumeHeld(for: .laneHeld)
+        try store.resumeHeld()
         if self.role == .sender {
             self.promotion = .all
         } else {

@@ -11,7 +11,7 @@ extension QueueWorker {
 
     /// Sends what was read and may go now, and leaves more to go in the place of that.
     func launch(at now: Moment) {
-        if self.upcoming.isEmpty, self.relayed.isEmpty { return }
+        if self.upcoming.isEmpty && self.relayed.isEmpty || self.shutdown != nil { return }
         var free = self.freeSlots(at: now)
         if free > 0, let next = self.relayed.first, self.machine.waiting(for: next.gate.gate, at: now) == nil {
             self.takeBack(at: now)
@@ -37,14 +37,19 @@ extension QueueWorker {
     }
 
     func freeSlots(at now: Moment) -> Int {
-        let slots = self.machine.slots(at: now)
-        return slots == 0 ? 0 : max(0, slots - self.flights.values.count { $0.isHandling })
+        let slots = self.shutdown == nil ? self.machine.slots(at: now) : 0
+        return slots == 0 ? 0 : max(0, slots - self.flights.values.count { $0.handledBy != nil })
     }
 
     private func launch(_ candidate: Candidate, at now: Moment) {
         let entry = self.entry(of: candidate)
         let (id, run, request) = (entry.id, entry.run, candidate.record.request)
         self.begin(candidate, run: run, at: now)
+        if let response = candidate.record.response, let flight = self.flights[id] {
+            // It was delivered; only a handler is missing.
+            self.machine.dropped(id)
+            return self.handle(response, of: flight, at: now)
+        }
         guard let prepare = self.core.settings.prepare else {
             self.flights[id]?.phase = .sending(self.relay.send(entry))
             return
@@ -104,34 +109,11 @@ extension QueueWorker {
             let failure = disposition == .succeeded ? nil : result.failure(of: request)
             return self.land(flight, disposition, at: now, status: result.status, failure: failure)
         }
-        guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
-            return self.land(flight, disposition, at: now, status: response.status, response: response)
-        }
-        self.flights[id]?.phase = .handling(response)
-        Task(executorPreference: self.core.executor) { [mailbox = self.core.mailbox] in
-            do {
-                try await handler(request, response)
-                mailbox.post(.handled(id, run: run, nil))
-            } catch {
-                mailbox.post(.handled(id, run: run, HookFailure(error)))
-            }
-        }
-    }
-
-    func handled(_ id: UUID, run: UInt64, _ failure: HookFailure?, at now: Moment) {
-        guard let flight = self.flights[id], flight.run == run, case .handling(let response) = flight.phase else {
-            return
-        }
-        guard let failure else {
-            return self.land(flight, .succeeded, at: now, status: response.status, response: response)
-        }
-        let disposition = self.machine.handlerFailed(flight.request, message: failure.message)
-        let text = flight.request.redact("the handler of the response failed: \(failure.message)")
-        self.land(flight, disposition, at: now, status: response.status, failure: text)
+        self.handle(response, of: flight, at: now)
     }
 
     /// Leaves the end of an attempt to the next transaction.
-    private func land(
+    func land(
         _ flight: Flight,
         _ disposition: Disposition,
         at now: Moment,
@@ -149,7 +131,7 @@ extension QueueWorker {
             disposition: disposition,
             status: status,
             failure: failure,
-            response: candidate.record.request.keepsResponse ? response : nil
+            response: disposition != .succeeded || candidate.record.request.keepsResponse ? response : nil
         )
         self.landings.append(landing)
         if landing.mayWait { return }
@@ -169,7 +151,7 @@ extension QueueWorker {
         case .waitForPath: outcome = .later(after: nil, countsAttempt: false)
         case .hold(let reason): outcome = .held(reason)
         case .dead(let reason):
-            outcome = .dead
+            outcome = landing.response.map { .unhandled($0) } ?? .dead
             failure = reason
         }
         // An attempt that is to be counted must have begun.

@@ -9,9 +9,7 @@ extension QueueWorker {
         var waiter = waiter
         // Another process may send: what it writes is heard, for as long as somebody waits here. Before the first look,
         // for what is written in between would not be.
-        if self.walWatch == nil, self.role != .sender {
-            self.walWatch = self.sleep.files.add("\(self.core.file)-wal", .written)
-        }
+        self.listen()
         if self.answer(&waiter, ended: nil) { self.stopListening() } else { self.waiters.append(waiter) }
     }
 
@@ -77,6 +75,12 @@ extension QueueWorker {
             waiter.reply(.failure(error))
         }
         return true
+    }
+
+    /// Hears what other processes write.
+    func listen() {
+        guard self.walWatch == nil, self.role != .sender else { return }
+        self.walWatch = self.sleep.files.add("\(self.core.file)-wal", .written)
     }
 
     /// A sender hears of itself, and would not rest while it does.

@@ -12,8 +12,10 @@ import Synchronization
 /// What must stay true: nobody hears of anything before it is in the file, and a request leaves the file only when its
 /// end is what is written down. Everything that comes while a transaction is written shares the next one.
 final class QueueWorker {
-    /// How long nothing is sent after the file could not be written, since no success could be recorded.
-    private static let patience: Duration = .seconds(5)
+    /// How long nothing is sent after the file could not be written, since no success could be recorded; twice as long
+    /// each time that it fails again.
+    private static let patience: Duration = .seconds(1)
+    private static let longestPatience: Duration = .seconds(60)
     /// How often it is asked what has become too old.
     private static let expiryInterval: Duration = .seconds(1)
 
@@ -48,6 +50,15 @@ final class QueueWorker {
     /// The gates of what is ready.
     var gates: [Gate] = []
 
+    /// The only request that this process sends; nil for all.
+    var only: OnlyRequest?
+    /// When to ask again to be the one that sends; nil when somebody else's end tells that.
+    var electionAt: MonotonicTime?
+    /// Until when what is under way may come to its end, after which the queue is closed; nil while it goes on.
+    var shutdown: Shutdown?
+    /// Why the queue is of no use any more.
+    var end: QueueError?
+
     var waiters: [QueueWaiter] = []
     var recent: RecentRequests { self.core.recent }
     var walWatch: Int32?
@@ -62,17 +73,21 @@ final class QueueWorker {
     var effects = TurnEffects()
 
     private var commands: [QueueCommand] = []
-    private var isLookDue = false
+    var isLookDue = false
     private var isClosing = false
-    private var dueAt: MonotonicTime?
+    var dueAt: MonotonicTime?
+    /// When what could not be written is tried again; nil while nothing is in the way.
     private var failedUntil: MonotonicTime?
+    private var failures = 0
+    /// What is in the way, once it was said.
+    private var reported: QueueError?
     private var repairs = 0
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
     /// Whether everything has just been delivered, after which the file may be much larger than it need be.
     private var isTidyDue = false
     /// Whether others see what is true now.
-    private var isStatusTrue = false
+    var isStatusTrue = false
     /// Whether the room that was kept for a full disk is used up, or could not be had.
     var isReserveDue = false
 
@@ -98,12 +113,15 @@ final class QueueWorker {
             let now = Moment.ofQueue()
             self.effects.records = !self.core.observers.isEmpty || !self.waiters.isEmpty
             for message in self.core.mailbox.take() { self.receive(message, at: now) }
-            if self.isClosing { return self.finish() }
+            self.endHandlers(at: now)
+            if self.isClosing || self.end != nil || self.hasShutDown(at: now) { return self.finish() }
+            self.standForElection(ifDue: now)
             // Before the file is written, which takes longer than a request to a server nearby.
             if self.commands.isEmpty { self.launch(at: now) } else { self.forgetUpcoming() }
             self.core.shortcut.sends = self.role == .sender && self.network.isSatisfied
             if self.lacksCandidates(at: now) { self.isLookDue = true }
             self.turn(at: now)
+            self.stepDown()
             if !self.isStatusTrue {
                 self.isStatusTrue = true
                 self.core.status.withLock { status in
@@ -111,6 +129,7 @@ final class QueueWorker {
                     status.machine = self.machine
                 }
             }
+            if self.end != nil || self.hasShutDown(at: now) { continue }
             let deadline = self.deadline(at: .ofQueue())
             self.relay.look(isSoon: deadline.map { $0 <= now.monotonic + .milliseconds(25) } ?? false)
             guard self.core.mailbox.mayRest() else { continue }
@@ -133,6 +152,7 @@ final class QueueWorker {
         default:
             self.isLookDue = true
             self.isStatusTrue = false
+            if self.only != nil { self.electionAt = now.monotonic }
         }
         switch message {
         case .command(let command): self.commands.append(command)
@@ -140,9 +160,11 @@ final class QueueWorker {
         case .enqueued: self.forgetUpcoming()
         case .wait(let waiter): self.add(waiter)
         case .abandon(let number): self.abandon(number)
-        case .start:
+        case .start(let id):
+            guard !self.isStarted else { return }
             self.isStarted = true
-            self.standForElection()
+            self.only = id.map { OnlyRequest(id: $0) }
+            self.electionAt = now.monotonic
         case .path(let update): self.network(is: update, at: now)
         case .restored: self.promotion = self.promotion == .all ? .all : .restored
         case .host(let host, let isReachable): self.host(host, isReachable: isReachable, at: now)
@@ -151,6 +173,7 @@ final class QueueWorker {
             self.finished(id, run: run, result, at: now)
             if let next { self.began(next, at: now) }
         case .handled(let id, let run, let failure): self.handled(id, run: run, failure, at: now)
+        case .shutdown(let shutdown): self.begin(shutdown)
         case .close: self.isClosing = true
         }
     }
@@ -159,7 +182,10 @@ final class QueueWorker {
     private func lookAround() {
         self.isLookDue = true
         self.forgetUpcoming()
-        if self.role == .sender { self.checksFlights = true } else { self.standForElection() }
+        if self.role == .sender { self.checksFlights = true } else { self.electionAt = .ofQueue }
+        do throws(QueueError) { try self.core.store.checkPlace() } catch { return self.failed(error) }
+        // It may be another file by now.
+        if self.lock != nil { _ = self.sleep.files.add(self.core.store.paths.database, .removed) }
         self.checkWaiters(all: true)
     }
 
@@ -213,12 +239,13 @@ final class QueueWorker {
                 try? self.core.store.emptyJournal()
                 return
             }
-            return self.fail(commands, error, at: now)
+            return self.fail(commands, error)
         }
         if isDurable { self.core.shortcut.measured(.now - begin, commands: commands.count) }
         self.core.shortcut.answered(commands.count)
         // Others could be written again, so that there is something to send.
         if self.failedUntil.take() != nil, !sends { self.isLookDue = true }
+        (self.failures, self.reported) = (0, nil)
         self.repairs = 0
         if releases { self.releasesRunning = false }
         self.landings = []
@@ -246,14 +273,31 @@ final class QueueWorker {
     }
 
     /// Nothing of the transaction is in the file.
-    private func fail(_ commands: [QueueCommand], _ error: QueueError, at now: Moment) {
+    private func fail(_ commands: [QueueCommand], _ error: QueueError) {
         self.effects = TurnEffects()
         self.forgetUpcoming()
-        self.failedUntil = now.monotonic + Self.patience
         self.core.shortcut.answered(commands.count)
         for command in commands { command.refuse(error) }
+        self.failed(error)
+    }
+
+    /// Says what is in the way, once, and when to try again; or ends when that would be in vain.
+    func failed(_ error: QueueError) {
+        if error.endsQueue {
+            self.end = self.end ?? error
+        } else {
+            // From now on: to find out may have taken longer than this.
+            let pause = Backoff.ceiling(attempt: self.failures, base: Self.patience, cap: Self.longestPatience)
+            self.failures += 1
+            self.failedUntil = .ofQueue + pause
+        }
+        if error == self.reported { return }
+        self.reported = error
         self.core.observers.send([.failed(error)])
     }
+
+    /// When to try again after a failure; nil when nothing failed.
+    var retryAt: MonotonicTime? { self.failedUntil }
 
     /// Says what became true.
     private func announce() {
@@ -291,7 +335,7 @@ final class QueueWorker {
         }
         try self.promote(in: store)
         self.dueAt = try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) }
-        try self.readAhead(in: store, at: now)
+        if let only { try self.read(only, in: store, at: now) } else { try self.readAhead(in: store, at: now) }
     }
 
     private func promote(in store: StoreTransaction) throws {
@@ -309,13 +353,16 @@ final class QueueWorker {
     private func deadline(at now: Moment) -> MonotonicTime? {
         guard self.role == .sender else {
             // Commands that fail are their callers' to repeat; only a sender has something of its own.
-            return nil
+            return [self.electionAt, self.shutdown?.until].compactMap { $0 }.min()
         }
         if self.isLookDue { return now.monotonic }
-        if let failedUntil, failedUntil > now.monotonic { return failedUntil }
+        let handled = self.flights.values.lazy.compactMap(\.handledBy).min()
+        // One that has passed is due all the same.
+        let rest = [self.shutdown?.until, handled].compactMap { $0 }
+        if let failedUntil { return (rest + [failedUntil]).min() }
         let wake = self.machine.nextWake(after: now, for: self.gates)
         let mark = self.flights.values.lazy.filter { !$0.isMarked }.map(\.markAt).min()
-        return [wake, self.dueAt, mark, self.recordingDeadline].compactMap { $0 }.min()
+        return (rest + [wake, self.dueAt, mark, self.recordingDeadline].compactMap { $0 }).min()
     }
 
     // MARK: The end
@@ -324,31 +371,35 @@ final class QueueWorker {
     private func finish() {
         self.forgetUpcoming()
         for flight in self.flights.values { flight.cancel() }
-        if self.role == .sender {
+        if self.role == .sender, self.end == nil {
             try? self.core.store.transaction(durable: false) { store in
                 for landing in self.landings { try self.record(landing, in: store) }
                 try self.mark(in: store, all: true, at: .ofQueue())
+                try self.keepResponses(in: store)
                 try store.releaseRunning()
             }
         }
+        let error = self.end ?? .closed
         self.role = .none
         self.core.status.withLock { $0.role = .none }
         self.hosts.set([])
         for message in self.core.mailbox.close() {
             switch message {
-            case .command(let command): command.refuse(.closed)
-            case .wait(let waiter): waiter.reply(.failure(.closed))
+            case .command(let command): command.refuse(error)
+            case .wait(let waiter): waiter.reply(.failure(error))
+            case .shutdown(let shutdown): shutdown.reply(false)
             case .finished(_, _, _, let next): next?.task.cancel()
             default: ()
             }
         }
         // What they captured may hold the queue, and with it everything here.
         self.core.handlers.withLock { $0 = [:] }
-        for command in self.commands { command.refuse(.closed) }
-        for waiter in self.waiters { waiter.reply(.failure(.closed)) }
+        for command in self.commands { command.refuse(error) }
+        for waiter in self.waiters { waiter.reply(.failure(error)) }
         self.core.observers.end()
         self.core.store.close()
         // The next sender hears of it.
         self.lock = nil
+        self.shutdown?.reply(self.flights.isEmpty && self.end == nil)
     }
 }

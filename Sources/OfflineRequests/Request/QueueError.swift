@@ -25,6 +25,8 @@ public enum QueueError: Error, Hashable, Sendable {
     case isDirectory(path: String)
     /// The file, or the folder it is in, cannot be written.
     case readOnly(path: String)
+    /// The folder of the queue, or the locks beside its file, were removed while it was open.
+    case removed(path: String)
     /// The system refused something else.
     case io(path: String, reason: String)
     /// The queue was closed.
@@ -63,6 +65,8 @@ extension QueueError: CustomStringConvertible {
             "\(path): this is a folder; name a file in it"
         case .readOnly(let path):
             "\(path): this cannot be written; change its permissions, or name another file"
+        case .removed(let path):
+            "\(path): the queue was removed while it was open, and what waited in it is lost; open it anew"
         case .io(let path, let reason):
             "\(path): \(reason)"
         case .closed:
@@ -71,6 +75,16 @@ extension QueueError: CustomStringConvertible {
             "no request has the id \(id.uuidString.lowercased()); it may have been delivered or removed"
         case .duplicate(let id):
             "a request with the id \(id.uuidString.lowercased()) is in the queue already; use a new id"
+        }
+    }
+}
+
+extension QueueError {
+    /// Whether the queue that meets it is closed, since trying again would not help.
+    package var endsQueue: Bool {
+        switch self {
+        case .removed, .newerSchema, .notAQueue, .isDirectory: true
+        default: false
         }
     }
 }

@@ -29,6 +29,8 @@ extension RetryableRequest: Codable {
         case sensitiveHeaders
         case timeouts
         case keepsResponse
+        case expects
+        case needsHandler
     }
 
     /// Durations as numbers of seconds, which other programs can read.
@@ -36,6 +38,7 @@ extension RetryableRequest: Codable {
         var connect: Double
         var total: Double?
         var stall: Double
+        var minimumRate: Int?
     }
 
     /// Decodes a request; only the id and the address must be there.
@@ -65,6 +68,8 @@ extension RetryableRequest: Codable {
             uniqueKey: try values.decodeIfPresent(String.self, forKey: .uniqueKey),
             ifExists: try value(.ifExists, .keep),
             sensitiveHeaders: try value(.sensitiveHeaders, []),
+            expects: try value(.expects, ExpectedAnswer()),
+            needsHandler: try value(.needsHandler, true),
             keepsResponse: try value(.keepsResponse, false)
         )
         self.retryCount = try value(.retryCount, 0)
@@ -72,7 +77,8 @@ extension RetryableRequest: Codable {
             self.timeouts = HTTPRequest.Timeouts(
                 connect: .seconds(seconds.connect),
                 total: seconds.total.map { .seconds($0) },
-                stall: .seconds(seconds.stall)
+                stall: .seconds(seconds.stall),
+                minimumRate: seconds.minimumRate ?? self.timeouts.minimumRate
             )
         }
     }
@@ -102,12 +108,15 @@ extension RetryableRequest: Codable {
         try values.encodeIfPresent(self.uniqueKey, forKey: .uniqueKey)
         try encode(self.ifExists, unless: .keep, .ifExists)
         try encode(self.sensitiveHeaders, unless: [], .sensitiveHeaders)
+        try encode(self.expects, unless: ExpectedAnswer(), .expects)
+        try encode(self.needsHandler, unless: true, .needsHandler)
         try encode(self.keepsResponse, unless: false, .keepsResponse)
         if self.timeouts != HTTPRequest.Timeouts() {
             let seconds = Seconds(
                 connect: self.timeouts.connect / .seconds(1),
                 total: self.timeouts.total.map { $0 / .seconds(1) },
-                stall: self.timeouts.stall / .seconds(1)
+                stall: self.timeouts.stall / .seconds(1),
+                minimumRate: self.timeouts.minimumRate
             )
             try values.encode(seconds, forKey: .timeouts)
         }

@@ -29,6 +29,7 @@ extension RetryableRequest {
         for field in self.headers.fields { try Self.validate(field) }
         try self.validateKeysAndTexts()
         try self.validateNumbers()
+        try self.validateExpectations()
         guard self.body == nil || self.bodyFile == nil else {
             throw .invalidRequest(field: "body", reason: "is given twice, as bytes and as a file; give one")
         }
@@ -123,6 +124,15 @@ extension RetryableRequest {
         if text.isEmpty, !mayBeEmpty { throw .invalidRequest(field: name, reason: "is empty; leave it out") }
     }
 
+    private func validateExpectations() throws(QueueError) {
+        guard self.expects.statuses.allSatisfy({ (200...599).contains($0) }) else {
+            throw .invalidRequest(field: "expected status", reason: "is none of a final answer; those are 200 to 599")
+        }
+        guard self.expects.headers.fields.allSatisfy({ !$0.name.isEmpty }) else {
+            throw .invalidRequest(field: "expected header", reason: "has no name")
+        }
+    }
+
     private func validateNumbers() throws(QueueError) {
         guard self.maxRetries >= 0 else {
             throw .invalidRequest(field: "limit of retries", reason: "is negative; 0 is one attempt")
@@ -132,6 +142,9 @@ extension RetryableRequest {
         try Self.validate("connect timeout", self.timeouts.connect)
         try Self.validate("total timeout", self.timeouts.total)
         try Self.validate("stall timeout", self.timeouts.stall)
+        guard self.timeouts.minimumRate >= 0 else {
+            throw .invalidRequest(field: "minimum rate", reason: "is negative; 0 is any at all")
+        }
     }
 
     private static func validate(_ name: String, _ date: Date?) throws(QueueError) {

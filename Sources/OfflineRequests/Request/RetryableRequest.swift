@@ -50,6 +50,11 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     public var sensitiveHeaders: [String]
     /// How long each part of an attempt may take.
     public var timeouts: HTTPRequest.Timeouts
+    /// What an answer must be like for the request to count as delivered.
+    public var expects: ExpectedAnswer
+    /// Whether a response must reach the handler of ``requestType``, and is kept until there is one; of no meaning without
+    /// a type.
+    public var needsHandler: Bool
     /// Whether the response is kept in the queue, until ``OfflineRequestQueue/purgeFinished(id:)`` or for
     /// ``QueueLimits/maxResponseAge``.
     public var keepsResponse: Bool
@@ -75,6 +80,8 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         ifExists: UniquePolicy = .keep,
         sensitiveHeaders: [String] = [],
         timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(),
+        expects: ExpectedAnswer = ExpectedAnswer(),
+        needsHandler: Bool = true,
         keepsResponse: Bool = false
     ) {
         self.id = id
@@ -96,6 +103,8 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         self.ifExists = ifExists
         self.sensitiveHeaders = sensitiveHeaders
         self.timeouts = timeouts
+        self.expects = expects
+        self.needsHandler = needsHandler
         self.keepsResponse = keepsResponse
         self.idempotencyKey =
             switch idempotencyKey {

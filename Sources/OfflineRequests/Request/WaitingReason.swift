@@ -25,6 +25,13 @@ public enum WaitingReason: Hashable, Sendable {
     case hostPaused(String, until: Date)
     /// The server did not accept the credentials; it waits until somebody resumes it with new ones.
     case unauthorized
+    /// A captive portal answers in the place of servers, and the request would go over plain http.
+    case portal
+    /// It was sent to this host instead, by the server or by somebody on the way; it waits until somebody resumes it.
+    case redirected(String)
+    /// The answer is not what the request expects, so that somebody else may have given it; it waits until somebody
+    /// resumes it.
+    case unexpectedAnswer(String)
     /// The request at the head of its lane was given up, and the lane stands still.
     case laneHeld
     /// The queue is paused.
@@ -53,6 +60,9 @@ extension WaitingReason: CustomStringConvertible {
         case .hostPaused(let host, let until):
             "\(host) failed several times and is left alone until \(until.formatted(.iso8601))"
         case .unauthorized: "the server did not accept the credentials; resume it with new ones"
+        case .portal: "behind a captive portal, and plain http is not sent; sign in, or use https"
+        case .redirected(let host): "the answer leads to \(host); send it there, or retry it"
+        case .unexpectedAnswer(let reason): "the answer is not as expected: \(reason); see who gave it, and retry it"
         case .laneHeld: "the head of its lane was given up; revive or cancel that"
         case .paused: "the queue is paused"
         case .otherSender: "another process sends for this queue"
@@ -82,6 +92,9 @@ extension WaitingReason: Codable {
         case .concurrency: Coded(code: "concurrency")
         case .hostPaused(let host, let until): Coded(code: "hostPaused", text: host, until: until)
         case .unauthorized: Coded(code: "unauthorized")
+        case .portal: Coded(code: "portal")
+        case .redirected(let host): Coded(code: "redirected", text: host)
+        case .unexpectedAnswer(let reason): Coded(code: "unexpectedAnswer", text: reason)
         case .laneHeld: Coded(code: "laneHeld")
         case .paused: Coded(code: "paused")
         case .otherSender: Coded(code: "otherSender")
@@ -109,6 +122,9 @@ extension WaitingReason: Codable {
             case "concurrency": .concurrency
             case "hostPaused": coded.text.flatMap { host in coded.until.map { .hostPaused(host, until: $0) } }
             case "unauthorized": .unauthorized
+            case "portal": .portal
+            case "redirected": coded.text.map { .redirected($0) }
+            case "unexpectedAnswer": coded.text.map { .unexpectedAnswer($0) }
             case "laneHeld": .laneHeld
             case "paused": .paused
             case "otherSender": .otherSender

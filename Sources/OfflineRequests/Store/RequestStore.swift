@@ -170,6 +170,9 @@ final class RequestStore: Sendable {
         }
     }
 
+    /// Makes sure that the file is still under its name, and makes it anew where somebody has removed it.
+    func checkPlace() throws(QueueError) { try self.withWriter { _ in } }
+
     /// Closes the file; everything fails with ``QueueError/closed`` from then on.
     func close() {
         self.reader.close()
@@ -184,7 +187,9 @@ final class RequestStore: Sendable {
     ) throws(QueueError) -> Value {
         do {
             return try self.writer.shared(self.paths) { identity in
-                if !self.writer.isOpen(identity) { try self.writer.openOrMake(self.paths, at: self.clock()) }
+                if !self.writer.isOpen(identity), let lost = try self.writer.openOrMake(self.paths, at: self.clock()) {
+                    self.salvaged(lost)
+                }
                 return try self.writer.withConnection(body)
             }
         } catch {

@@ -54,6 +54,8 @@ final class StoreAccess: Sendable {
             self.lock.share()
             defer { self.lock.release() }
             let identity = StoreFiles.identity(paths.database)
+            // What others put under the names later is theirs.
+            guard self.lock.isInPlace else { throw QueueError.removed(path: paths.database) }
             do { return try body(identity) } catch {
                 guard StoreErrors.isDamage(error) else { throw error }
                 throw DamagedFile(identity: StoreFiles.identity(paths.database), cause: error)
@@ -108,15 +110,25 @@ final class StoreAccess: Sendable {
     }
 
     /// Opens the file, makes it where there is none, and brings it up to date; without anybody else at it.
-    func openOrMake(_ paths: StorePaths, at stamp: ClockStamp) throws {
+    ///
+    /// - Returns: What was lost with a file that is gone; nil when nobody knows of one.
+    func openOrMake(_ paths: StorePaths, at stamp: ClockStamp) throws -> StoreSalvage? {
         self.lock.takeAlone()
+        let wasOpen = self.connection != nil
         self.connection = nil
         try StoreReplacement(paths).finish(at: stamp)
         let path = paths.database
+        var lost: StoreSalvage?
         switch StoreFiles.kind(path) {
         case .folder: throw QueueError.isDirectory(path: path)
         case .other: throw QueueError.notAQueue(path: path)
         case .nothing:
+            // It cannot be read without its file, and must not be played into another.
+            if case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") {
+                lost = StoreSalvage(recovered: 0, asideAs: try StoreReplacement(paths).setAside(at: stamp))
+            } else if wasOpen {
+                lost = StoreSalvage(recovered: 0)
+            }
             try StoreFiles.create(path)
             StoreFiles.syncFolder(paths.folder)
         case .file(_, let size):
@@ -135,6 +147,7 @@ final class StoreAccess: Sendable {
         }
         try self.open(paths, as: StoreFiles.identity(path), readOnly: false)
         try self.withConnection { connection in try connection.prepare(path: path, at: stamp) }
+        return lost
     }
 
     /// Replaces a damaged file by what can be read of it; without anybody else at it.
@@ -149,6 +162,7 @@ final class StoreAccess: Sendable {
         guard StoreFiles.identity(paths.database) == damaged.identity else { return nil }
         let pages = try DatabasePages(database: paths.database)
         guard pages.isQueue else { throw QueueError.notAQueue(path: paths.database) }
+        if let version = pages.newerVersion { throw QueueError.newerSchema(path: paths.database, version: version) }
         let salvages = self.state.withLock { state in
             state.salvages += 1
             return state.salvages

@@ -24,6 +24,10 @@ enum StoreOutcome: Hashable, Sendable {
     case delivered(HTTPResponse? = nil)
     /// It is tried again: after a while, or with nil as soon as may be.
     case later(after: Duration?, countsAttempt: Bool)
+    /// It was answered, and the response is to be handled as soon as may be; it is not sent again.
+    case answered(HTTPResponse)
+    /// It was answered, and nobody has handled the response: it is given up, and its lane goes on.
+    case unhandled(HTTPResponse)
     /// It waits for somebody.
     case held(WaitingReason)
     /// It is given up.
@@ -54,7 +58,8 @@ struct StoreSalvage: Hashable, Sendable {
     var recovered: Int
     /// How many are not, as far as the damaged file still says; nil when it does not.
     var lost: Int?
-    /// What the damaged file is called now; its bodies that belong to no request any more are in a folder of that
-    /// name and `-bodies`.
-    var asideAs: String
+    /// What the damaged file is called now, or the journal of one that is gone; nil when nothing of it is left.
+    ///
+    /// Bodies that belong to no request any more are in a folder of that name and `-bodies`.
+    var asideAs: String?
 }

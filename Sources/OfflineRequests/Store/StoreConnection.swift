@@ -11,6 +11,7 @@ import Synchronization
 /// `DatabasePool` are used: those run on libdispatch's threads, which wake a process up long after their work.
 final class StoreConnection: Sendable {
     private let database: DatabaseQueue
+    private let path: String
     /// The file that was opened, which may not be the one under its name any more.
     let identity: FileIdentity
     private let memory = Mutex(Memory())
@@ -51,6 +52,7 @@ final class StoreConnection: Sendable {
         }
         self.database = try DatabaseQueue(path: path, configuration: configuration)
         self.identity = identity
+        self.path = path
     }
 
     func close() throws { try self.database.close() }
@@ -124,7 +126,14 @@ final class StoreConnection: Sendable {
     private func tally(_ db: Database) throws -> StoreTally {
         let version = db.dataVersion
         if let (of: last, value: tally) = self.memory.withLock({ $0.tally }), last == version { return tally }
+        try self.checkVersion(db)
         return try StoreTally.read(db)
+    }
+
+    /// Makes sure that nobody has brought the file up to a newer version meanwhile, whose tables may be others.
+    private func checkVersion(_ db: Database) throws {
+        guard try StoreSchema.version(of: db, path: self.path) == 0 else { return }
+        throw Damage(reason: "the tables are gone")
     }
 
     private func begin(_ db: Database, waits: Bool) throws {
@@ -141,6 +150,7 @@ final class StoreConnection: Sendable {
         try self.database.inDatabase { db in
             try SQLStatement(db, "BEGIN DEFERRED").run()
             defer { try? SQLStatement(db, "COMMIT").run() }
+            try self.checkVersion(db)
             let tally = try StoreTally.read(db)
             return try body(StoreRecords(db: db, clock: tally.clock, stamp: stamp, bodies: bodies), tally)
         }

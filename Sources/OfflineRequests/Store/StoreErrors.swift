@@ -11,14 +11,8 @@ enum StoreErrors {
         case is Damage: true
         case let error as DatabaseError:
             switch error.resultCode {
+            // No constraint, and no table or column that is not there: that would be a version, or our mistake.
             case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_FORMAT: true
-            // Our statements keep to these; what is stored does not.
-            case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH: true
-            // What a damaged definition of a table leads to.
-            case .SQLITE_ERROR:
-                ["no such ", "malformed", "has no column", " columns", "values for"].contains { part in
-                    error.message?.contains(part) == true
-                }
             default: error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
             }
         default: false

@@ -11,7 +11,9 @@ extension StoreTransaction {
     /// - Returns: Whether it was ready.
     func markRunning(_ id: UUID) throws -> Bool {
         guard let row = try self.row(id), row.state == .ready else { return false }
-        try self.run("UPDATE request SET state = 3, attempts = attempts + 1 WHERE sequence = ?", .number(row.sequence))
+        // To have a response handled is no attempt.
+        let mark = "UPDATE request SET state = 3, attempts = attempts + (response IS NULL) WHERE sequence = ?"
+        try self.run(mark, .number(row.sequence))
         self.move(row, to: .running)
         return true
     }
@@ -57,6 +59,20 @@ extension StoreTransaction {
             )
             self.move(row, to: due == nil ? .ready : .backoff)
             return Finish(state: due == nil ? .ready : .backoff)
+        case .answered(let response):
+            let octets = try self.octets(of: response, for: row)
+            try self.execute(
+                """
+                UPDATE request SET state = 0, due = NULL, response = ?, received = 1, status = ?, size = size + ?
+                WHERE sequence = ?
+                """,
+                [octets.data, response.status, octets.growth, row.sequence]
+            )
+            self.move(row, to: .ready, growth: octets.growth)
+            return Finish(state: .ready)
+        case .unhandled(let response):
+            try self.bury(row, as: .dead, status: response.status, error: error, response)
+            return Finish(state: .dead, promoted: try self.promote(row.lane))
         case .held(let reason):
             try self.hold(row, reason, status: status, error: error)
             return Finish(state: .held)
@@ -121,18 +137,34 @@ extension StoreTransaction {
         error: String?,
         _ response: HTTPResponse? = nil
     ) throws {
-        let response = response.map { RequestWriter.encode($0) }
-        let deadline = response.map { _ in self.now &+ QueueClock.milliseconds(self.limits.maxResponseAge) }
+        let octets = try response.map { try self.octets(of: $0, for: row) }
+        // What was given up stays until somebody has looked at it.
+        let deadline = state == .dead ? nil : self.now &+ QueueClock.milliseconds(self.limits.maxResponseAge)
         try self.execute(
             """
             INSERT INTO finished SELECT sequence, id, ?, gate, priority, lane, uniqueKey, requestType, NULL, ?, enqueued,
-              size, retries, attempts, received, coalesce(?, status), coalesce(?, error), NULL, ?, bodyFile, ~seal, payload
+              size + ?, retries, attempts, received, coalesce(?, status), coalesce(?, error), NULL, coalesce(?, response),
+              bodyFile, ~seal, payload
             FROM request WHERE sequence = ?
             """,
-            [StoreState.number(state), deadline, status, error, response, row.sequence]
+            [
+                StoreState.number(state), octets == nil ? nil : deadline, octets?.growth ?? 0, status, error,
+                octets?.data, row.sequence,
+            ]
         )
         try self.execute("DELETE FROM request WHERE sequence = ?", [row.sequence])
-        self.move(row, to: state)
+        self.move(row, to: state, growth: octets?.growth ?? 0)
+    }
+
+    /// A response as it is kept, and by how much that lets the row of its request grow.
+    ///
+    /// Where it has no room, its body is left out: that it was answered must be known whatever happens.
+    private func octets(of response: HTTPResponse, for row: StoredRow) throws -> (data: Data, growth: Int) {
+        let present = try self.number("SELECT length(response) FROM request WHERE sequence = ?", [row.sequence]) ?? 0
+        let data = RequestWriter.encode(response)
+        let growth = data.count - Int(present)
+        guard self.counts.bytes + growth > self.limits.maxBytes, !response.body.isEmpty else { return (data, growth) }
+        return try self.octets(of: HTTPResponse(status: response.status, headers: response.headers), for: row)
     }
 
     private func hold(_ row: StoredRow, _ reason: WaitingReason, status: Int?, error: String?) throws {

@@ -5,8 +5,10 @@ import Foundation
 import GRDB
 
 extension StoreTransaction {
-    /// Revives a request that was given up or is held: its attempts and its age begin anew,
-    /// without the time it was to expire at; its keys stay.
+    /// Revives a request that was given up or is held.
+    ///
+    /// Its attempts and its age begin anew, without the time it was to expire at; its keys stay. One that was answered keeps the response, and is not sent
+    /// again.
     ///
     /// One that was given up goes to the end, also of its lane.
     ///
@@ -95,17 +97,17 @@ extension StoreTransaction {
         for row in rows { try self.remove(row) }
     }
 
-    /// Lets requests go that are held for a reason.
+    /// Lets requests go that are held, for a reason or with nil for any.
     ///
     /// - Returns: How many there were.
     @discardableResult
-    func resumeHeld(for reason: WaitingReason) throws -> Int {
+    func resumeHeld(for reason: WaitingReason? = nil) throws -> Int {
         let rows = try self.held(for: reason)
         for row in rows { try self.resume(row, attemptsAnew: false) }
         return rows.count
     }
 
-    private func held(for reason: WaitingReason) throws -> [StoredRow] {
+    private func held(for reason: WaitingReason?) throws -> [StoredRow] {
         guard self.counts.held > 0 else { return [] }
         let rows = try self.rows(
             """
@@ -113,6 +115,7 @@ extension StoreTransaction {
             ORDER BY sequence
             """
         )
+        guard let reason else { return rows }
         return try rows.filter { row in
             try self.attempt { try self.records.record(row.id)?.waiting == reason }
         }
@@ -135,7 +138,7 @@ extension StoreTransaction {
         try self.execute(
             """
             INSERT INTO request SELECT ?, id, ?, gate, priority, lane, uniqueKey, requestType, NULL, NULL, ?,
-              size, 0, attempts, received, status, error, NULL, NULL, bodyFile, ~seal, payload
+              size, 0, attempts, received, status, error, NULL, response, bodyFile, ~seal, payload
             FROM finished WHERE sequence = ?
             """,
             [sequence, StoreState.number(state), self.now, row.sequence]

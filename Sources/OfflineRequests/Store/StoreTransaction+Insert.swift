@@ -148,9 +148,9 @@ extension StoreTransaction {
 
     /// The number of the gate of a request, which is made when it is the first.
     func gate(for prepared: PreparedRequest) throws -> Int64 {
-        let key = Gate(host: prepared.host, requires: prepared.request.requires)
+        let key = Gate(prepared.request, to: prepared.host)
         if let number = self.gateNumbers[key] { return number }
-        let arguments: StatementArguments = [key.host, RequestWriter.encode(key.requires)]
+        let arguments: StatementArguments = [key.host, RequestWriter.encode(key)]
         let find = "SELECT id FROM gate WHERE host = ? AND requires = ?"
         var number = try self.number(find, arguments)
         if number == nil {

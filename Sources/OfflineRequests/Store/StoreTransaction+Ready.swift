@@ -45,7 +45,7 @@ extension StoreTransaction {
                             guard let host = row.text(0), let requires = row.octets(1) else {
                                 throw Damage(reason: "a gate is damaged")
                             }
-                            return Gate(host: host, requires: try RequestReader.requirements(requires))
+                            return try RequestReader.gate(requires, of: host)
                         }
                     )
                 else { throw Damage(reason: "a request has a gate that is none") }
@@ -88,7 +88,7 @@ extension StoreTransaction {
     }
 
     private static let findReady = """
-        SELECT \(StoredRow.columns), retries, attempts, received, status, error, seal, payload
+        SELECT \(StoredRow.columns), retries, attempts, received, status, error, seal, payload, response
         FROM request INDEXED BY requestReady WHERE state = 0 AND gate = ? ORDER BY priority DESC, sequence
         """
 
@@ -105,7 +105,8 @@ extension StoreTransaction {
             lastStatus: row.number(10).map { Int($0) },
             sequence: stored.sequence,
             attempts: Int(clamping: attempts),
-            isRepeat: received != 0 || request.retryCount > 0
+            isRepeat: received != 0 || request.retryCount > 0,
+            response: try row.octets(14).map { try RequestReader.response($0) }
         )
         return ReadyRequest(record: record, row: stored, octets: payload.count)
     }

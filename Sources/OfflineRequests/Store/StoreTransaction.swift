@@ -153,8 +153,8 @@ final class StoreTransaction {
     }
 
     /// Counts a request in another state.
-    func move(_ row: StoredRow, to state: RequestState) {
+    func move(_ row: StoredRow, to state: RequestState, growth: Int = 0) {
         self.tally.remove(row.state, size: row.size)
-        self.tally.add(state, size: row.size)
+        self.tally.add(state, size: row.size + growth)
     }
 }

@@ -14,6 +14,8 @@ final class FileWatch: Sendable {
         case read
         /// Something was written.
         case written
+        /// A name of it was removed, or it got another.
+        case removed
     }
 
     let descriptor: FileDescriptor
@@ -29,8 +31,10 @@ final class FileWatch: Sendable {
     func add(_ path: String, _ event: Event) -> Int32? {
         let mask: Int32 =
             switch event {
-            case .closedAfterWriting: Int32(IN_CLOSE_WRITE)
-            case .read: Int32(IN_ACCESS)
+            // A file that somebody has open is not gone yet: it has one name less.
+            case .closedAfterWriting: Int32(IN_CLOSE_WRITE | IN_ATTRIB)
+            case .read: Int32(IN_ACCESS | IN_ATTRIB)
+            case .removed: Int32(IN_ATTRIB | IN_MOVE_SELF)
             case .written: Int32(IN_MODIFY)
             }
         let number = unsafe inotify_add_watch(self.descriptor.number, path, UInt32(mask))

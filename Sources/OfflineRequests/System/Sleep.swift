@@ -5,6 +5,11 @@ import Glibc
 import NetPath
 import NetPathSystem
 
+extension MonotonicTime {
+    /// The present moment on the clock that a queue goes by.
+    static var ofQueue: MonotonicTime { Sleep.now() }
+}
+
 /// What the thread of a queue sleeps on: a doorbell, the files it watches, and a point in time.
 ///
 /// Without a point in time nothing of it ever wakes the processor.

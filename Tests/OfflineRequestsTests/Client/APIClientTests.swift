@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
@@ -86,6 +87,37 @@ struct APIClientTests {
                 return
             }
             #expect(queue.pendingRequests.map(\.id) == [id])
+        }
+    }
+
+    /// An application whose main thread waits for something else must not have to serve a queue for this.
+    @Test func aLostConnectionEndsTheWaitWhereNobodyServesTheMonitor() async throws {
+        let lab = try QueueLab(.held(.mayHaveBeenReceived))
+        let unserved = DispatchQueue(label: "unserved")
+        unserved.suspend()
+        defer { unserved.resume() }
+        let monitor = NetworkMonitor(
+            monitor: lab.network,
+            deliverOn: .queue(unserved),
+            notificationCenter: NotificationCenter()
+        )
+        let queue = try OfflineRequestQueue(file: lab.file, transport: lab.transport, monitor: monitor)
+        queue.start()
+        let sending = Task { () -> Order in
+            try await Self.client(of: queue).fetchWithOfflineSupport(endpoint: "orders/7")
+        }
+        try await lab.transport.waitForHeld()
+        lab.network.report(.noLink)
+        // Were nobody to hear of it, this would end only here.
+        let patience = Task {
+            try await Task.sleep(for: .seconds(20))
+            sending.cancel()
+        }
+        defer { patience.cancel() }
+        let error = await #expect(throws: APIError.self) { try await sending.value }
+        guard case .queuedForRetry = error else {
+            Issue.record("\(error as Any)")
+            return
         }
     }
 

@@ -20,7 +20,7 @@ struct GateTests {
     @Test func aPathThatIsThereIsUsedAtOnceAndInFull() {
         var lab = MachineLab()
         lab.online()
-        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.waiting(post()) == nil)
     }
 
@@ -52,7 +52,7 @@ struct GateTests {
         #expect(lab.waiting(post()) == .paused)
         #expect(lab.wake(post()) == nil)
         lab.machine.resume()
-        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.wake(post()) != nil)
     }
 
@@ -67,7 +67,7 @@ struct GateTests {
     @Test func whereNobodyCanTellWhatNeedsNoCertainPathIsTried() {
         var lab = MachineLab()
         lab.machine.path(PathFacts(isSatisfied: true, isKnown: false, reason: "nobody can tell"), at: lab.now)
-        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.waiting(post()) == nil)
         for requires in [PathRequirements(unmeteredOnly: true), PathRequirements(interfaceType: .wifi)] {
             #expect(lab.waiting(post(requires: requires)) == .noPath("nobody can tell"))
@@ -182,7 +182,7 @@ struct GateTests {
         var lab = MachineLab()
         lab.online([.wifi])
         #expect(lab.machine.path(PathFacts(isSatisfied: true, interfaceTypes: [.cellular]), at: lab.now) == false)
-        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.machine.slots(at: lab.now) == 16)
     }
 
     @Test func whoeverForcesDoesNotWait() {
@@ -191,7 +191,7 @@ struct GateTests {
         lab.online()
         #expect(lab.machine.slots(at: lab.now) == 0)
         lab.machine.force()
-        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.attempt(post(), .notSent) == .waitForPath)
         #expect(lab.waiting(post()) != nil)
         lab.machine.force()
@@ -212,18 +212,80 @@ struct GateTests {
         #expect(lab.waiting(post("a.net")) == .concurrency)
         #expect(lab.waiting(post("a.net:8080")) == nil)
         #expect(lab.waiting(post("b.net")) == nil)
-        for _ in 0..<2 {
-            let other = post("b.net")
-            lab.machine.started(other.id, gate: Gate(other))
+        for host in ["b.net", "c.net", "d.net", "e.net"] {
+            for _ in 0..<3 {
+                let other = post(host)
+                lab.machine.started(other.id, gate: Gate(other))
+            }
         }
         #expect(lab.machine.slots(at: lab.now) == 0)
-        #expect(lab.waiting(post("c.net")) == .concurrency)
+        #expect(lab.waiting(post("f.net")) == .concurrency)
         // Nothing but the end of one of them helps.
-        #expect(lab.wake(post("c.net")) == nil)
+        #expect(lab.wake(post("f.net")) == nil)
         lab.machine.dropped(first[0].id)
         lab.machine.dropped(first[0].id)
         #expect(lab.machine.slots(at: lab.now) == 1)
-        #expect(lab.waiting(post("a.net")) == nil)
+        #expect(lab.waiting(post("f.net")) == nil)
+    }
+
+    /// The last places are for hosts that have none.
+    @Test func aFewSlowHostsLeavePlacesForOthers() {
+        var lab = MachineLab()
+        lab.online()
+        for host in ["a.net", "b.net", "c.net"] {
+            for _ in 0..<4 {
+                let request = post(host)
+                #expect(lab.waiting(request) == nil)
+                lab.machine.started(request.id, gate: Gate(request))
+            }
+        }
+        let first = post("d.net")
+        #expect(lab.waiting(first) == nil)
+        lab.machine.started(first.id, gate: Gate(first))
+        #expect(lab.waiting(post("d.net")) == .concurrency)
+        #expect(lab.waiting(post("e.net")) == nil)
+        #expect(lab.machine.slots(at: lab.now) == 3)
+    }
+
+    /// The server that finds out whether the path is any good may be one that never answers.
+    @Test func afterAReturnTheNumberGrowsWithTimeToo() throws {
+        var lab = MachineLab(DeliverySettings(reconnectJitter: .zero))
+        lab.offline()
+        lab.online()
+        lab.advance(.seconds(1))
+        let slow = post("slow.net")
+        lab.machine.started(slow.id, gate: Gate(slow))
+        #expect(lab.waiting(post()) == .reconnecting)
+        lab.advance(to: try #require(lab.wake(post())))
+        #expect(lab.waiting(post()) == nil)
+        #expect(lab.wake(post()) == nil)
+        lab.advance(.seconds(9))
+        #expect(lab.machine.slots(at: lab.now) == 15)
+    }
+
+    // MARK: Captive portals
+
+    @Test func nothingGoesToAPortalOverPlainHTTP() throws {
+        var lab = MachineLab()
+        let link = AddressPrefix(try #require(IPAddress("192.0.2.7")), length: 24)
+        lab.machine.path(
+            PathFacts(isSatisfied: true, internet: .portal, portal: CaptivePortal(links: [link])),
+            at: lab.now
+        )
+        func waiting(_ url: String) -> WaitingReason? {
+            lab.machine.waiting(for: Gate(RetryableRequest(endpoint: url)), at: lab.now)
+        }
+        for url in ["http://e.net/", "HTTP://e.net:8080/", "http://198.51.100.1/", "http://[2001:db8::1]/"] {
+            #expect(waiting(url) == .portal, "\(url)")
+        }
+        for url in [
+            "https://e.net/", "http://localhost/", "http://127.0.0.1:8080/", "http://[::1]/", "http://192.0.2.99/",
+            "http://[fe80::1%25eth0]/", "http://printer.local/",
+        ] {
+            #expect(waiting(url) == nil, "\(url)")
+        }
+        lab.online()
+        #expect(waiting("http://e.net/") == nil)
     }
 
     @Test func settingsThatMakeNoSenseStillSend() {

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPath
 import NetPathHTTP
 import Testing
 
@@ -159,15 +160,67 @@ struct OutcomeTests {
         #expect(decided(.retry(after: .seconds(-7), countsAttempt: true)) == .retry(after: .zero, countsAttempt: true))
     }
 
-    @Test func aHandlerThatFailsCounts() {
+    // MARK: Answers of somebody else
+
+    private static let elsewhere = Result<HTTPResponse, TransportError>.status(
+        302,
+        ["Location": "http://portal.example/login?to=http%3A%2F%2Fe.net%2F"]
+    )
+
+    /// What a portal says is no reason to give up, nor to count, and what a server says is one to ask somebody.
+    @Test(arguments: [
+        (InternetReachability.portal, false), (.unreachable, false), (.unknown, true),
+    ])
+    func whatLeadsToAnotherHostIsTriedAgain(_ internet: InternetReachability, counts: Bool) {
         var lab = MachineLab()
+        lab.machine.path(PathFacts(isSatisfied: true, internet: internet), at: lab.now)
+        let wait = self.wait(lab.attempt(post(maxRetries: 1), Self.elsewhere), counts: counts)
+        #expect(wait != nil)
+        if !counts { #expect(wait.map { $0 >= .seconds(10) } == true) }
+    }
+
+    @Test func whatLeadsToAnotherHostIsHeldWhereTheInternetIsThere() {
+        var lab = MachineLab()
+        lab.machine.path(PathFacts(isSatisfied: true, internet: .reachable), at: lab.now)
+        #expect(lab.attempt(post(), Self.elsewhere) == .hold(.redirected("portal.example")))
+        var request = post()
+        request.orderingKey = "lane"
+        #expect(lab.attempt(request, Self.elsewhere) == .hold(.redirected("portal.example")))
+        request.onFailure = .skip
+        guard case .dead(let reason) = lab.attempt(request, Self.elsewhere) else {
+            Issue.record("the lane stands still")
+            return
+        }
+        #expect(!reason.contains("login"), "\(reason)")
+        // Nobody can tell, and it was tried often enough.
         lab.online()
-        let end = lab.machine.handlerFailed(post(), message: "no room")
-        #expect(self.wait(end) != nil)
-        #expect(
-            lab.machine.handlerFailed(post(maxRetries: 0), message: "no room")
-                == .dead(reason: "given up after 1 attempt: the handler of the response failed: no room")
-        )
+        #expect(lab.attempt(post(maxRetries: 0), Self.elsewhere) == .hold(.redirected("portal.example")))
+        for place in ["/moved", "https://e.net/moved", "http://e.net:8080/"] {
+            guard case .dead = lab.attempt(post(), .status(301, ["Location": place])) else {
+                Issue.record("\(place)")
+                return
+            }
+        }
+    }
+
+    @Test func whatIsExpectedCounts() {
+        var lab = MachineLab()
+        lab.machine.path(PathFacts(isSatisfied: true, internet: .reachable), at: lab.now)
+        var request = post()
+        request.expects = ExpectedAnswer(statuses: [201, 404], headers: ["Content-Type": "application/json", "X": ""])
+        let fields: HTTPHeaders = ["content-type": "Application/JSON; charset=utf-8", "x": "1"]
+        #expect(lab.attempt(request, .status(201, fields)) == .succeeded)
+        #expect(lab.attempt(request, .status(404, fields)) == .succeeded)
+        for (status, fields) in [(200, fields), (201, ["Content-Type": "text/html", "X": "1"]), (404, [:])] {
+            guard case .hold(.unexpectedAnswer) = lab.attempt(request, .status(status, fields)) else {
+                Issue.record("\(status) \(fields)")
+                return
+            }
+        }
+        guard case .retry = lab.attempt(request, .status(503)) else {
+            Issue.record("503")
+            return
+        }
     }
 
     /// A token that cannot be had is no reason to give a request up, nor to ask for it in a circle.
@@ -182,7 +235,7 @@ struct OutcomeTests {
             let ceiling = Backoff.ceiling(attempt: attempts - 1, base: .seconds(1), cap: .seconds(300))
             #expect(wait >= ceiling / 2 && wait <= ceiling)
         }
-        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.waiting(request) == nil)
     }
 }

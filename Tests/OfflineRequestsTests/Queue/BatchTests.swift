@@ -119,8 +119,8 @@ struct QueueBatchTests {
             if number >= 60 { request.priority = .high }
         }
         queue.start()
-        try await lab.transport.waitForHeld(6)
-        #expect(Set(lab.sent) == Set((60..<66).map { "\($0)" }))
+        try await lab.transport.waitForHeld(12)
+        #expect(Set(lab.sent) == Set((60..<72).map { "\($0)" }))
         try await Self.releaseAll(of: lab, until: queue)
         #expect(Set(lab.sent.prefix(30)) == Set((60..<90).map { "\($0)" }))
         #expect(Set(lab.sent).count == 90)

@@ -31,25 +31,161 @@ struct HookTests {
         #expect(calls.map(\.body) == [Array("answer".utf8)])
     }
 
-    @Test func aHandlerThatThrowsIsCalledAgain() async throws {
+    @Test func whatWasDeliveredIsNotSentAgainWhenItsHandlerThrows() async throws {
         struct Failure: Error {}
-        let lab = try QueueLab()
+        let lab = try QueueLab(.response(HTTPResponse(status: 201, body: Array("answer".utf8))))
         let queue = try lab.open()
         let calls = AwaitableState(0)
-        queue.onResponse(for: "") { _, _ in
-            if calls.update({ count in
+        queue.onResponse(for: "order") { _, response in
+            let number = calls.update { count in
                 count += 1
                 return count
-            }) < 3 {
-                throw Failure()
             }
+            #expect(response.body == Array("answer".utf8))
+            if number < 3 { throw Failure() }
         }
         queue.start()
-        let id = try await queue.enqueue(lab.request())
+        var request = lab.request()
+        request.requestType = "order"
+        let id = try await queue.enqueue(request)
         let record = try await queue.wait(for: id)
-        #expect(record.state == .succeeded)
+        #expect(record.state == .dead)
+        #expect(record.lastStatus == 201)
+        #expect(record.lastError?.contains("Failure") == true, "\(record.lastError ?? "")")
+        #expect(record.response?.body == Array("answer".utf8))
+        #expect(queue.counts.dead == 1)
+        // Whoever wants it offered again gets that, in whatever way.
+        let events = Events(queue)
+        try await queue.requeueDead(id: id)
+        try await events.wait { $0.isDead }
+        try await queue.forceTriggerRetry(id: id)
+        try await events.wait(for: .succeeded(id, status: 201))
         #expect(calls.value == 3)
-        #expect(lab.sent.count == 3)
+        #expect(lab.sent.count == 1)
+        #expect(queue.counts == QueueCounts())
+    }
+
+    @Test func whatWasDeliveredIsKeptForAHandlerThatIsNotThere() async throws {
+        let lab = try QueueLab(.response(HTTPResponse(status: 200, body: Array("answer".utf8))))
+        let queue = try lab.open()
+        var request = lab.request()
+        request.requestType = "order"
+        let id = try await queue.enqueue(request)
+        let size = queue.counts.bytes
+        queue.start()
+        let record = try await queue.wait(for: id)
+        #expect(record.state == .dead)
+        #expect(record.lastError?.contains("no handler") == true, "\(record.lastError ?? "")")
+        #expect(queue.counts.bytes >= size + 6)
+        queue.close()
+
+        // It is there after a restart, and asks for no network.
+        let again = try lab.open()
+        let events = Events(again)
+        let bodies = AwaitableState<[[UInt8]]>([])
+        again.onResponse(for: "order") { _, response in bodies.update { $0.append(response.body) } }
+        again.start()
+        #expect(try await again.requeueDead() == 1)
+        try await events.wait(for: .succeeded(id, status: 200))
+        #expect(bodies.value == [Array("answer".utf8)])
+        #expect(lab.sent.count == 1)
+        #expect(again.counts == QueueCounts())
+        try again.core.store.verify()
+        // Where the type is only for people.
+        var label = lab.request("label")
+        label.requestType = "label"
+        label.needsHandler = false
+        #expect(try await again.wait(for: again.enqueue(label)).state == .succeeded)
+    }
+
+    @Test func aHandlerThatDoesNotReturnHoldsUpNothing() async throws {
+        let lab = try QueueLab(.response(HTTPResponse(status: 200, body: Array("answer".utf8))))
+        var settings = QueueSettings(delivery: QueueLab.quick)
+        settings.handlerTimeLimit = .milliseconds(200)
+        let queue = try lab.open(settings)
+        let stuck = AwaitableState<[CheckedContinuation<Void, Never>]>([])
+        defer { for handler in stuck.value { handler.resume() } }
+        queue.onResponse(for: "order") { _, _ in
+            await withCheckedContinuation { handler in stuck.update { $0.append(handler) } }
+        }
+        queue.start()
+        var request = lab.request()
+        request.requestType = "order"
+        request.orderingKey = "lane"
+        let id = try await queue.enqueue(request)
+        var next = lab.request("next")
+        next.orderingKey = "lane"
+        let after = try await queue.enqueue(next)
+        let record = try await queue.wait(for: id)
+        #expect(record.state == .dead)
+        #expect(record.lastError?.contains("did not return") == true, "\(record.lastError ?? "")")
+        // It was delivered, so that what is behind it may go.
+        #expect(try await queue.wait(for: after).state == .succeeded)
+        #expect(lab.sent == ["a", "next"])
+    }
+
+    @Test func aResponseWhoseHandlerIsCutOffIsHandledAfterARestart() async throws {
+        let lab = try QueueLab(.response(HTTPResponse(status: 200, body: Array("answer".utf8))))
+        let queue = try lab.open()
+        let begun = AwaitableState(false)
+        queue.onResponse(for: "order") { _, _ in
+            begun.update { $0 = true }
+            try await Task.sleep(for: .seconds(3600))
+        }
+        queue.start()
+        var request = lab.request()
+        request.requestType = "order"
+        let id = try await queue.enqueue(request)
+        try await begun.wait { $0 }
+        #expect(await !queue.shutdown(within: .milliseconds(100)))
+        let again = try lab.open()
+        let handled = AwaitableState(0)
+        again.onResponse(for: "order") { _, response in
+            #expect(response.body == Array("answer".utf8))
+            handled.update { $0 += 1 }
+        }
+        again.start()
+        #expect(try await again.wait(for: id).state == .succeeded)
+        #expect(handled.value == 1)
+        #expect(lab.sent.count == 1)
+    }
+
+    @Test func aShutdownWaitsForWhatIsUnderWayAndBeginsNothing() async throws {
+        let lab = try QueueLab(.held(.mayHaveBeenReceived))
+        let queue = try lab.open()
+        let handled = AwaitableState(0)
+        queue.onResponse(for: "order") { _, _ in
+            try await Task.sleep(for: .milliseconds(50))
+            handled.update { $0 += 1 }
+        }
+        queue.start()
+        var first = lab.request("first")
+        (first.requestType, first.orderingKey) = ("order", "lane")
+        try await queue.enqueue(first)
+        var second = lab.request("second")
+        second.orderingKey = "lane"
+        let left = try await queue.enqueue(second)
+        try await lab.transport.waitForHeld()
+        let ending = Task { await queue.shutdown(within: .seconds(30)) }
+        let another = Task { await queue.shutdown(within: .seconds(60)) }
+        try await Task.sleep(for: .milliseconds(50))
+        lab.transport.release(.status(200))
+        #expect(await ending.value)
+        #expect(await another.value)
+        #expect(await queue.shutdown(within: .seconds(1)))
+        #expect(handled.value == 1)
+        #expect(lab.sent == ["first"])
+        await #expect(throws: QueueError.closed) { try await queue.enqueue(lab.request()) }
+        #expect(try lab.open().pendingRequests.map(\.id) == [left])
+    }
+
+    @Test func aShutdownDoesNotWaitForEver() async throws {
+        let lab = try QueueLab(.held(.mayHaveBeenReceived))
+        let queue = try lab.started()
+        let id = try await queue.enqueue(lab.request())
+        try await lab.transport.waitForHeld()
+        #expect(await !queue.shutdown(within: .milliseconds(100)))
+        #expect(try lab.open().record(id: id)?.isRepeat == true)
     }
 
     @Test func everyAttemptIsPrepared() async throws {

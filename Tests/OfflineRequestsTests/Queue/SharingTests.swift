@@ -198,6 +198,28 @@ struct SharingTests {
         #expect(try await sender.wait(for: id).state == .succeeded)
     }
 
+    @Test func whoSendsOnlyOneLeavesTheOthersToOthers() async throws {
+        let lab = try QueueLab()
+        let one = try lab.open()
+        let other = try await one.enqueue(lab.request("other"))
+        let mine = try await one.enqueue(lab.request("mine"))
+        one.start(only: mine)
+        #expect(try await one.wait(for: mine).state == .succeeded)
+        #expect(lab.sent == ["mine"])
+        let sender = try lab.started()
+        #expect(try await sender.wait(for: other).state == .succeeded)
+        // Nobody is in the way while it waits for its time.
+        lab.transport.answer(.status(503, ["Retry-After": "3600"]), to: "http://192.0.2.80/late")
+        sender.close()
+        let late = try await one.enqueue(lab.request("late"))
+        let second = try lab.open()
+        second.start(only: late)
+        try await QueueDeliveryTests.eventually { try second.record(id: late)?.state == .backoff }
+        let third = try lab.started()
+        #expect(try await third.wait(for: third.enqueue(lab.request("third"))).state == .succeeded)
+        #expect(lab.sent == ["mine", "other", "late", "third"])
+    }
+
     @Test func aQueueThatNobodyHoldsIsClosed() async throws {
         let lab = try QueueLab(.held(.mayHaveBeenReceived))
         var queue: OfflineRequestQueue? = try lab.started()

@@ -132,7 +132,7 @@ import Testing
         self.check(found, of: original, damaged: range, "seed \(seed), \(range)")
         for salvage in bench.salvages {
             // SQLite may have written to it before it met the damage, but the damage is there.
-            let aside = [UInt8](try Data(contentsOf: URL(filePath: salvage.asideAs)))
+            let aside = [UInt8](try Data(contentsOf: URL(filePath: try #require(salvage.asideAs))))
             #expect(aside.count >= original.file.count, "seed \(seed)")
             // With the one that was added, where nothing before that met the damage.
             #expect(salvage.recovered + (salvage.lost ?? 0) <= 501, "seed \(seed)")
@@ -172,7 +172,7 @@ import Testing
         #expect(try again.all().map(\.id).suffix(60) == ids[...])
         let salvage = try #require(copy.salvages.first)
         #expect(salvage.recovered + (salvage.lost ?? 0) == 160)
-        #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs)-wal"))
+        #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs ?? "")-wal"))
     }
 
     /// Damages everything but the first page; no connection of this process may have the file open.
@@ -207,7 +207,7 @@ import Testing
         let record = try #require(try again.record(long))
         #expect(record.isRepeat)
         #expect(try Data(contentsOf: URL(filePath: record.request.bodyFile ?? "")).count == 100_000)
-        #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs)-bodies/of-a-request-that-was-lost"))
+        #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs ?? "")-bodies/of-a-request-that-was-lost"))
     }
 
     @Test func othersGoOnInTheNewFile() throws {

@@ -122,6 +122,7 @@ private struct Walk {
         let outcomes: [StoreOutcome] = [
             .delivered(), .delivered(HTTPResponse(status: 200)), .later(after: nil, countsAttempt: false),
             .later(after: .seconds(7), countsAttempt: true), .held(.unauthorized), .dead,
+            .answered(HTTPResponse(status: 200, body: [1, 2, 3])), .unhandled(HTTPResponse(status: 201, body: [1])),
         ]
         let outcome = outcomes.randomElement(using: &self.random) ?? .dead
         #expect(try self.change { try $0.finish(id, outcome, status: 200) } != nil)
@@ -132,6 +133,8 @@ private struct Walk {
         case .later: self.model.set(id, .backoff, due: self.time + 7)
         case .held: self.model.set(id, .held)
         case .dead: self.model.giveUp(id)
+        case .answered: self.model.set(id, .ready)
+        case .unhandled: self.model.bury(id, .dead)
         }
         return "finish \(outcome)"
     }

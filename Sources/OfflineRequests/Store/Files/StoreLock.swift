@@ -11,14 +11,24 @@ import NetPathSystem
 /// processes, since all of them have it open: whoever watches it hears that it is read.
 final class StoreLock: Sendable {
     private let descriptor: FileDescriptor
+    private let path: String
 
     init(_ path: String) throws(QueueError) {
         guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) else {
             throw StoreFiles.error(errno, path)
         }
         self.descriptor = descriptor
+        self.path = path
         // To read nothing is not heard.
         if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(descriptor.number, "\n", 1, 0) }
+    }
+
+    /// Whether the file is still the one under its name, which others lock.
+    var isInPlace: Bool {
+        var status = stat()
+        guard unsafe fstat(self.descriptor.number, &status) == 0 else { return false }
+        let identity = FileIdentity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
+        return StoreFiles.identity(self.path) == identity
     }
 
     /// Shares it, and waits for that while somebody has it alone.

@@ -56,7 +56,22 @@ struct RequestReader {
         request.keepsResponse = try reader.flag()
         let bodyFile = try reader.flag() ? try reader.text() : nil
         request.body = try reader.flag() ? Data(try reader.take(try reader.count())) : nil
+        try reader.readLater(into: &request)
         return (request, bodyFile)
+    }
+
+    /// Reads what records of earlier versions do not have.
+    private mutating func readLater(into request: inout RetryableRequest) throws(Damage) {
+        guard self.index < self.octets.endIndex else {
+            // Nobody asked for a handler then.
+            request.needsHandler = false
+            request.timeouts.minimumRate = 0
+            return
+        }
+        request.timeouts.minimumRate = try self.number()
+        request.needsHandler = try self.flag()
+        for _ in 0..<(try self.count()) { request.expects.statuses.insert(try self.number()) }
+        request.expects.headers = try self.headers()
     }
 
     static func response(_ octets: Data) throws(Damage) -> HTTPResponse {
@@ -66,10 +81,13 @@ struct RequestReader {
         return HTTPResponse(status: status, headers: headers, body: [UInt8](octets[reader.index...]))
     }
 
-    /// Reads requirements alone.
-    static func requirements(_ octets: Data) throws(Damage) -> PathRequirements {
+    /// Reads what tells a gate from others of its host.
+    static func gate(_ octets: Data, of host: String) throws(Damage) -> Gate {
         var reader = try RequestReader(octets)
-        return try reader.requirements()
+        let requires = try reader.requirements()
+        // Earlier versions do not say it.
+        let isPlain = reader.index < reader.octets.endIndex ? try reader.flag() : false
+        return Gate(host: host, requires: requires, isPlain: isPlain)
     }
 
     private mutating func headers() throws(Damage) -> HTTPHeaders {

@@ -48,13 +48,20 @@ struct RequestWriter {
             writer.write(body.count)
             writer.octets.append(contentsOf: body)
         }
+        // What came later, which earlier versions do not read.
+        writer.write(request.timeouts.minimumRate)
+        writer.write(request.needsHandler)
+        writer.write(request.expects.statuses.count)
+        for status in request.expects.statuses.sorted() { writer.write(status) }
+        writer.write(request.expects.headers)
         return Data(writer.octets)
     }
 
-    /// Writes requirements alone, which tell one gate from another.
-    static func encode(_ requirements: PathRequirements) -> Data {
+    /// Writes what tells a gate from others of its host.
+    static func encode(_ gate: Gate) -> Data {
         var writer = RequestWriter(reserving: 64)
-        writer.write(requirements)
+        writer.write(gate.requires)
+        if gate.isPlain { writer.write(true) }
         return Data(writer.octets)
     }
 

@@ -43,6 +43,16 @@ struct DatabasePages {
         }
     }
 
+    /// The version of the tables where that is newer than what this program knows (`user_version` of the header).
+    var newerVersion: Int? {
+        let page = self.page(1)
+        guard page.starts(with: "SQLite format 3\0".utf8),
+            page.number(at: 68, octets: 4) == Int(StoreSchema.applicationID)
+        else { return nil }
+        let version = page.number(at: 60, octets: 4)
+        return version > StoreSchema.migrations.count && version < 1 << 16 ? version : nil
+    }
+
     /// Goes through the frames, up to the first that is not whole: what follows was never committed.
     private mutating func readJournal(_ journal: FileReader) {
         let header = journal.read(at: 0, count: 32)

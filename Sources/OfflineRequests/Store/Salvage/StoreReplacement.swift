@@ -68,6 +68,16 @@ struct StoreReplacement {
     @discardableResult
     func finish(at stamp: ClockStamp) throws -> String? {
         guard StoreFiles.identity(self.paths.replacement) != nil else { return nil }
+        let aside = try self.setAside(at: stamp)
+        try StoreFiles.rename(self.paths.replacement, to: self.paths.database)
+        StoreFiles.syncFolder(self.paths.folder)
+        return aside
+    }
+
+    /// Gives what is there another name.
+    ///
+    /// - Returns: The name, which the file itself may not have because there was none.
+    func setAside(at stamp: ClockStamp) throws -> String {
         let time = stamp.wall.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
         var aside = "\(self.paths.database).corrupt-\(time)"
         var number = 1
@@ -79,8 +89,6 @@ struct StoreReplacement {
         for suffix in StorePaths.companions + [""] where StoreFiles.identity(self.paths.database + suffix) != nil {
             try StoreFiles.rename(self.paths.database + suffix, to: aside + suffix)
         }
-        try StoreFiles.rename(self.paths.replacement, to: self.paths.database)
-        StoreFiles.syncFolder(self.paths.folder)
         return aside
     }
 }

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import GRDB
+import NetPathTestKit
+import Testing
+
+/// What the process that sends does when something gets in its way, as seen from the command line.
+@Suite(.needsCommandLab)
+struct SenderTests {
+    private let tool: QueueTool
+
+    init() throws {
+        self.tool = try QueueTool()
+    }
+
+    // MARK: The file
+
+    @Test func sendingGoesOnAfterSomebodyHasKeptTheFile() throws {
+        let server = try self.tool.serve()
+        try self.tool.send("-d", "x")
+        let other = try DatabaseQueue(path: self.tool.file)
+        let run = try other.inDatabase { database in
+            try database.execute(sql: "BEGIN IMMEDIATE")
+            defer { try? database.execute(sql: "ROLLBACK") }
+            let run = try self.tool.start("queue", "run", "--until-empty", "--json")
+            try run.next(timeout: .seconds(30)) { $0["event"] == "failed" }
+            // For longer than whatever else came up meanwhile makes the sender try.
+            Thread.sleep(forTimeInterval: 8)
+            return run
+        }
+        var isSaidAgain = false
+        try run.next(timeout: .seconds(30)) { line in
+            isSaidAgain = isSaidAgain || line["event"] == "failed"
+            return line["event"] == "succeeded"
+        }
+        #expect(!isSaidAgain)
+        #expect(try run.waitForEnd() == 0)
+        #expect(try server.bodies() == ["x"])
+    }
+
+    @Test func aFolderThatIsRemovedEndsTheSender() throws {
+        var tool = self.tool
+        let folder = "\(tool.lab.directory)/queues"
+        tool.file = "\(folder)/queue.sqlite"
+        let server = try tool.serve()
+        let run = try tool.start("queue", "run", "--json")
+        try tool.send("-d", "before")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        try tool.lab.run("rm -r \(folder)")
+        #expect(try run.waitForEnd(timeout: .seconds(20)) == 70)
+        try tool.send("-d", "after")
+        #expect(try tool.run("queue", "run", "--until-empty").status == 0)
+        #expect(try server.bodies() == ["before", "after"])
+    }
+
+    @Test(arguments: ["", "{,-wal,-shm}"])
+    func aFileThatIsRemovedIsMadeAnew(suffixes: String) throws {
+        let server = try self.tool.serve()
+        let run = try self.tool.start("queue", "run", "--json")
+        try self.tool.send("-d", "before")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        try self.tool.lab.run("bash -c 'rm \(self.tool.file)\(suffixes)'")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "failed" || $0["event"] == "salvaged" }
+        try self.tool.send("-d", "after")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
+        #expect(try run.stop() == 0)
+        #expect(try server.bodies() == ["before", "after"])
+    }
+
+    @Test func aJournalWhoseFileIsGoneIsSetAside() throws {
+        try self.tool.send("-d", "lost")
+        // Somebody who has the file open keeps the journal.
+        let other = try DatabaseQueue(path: self.tool.file)
+        let count = "SELECT count(*) FROM request"
+        #expect(try other.read { try Int.fetchOne($0, sql: count) } == 1)
+        try self.tool.send("-d", "lost, too")
+        try self.tool.lab.run("rm \(self.tool.file); test -s \(self.tool.file)-wal")
+        let server = try self.tool.serve()
+        let result = try self.tool.run("send", "-d", "kept", QueueTool.origin + "/ok")
+        #expect(result.status == 0)
+        #expect(result.errors.contains(".corrupt-"), "\(result.errors)")
+        #expect(try self.tool.run("queue", "run", "--until-empty").status == 0)
+        #expect(try server.bodies() == ["kept"])
+        let names = try self.tool.lab.run("ls \(self.tool.lab.directory)")
+        #expect(names.contains(/queue\.sqlite\.corrupt-\S+-wal/), "\(names)")
+        withExtendedLifetime(other) {}
+    }
+
+    @Test func aNewerVersionEndsTheSenderAndIsLeftAsItIs() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let run = try self.tool.start("queue", "run", "--json")
+        try self.tool.send("-d", "x")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        try self.tool.send("-d", "x", "--interface-type", "wifi")
+        let newer = try DatabaseQueue(path: self.tool.file)
+        try newer.write { database in
+            try database.execute(sql: "ALTER TABLE request RENAME COLUMN priority TO urgency")
+            try database.execute(sql: "PRAGMA user_version = 99")
+        }
+        // Rings, as every process does that has changed something.
+        try self.tool.lab.run("head -c 1 \(self.tool.file)-lock")
+        #expect(try run.waitForEnd(timeout: .seconds(20)) == 70)
+        let refused = try self.tool.run("send", QueueTool.origin + "/ok")
+        #expect(refused.status == 70)
+        #expect(refused.errors.contains("newer version"), "\(refused.errors)")
+        #expect(try newer.read { try Int.fetchOne($0, sql: "SELECT count(urgency) FROM request") } == 1)
+        #expect(try self.tool.lab.run("ls \(self.tool.lab.directory)").contains("corrupt") == false)
+    }
+
+    // MARK: Fairness
+
+    @Test func slowServersLeaveRoomForOthers() throws {
+        let addresses = (8...12).map { "198.51.100.\($0)" }
+        for address in addresses {
+            try self.tool.lab.runOnFarSide("ip address add \(address)/32 dev \(self.tool.farInterface)")
+        }
+        let server = try self.tool.serve()
+        for number in 0..<4 {
+            for address in addresses {
+                let result = try self.tool.run("send", "http://\(address):8080/drip?n=100000&ms=1000&id=\(number)")
+                try #require(result.status == 0, "\(result.errors)")
+            }
+        }
+        let run = try self.tool.start("queue", "run", "--json")
+        for _ in 0..<6 { try server.nextRequest() }
+        for number in 0..<6 { try self.tool.send("-d", "high", "--priority", "high", path: "/ok?id=high\(number)") }
+        for _ in 0..<6 { try run.next(timeout: .seconds(25)) { $0["event"] == "succeeded" } }
+    }
+
+    // MARK: The end
+
+    @Test func aSignalWaitsForWhatIsUnderWayAndBeginsNothing() throws {
+        let server = try self.tool.serve()
+        try self.tool.send("-d", "begun", "--key", "lane", path: "/slow?ms=3000&id=a")
+        let next = try self.tool.send("-d", "not begun", "--key", "lane")
+        let run = try self.tool.start("queue", "run", "--json")
+        try server.nextRequest()
+        #expect(try run.stop(signal: .terminate) == 0)
+        let left = try self.tool.run("queue", "--json").documents
+        #expect(left.map { $0["id"]?.string } == [next])
+        #expect(try self.tool.run("queue", "run", "--until-empty").status == 0)
+        #expect(try server.bodies() == ["not begun"])
+    }
+
+    @Test func aSecondSignalWaitsForNothing() throws {
+        let server = try self.tool.serve()
+        try self.tool.send("-d", "begun", path: "/stall-response?id=a")
+        let run = try self.tool.start("queue", "run", "--json", "--grace", "10m")
+        try server.nextRequest()
+        // Two that come at once are one.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while run.isRunning, .now < deadline {
+            run.sendSignal(.terminate)
+            Thread.sleep(forTimeInterval: 0.05)
+        }
+        #expect(try run.waitForEnd(timeout: .seconds(1)) == 0)
+        #expect(try self.tool.run("queue", "stats", "--json").documents.first?["pending"]?.number == 1)
+    }
+
+    // MARK: send --wait
+
+    @Test func whoWaitsForOneRequestSendsNoOther() throws {
+        let server = try self.tool.serve()
+        let other = try self.tool.send("-d", "other", path: "/ok?id=other")
+        let answer = try self.tool.run("send", "--wait", "-d", "mine", QueueTool.origin + "/echo")
+        #expect(answer.output == "mine", "\(answer.errors)")
+        #expect(try server.bodies() == ["mine"])
+        let left = try self.tool.run("queue", "--json").documents
+        #expect(left.map { $0["id"]?.string } == [other])
+        #expect(left.first?["attempts"]?.number == 0)
+    }
+
+    @Test func whoWaitsForOneRequestLeavesSendingToOthers() throws {
+        let server = try self.tool.serve()
+        let waiting = try self.tool.start(
+            "send",
+            "--wait",
+            "-d",
+            "mine",
+            "--interface-type",
+            "wifi",
+            QueueTool.origin + "/echo",
+            environment: ["http_proxy": "http://192.0.2.1:9"]
+        )
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try self.tool.run("queue", "--json").documents.isEmpty { try #require(.now < deadline) }
+        try self.tool.send("-d", "other", path: "/ok?id=other")
+        let run = try self.tool.start("queue", "run", "--json")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
+        #expect(try server.bodies() == ["other"])
+        waiting.sendSignal(.terminate)
+        try waiting.waitForEnd()
+    }
+
+    @Test func whoWaitsForOneRequestTriesAgain() throws {
+        let server = try self.tool.serve()
+        let answer = try self.tool.run(
+            "send",
+            "--wait",
+            "--timeout",
+            "30s",
+            "-d",
+            "mine",
+            QueueTool.origin + "/fail-then-ok?times=2&id=a"
+        )
+        #expect(answer.status == 0, "\(answer.errors)")
+        #expect(answer.output == "ok\n")
+        #expect(try server.bodies() == ["mine", "mine", "mine"])
+    }
+
+    // MARK: Answers of somebody else
+
+    @Test func whatIsNotExpectedIsNotDelivered() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let expectations = [["--expect-status", "201"], ["--expect-header", "X-Ours"], ["--expect-header", "Server: us"]]
+        for words in expectations {
+            let url = QueueTool.origin + "/ok?id=1"
+            let result = try self.tool.run(["send", "--wait", "--max-retries", "0", "-d", "x"] + words + [url])
+            #expect(result.status == 1)
+            #expect(result.errors.contains("not as expected"), "\(result.errors)")
+        }
+        let stats = try #require(try self.tool.run("queue", "stats", "--json").documents.first)
+        #expect(stats["counts"]?["held"]?.number == 3)
+        for words in [["--expect-status", "200-204"], ["--expect-status", "404", "--expect-status", "200"]] {
+            let result = try self.tool.run(["send", "--wait", "-d", "x"] + words + [QueueTool.origin + "/echo"])
+            #expect(result.output == "x", "\(result.errors)")
+        }
+        for text in ["", "20", "200-", "204-200", "200-201-202", "1000"] {
+            #expect(try self.tool.run("send", "--expect-status", text, QueueTool.origin + "/ok").status == 64)
+        }
+    }
+
+    @Test func anAttemptEndsInTime() throws {
+        let server = try self.tool.serve()
+        try self.tool.send("--max-time", "1s", "--max-retries", "0", "-d", "x", path: "/stall-response?id=a")
+        let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "20s")
+        #expect(run.status == 1, "\(run.errors)")
+        #expect(try server.bodies() == ["x"])
+    }
+}
