@@ -216,7 +216,9 @@ struct SenderTests {
     @Test func whatIsNotExpectedIsNotDelivered() throws {
         let server = try self.tool.serve()
         defer { withExtendedLifetime(server) {} }
-        let expectations = [["--expect-status", "201"], ["--expect-header", "X-Ours"], ["--expect-header", "Server: us"]]
+        let expectations = [
+            ["--expect-status", "201"], ["--expect-header", "X-Ours"], ["--expect-header", "Server: us"],
+        ]
         for words in expectations {
             let url = QueueTool.origin + "/ok?id=1"
             let result = try self.tool.run(["send", "--wait", "--max-retries", "0", "-d", "x"] + words + [url])
