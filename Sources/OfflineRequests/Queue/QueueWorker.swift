@@ -182,7 +182,11 @@ final class QueueWorker {
     private func lookAround() {
         self.isLookDue = true
         self.forgetUpcoming()
-        if self.role == .sender { self.checksFlights = true } else { self.electionAt = .ofQueue }
+        if self.role == .sender {
+            self.checksFlights = true
+        } else if self.isStarted {
+            self.electionAt = .ofQueue
+        }
         do throws(QueueError) { try self.core.store.checkPlace() } catch { return self.failed(error) }
         // It may be another file by now.
         if self.lock != nil { _ = self.sleep.files.add(self.core.store.paths.database, .removed) }
