@@ -51,7 +51,7 @@ struct HostHealthTests {
         #expect(abs(until.timeIntervalSince(lab.now.wall(at: wake))) < 0.001)
         // Others are not concerned.
         #expect(lab.waiting(post("other.net")) == nil)
-        #expect(lab.machine.slots(at: lab.now) == 6)
+        #expect(lab.machine.slots(at: lab.now) == 16)
     }
 
     @Test func timeoutsCountToo() {
