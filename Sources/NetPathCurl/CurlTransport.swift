@@ -22,11 +22,20 @@ public final class CurlTransport: HTTPTransport {
 
     /// Creates a transport, which has connections of its own.
     ///
+    /// With a file or a folder of certificates nothing else is trusted: the system's are not.
+    ///
     /// - Parameters:
     ///   - certificateAuthority: A file of certificates (PEM) to trust instead of the system's.
+    ///   - certificateFolder: A folder of them (`openssl rehash`), instead or besides.
     ///   - proxy: The address of a proxy instead of those of the environment; empty for none.
-    public init(certificateAuthority: String? = nil, proxy: String? = nil) {
-        self.engine = Engine(EasyHandle.Configuration(certificateAuthority: certificateAuthority, proxy: proxy))
+    public init(certificateAuthority: String? = nil, certificateFolder: String? = nil, proxy: String? = nil) {
+        self.engine = Engine(
+            EasyHandle.Configuration(
+                certificateAuthority: certificateAuthority,
+                certificateFolder: certificateFolder,
+                proxy: proxy
+            )
+        )
     }
 
     deinit {

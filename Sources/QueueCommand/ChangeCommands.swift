@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathCLI
+import NetPathHTTP
 import OfflineRequests
 
 // The commands that change what waits.
@@ -47,28 +48,22 @@ extension RequestCommand {
     }
 }
 
-extension OfflineRequestQueue {
-    /// Lets everything that waits for its time, or for somebody, go now.
-    fileprivate func force(in session: QueueSession) {
-        self.forceTriggerRetry()
-        // That is told without an answer; the queue does one thing after the other, and this one answers.
-        _ = try? session.wait { () async throws(QueueError) in try await self.requeueDead(id: UUID()) }
-    }
-}
-
 extension QueueCommands.Retry: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
+        let queue = try session.openExisting()
         defer { queue.close() }
         guard self.ids.isEmpty else {
+            let headers = HTTPHeaders(commandLine: self.headers)
             return try self.each(self.ids, "retried") { id in
-                try session.wait { () async throws(QueueError) in try await queue.forceTriggerRetry(id: id) }
+                try session.wait { () async throws(QueueError) in
+                    try await queue.forceTriggerRetry(id: id, replacing: headers)
+                }
             }
         }
-        let counts = queue.counts
-        queue.force(in: session)
-        var count = counts.backoff + counts.held
-        if self.all { count += try session.wait { () async throws(QueueError) in try await queue.requeueDead() } }
+        let includesDead = self.all
+        let count = try session.wait { () async throws(QueueError) in
+            try await queue.forceTriggerRetry(includingDead: includesDead)
+        }
         try self.tell(count, "retried")
         return .satisfied
     }
@@ -76,7 +71,7 @@ extension QueueCommands.Retry: RunnableCommand {
 
 extension QueueCommands.Cancel: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
+        let queue = try session.openExisting()
         defer { queue.close() }
         if let lane = self.lane {
             return try self.told(
@@ -110,7 +105,7 @@ extension QueueCommands.Cancel: RunnableCommand {
 
 extension QueueCommands.Reset: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
+        let queue = try session.openExisting()
         defer { queue.close() }
         let count = queue.pendingRequests.count + queue.deadRequests.count
         try session.wait { () async throws(QueueError) in
@@ -134,7 +129,7 @@ extension QueueCommands.Pause: RunnableCommand {
 
 extension QueueCommands.Resume: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
+        let queue = try session.openExisting()
         defer { queue.close() }
         try session.wait { () async throws(QueueError) in try await queue.resume() }
         try self.tell(queue.pendingRequests.count, "resumed")
@@ -144,7 +139,7 @@ extension QueueCommands.Resume: RunnableCommand {
 
 extension QueueCommands.Dead.Requeue: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
+        let queue = try session.openExisting()
         defer { queue.close() }
         guard self.ids.isEmpty else {
             return try self.each(self.ids, "requeued") { id in
@@ -159,10 +154,48 @@ extension QueueCommands.Dead.Requeue: RunnableCommand {
 
 extension QueueCommands.Dead.Purge: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
+        let queue = try session.openExisting()
         defer { queue.close() }
+        guard self.ids.isEmpty else {
+            return try self.each(self.ids, "removed") { id in
+                try session.wait { () async throws(QueueError) in try await queue.purgeFinished(id: id) }
+            }
+        }
         let count = try session.wait { () async throws(QueueError) in try await queue.purgeDead() }
         try self.tell(count, "removed")
+        return .satisfied
+    }
+}
+
+extension QueueCommands.Responses.Purge: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.openExisting()
+        defer { queue.close() }
+        guard self.ids.isEmpty else {
+            return try self.each(self.ids, "removed") { id in
+                try session.wait { () async throws(QueueError) in try await queue.purgeFinished(id: id) }
+            }
+        }
+        let count = try session.wait { () async throws(QueueError) in try await queue.purgeResponses() }
+        try self.tell(count, "removed")
+        return .satisfied
+    }
+}
+
+extension QueueCommands.Repair: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let queue = try session.openExisting()
+        defer { queue.close() }
+        try queue.repair()
+        let salvage = queue.salvages.last
+        let document: JSONValue = [
+            "schema": schemaVersion,
+            "recovered": .optional(salvage?.recovered),
+            "lost": .optional(salvage?.lost),
+            "setAsideAs": .optional(salvage?.asideAs),
+        ]
+        let text = salvage == nil ? "Nothing is damaged.\n" : ""
+        try ToolContext.current.write(self.options.json ? document.line + "\n" : text)
         return .satisfied
     }
 }

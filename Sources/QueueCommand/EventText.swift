@@ -46,13 +46,12 @@ extension QueueEvent {
     var details: String? {
         switch self {
         case .attempt(_, let number): "number \(number)"
-        case .backoff(_, let until): "not before \(until.clock)"
+        case .backoff(_, let until): "not before \(until.text)"
         case .succeeded(_, let status): "\(status)"
-        case .held(_, let reason): reason.description
+        case .held(let id, let reason): reason.description + reason.advice(for: id)
         case .dead(_, let reason): reason
         case .salvaged(let recovered, let lost, let aside):
-            "the file was damaged: \(recovered) requests kept, \(lost.map(String.init) ?? "nobody knows how many") lost, "
-                + "the old file is \(aside)"
+            QueueSalvage(recovered: recovered, lost: lost, asideAs: aside).text
         case .failed(let error): error.description
         case .enqueued, .expired, .cancelled, .drained, .connectivityRestored: nil
         }
@@ -62,7 +61,7 @@ extension QueueEvent {
 extension SeenEvent {
     /// A line of a log.
     var line: String {
-        [self.time.clock, self.event.code, self.event.id?.text, self.event.details]
+        [self.time.log, self.event.code, self.event.id?.text, self.event.details]
             .compactMap { $0?.safe }.joined(separator: "  ")
     }
 
@@ -84,10 +83,34 @@ extension SeenEvent {
     }
 }
 
+extension QueueSalvage {
+    /// What was lost, and where the rest is.
+    var text: String {
+        guard let aside = self.asideAs else {
+            return "the file was removed while it was open, and what waited in it is lost; a new one was made"
+        }
+        return "the file was damaged: \(self.recovered) requests kept, "
+            + "\(self.lost.map(String.init) ?? "nobody knows how many") lost, the old file is \(aside)"
+    }
+}
+
+extension WaitingReason {
+    /// What somebody can do about it; empty where time does it.
+    func advice(for id: UUID) -> String {
+        switch self {
+        case .unauthorized: ": 'netpath queue retry \(id.text) -H \"Authorization: …\"'"
+        case .laneHeld, .redirected, .unexpectedAnswer: ": 'netpath queue retry \(id.text)', or 'netpath queue cancel \(id.text)'"
+        case .paused: ": 'netpath queue resume'"
+        case .notRunning: ": 'netpath queue run'"
+        default: ""
+        }
+    }
+}
+
 extension Date {
-    /// The local time of day with milliseconds.
-    fileprivate var clock: String {
-        let style = Date.ISO8601FormatStyle(timeZone: .current)
-        return self.formatted(style.time(includingFractionalSeconds: true))
+    /// The local date and time with milliseconds.
+    fileprivate var log: String {
+        let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
+        return self.formatted(style.year().month().day().time(includingFractionalSeconds: true))
     }
 }

@@ -7,42 +7,70 @@ import OfflineRequests
 
 // The commands that only look.
 
+extension QueueReader {
+    /// Lists requests.
+    ///
+    /// - Throws: `QueueError` where the file can be read no further, after what could be read.
+    fileprivate func list(
+        _ states: Set<RequestState>,
+        limit: Int? = nil,
+        options: RequestOptions,
+        secrets: SecretsOption
+    ) throws -> Int {
+        let (style, write) = (options.style, ToolContext.current.write)
+        var count = 0
+        try self.forEach(in: states) { record in
+            let record = record.shown(secrets)
+            try write(options.json ? record.summary.line + "\n" : record.lines(style))
+            count += 1
+            return count < limit ?? .max
+        }
+        return count
+    }
+}
+
+extension RequestCommand {
+    fileprivate func tell(_ count: Int, none: String) throws -> ToolStatus {
+        if count == 0, !self.options.json { try ToolContext.current.write(none + "\n") }
+        return .satisfied
+    }
+}
+
 extension QueueCommands.List: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
-        defer { queue.close() }
-        return try queue.pendingRequests.write(options: self.options, limit: self.limit, none: "Nothing waits.")
+        let pending: Set<RequestState> = [.ready, .blocked, .backoff, .running, .held]
+        let reader = try session.read()
+        let count = try reader?.list(pending, limit: self.limit, options: self.options, secrets: self.secrets) ?? 0
+        let pause = try reader?.isPaused() == true ? " The queue is paused: 'netpath queue resume'." : ""
+        return try self.tell(count, none: "Nothing waits." + pause)
     }
 }
 
 extension QueueCommands.Dead.List: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
-        defer { queue.close() }
-        return try queue.deadRequests.write(options: self.options, limit: nil, none: "Nothing was given up.")
+        let count = try session.read()?.list([.dead], options: self.options, secrets: self.secrets) ?? 0
+        return try self.tell(count, none: "Nothing was given up.")
     }
 }
 
-extension PendingRequests {
-    fileprivate func write(options: RequestOptions, limit: Int?, none: String) throws -> ToolStatus {
-        let style = options.style
-        let write = ToolContext.current.write
-        var count = 0
-        for record in self.prefix(limit ?? .max) {
-            try write(options.json ? record.summary.line + "\n" : record.lines(style))
-            count += 1
-        }
-        if count == 0, !options.json { try write(none + "\n") }
-        return .satisfied
+extension QueueCommands.Responses.List: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        let count = try session.read()?.list([.succeeded], options: self.options, secrets: self.secrets) ?? 0
+        return try self.tell(count, none: "No responses are kept.")
     }
 }
 
 extension QueueCommands.Show: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let id = try UUID(argument: self.id)
-        let queue = try session.open()
-        defer { queue.close() }
-        guard let record = try queue.record(id: id) else { throw QueueError.unknownID(id) }
+        let reader = try session.read()
+        guard let record = try reader?.record(id: id)?.shown(self.secrets) else {
+            switch try reader?.end(of: id) {
+            case .cancelled: throw ToolFailure(.unsatisfied, "\(id.text) was cancelled, and nothing of it is kept")
+            case .dead: throw ToolFailure(.unsatisfied, "\(id.text) was given up and removed, and nothing of it is kept")
+            default: throw QueueError.unknownID(id)
+            }
+        }
         try ToolContext.current.write(
             self.options.json ? record.details.line + "\n" : record.screen(self.options.style)
         )
@@ -52,30 +80,33 @@ extension QueueCommands.Show: RunnableCommand {
 
 extension QueueCommands.Stats: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.open()
-        defer { queue.close() }
-        let counts = queue.counts
+        let reader = try session.read()
+        let file = reader?.file ?? OfflineRequestQueue.standardFile
+        let counts = try reader?.counts() ?? QueueCounts()
+        let isPaused = try reader?.isPaused() ?? false
         let states: [RequestState] = [.ready, .blocked, .backoff, .running, .held, .dead, .succeeded]
         guard !self.options.json else {
             let members = states.map { JSONValue.Member(key: $0.rawValue, value: .integer(counts[$0])) }
             let document: JSONValue = [
                 "schema": schemaVersion,
-                "file": .string(queue.file),
+                "file": .string(file),
                 "counts": .object(members),
-                "pending": .integer(queue.pendingRequests.count),
+                "pending": .integer(counts.pending),
                 "bytes": .integer(counts.bytes),
+                "paused": .bool(isPaused),
             ]
             try ToolContext.current.write(document.line + "\n")
             return .satisfied
         }
         var screen = TextScreen(self.options.style)
-        let pending = queue.pendingRequests.count
-        screen.title(pending == 0 ? "EMPTY" : "\(pending) PENDING", pending == 0 ? .good : .caution, queue.file)
+        let title = (counts.pending == 0 ? "EMPTY" : "\(counts.pending) PENDING") + (isPaused ? ", PAUSED" : "")
+        screen.title(title, counts.pending == 0 && !isPaused ? .good : .caution, file)
         screen.heading("Requests")
         for state in states where counts[state] > 0 || state != .succeeded {
             screen.row(state.rawValue, ["\(counts[state])\(counts[state] == 0 ? "" : "  " + state.meaning)"])
         }
         screen.row("bytes", ["\(counts.bytes)"])
+        if isPaused { screen.row("paused", ["yes, until 'netpath queue resume'"]) }
         try ToolContext.current.write(screen.text)
         return .satisfied
     }

@@ -4,14 +4,18 @@
 import Connectivity
 import Foundation
 import NetPathCLI
+import NetPathCurl
 import OfflineRequests
 import Synchronization
 
 /// What a command works with: the file, the queue in it, and a loop on the main thread to wait in.
-struct QueueSession {
+final class QueueSession {
     /// The file that was named; nil for the usual one.
     let file: String?
     let loop: EventLoop
+    /// What was opened to change or to send.
+    private var queue: OfflineRequestQueue?
+    private var toldSalvages = 0
 
     init(file: String?) throws {
         self.file = file
@@ -23,19 +27,64 @@ struct QueueSession {
     /// - Returns: The queue, which does nothing by itself yet.
     /// - Throws: `QueueError` when the file cannot be used.
     func open() throws(QueueError) -> OfflineRequestQueue {
-        try OfflineRequestQueue(file: self.file, settings: QueueSettings(sends: false))
+        let queue = try OfflineRequestQueue(file: self.file, settings: QueueSettings(sends: false))
+        self.queue = queue
+        return queue
+    }
+
+    /// Opens a queue that is there, to change what is in it.
+    ///
+    /// - Throws: `QueueError.missing` where a file was named that is not there: that is a typing error.
+    func openExisting() throws(QueueError) -> OfflineRequestQueue {
+        if let file = self.file, !FileManager.default.fileExists(atPath: file) { throw .missing(path: file) }
+        return try self.open()
+    }
+
+    /// Opens the queue to look into it.
+    ///
+    /// - Returns: The queue; nil where no file was named, and nobody has put anything into the usual one.
+    /// - Throws: `QueueError` when the file cannot be read, or was named and is not there.
+    func read() throws(QueueError) -> QueueReader? {
+        do throws(QueueError) { return try QueueReader(file: self.file) } catch {
+            if case .missing = error, self.file == nil { return nil }
+            throw error
+        }
+    }
+
+    /// Says what was damaged, unless that was said.
+    ///
+    /// - Returns: Whether anything was, at any time.
+    @discardableResult
+    func tellDamage() -> Bool {
+        guard let queue = self.queue else { return false }
+        for salvage in queue.salvages.dropFirst(self.toldSalvages) {
+            ToolContext.current.message("netpath: \(queue.file): \(salvage.text)")
+            self.toldSalvages += 1
+        }
+        return self.toldSalvages > 0
     }
 
     /// Opens the queue, to send once it is started, over the paths that the configuration describes.
     ///
     /// - Returns: The queue, which does nothing by itself yet.
-    /// - Throws: `QueueError` when the file cannot be used, `ConfigurationError` when the configuration is bad.
-    func openToSend(_ options: RequestOptions) throws -> OfflineRequestQueue {
+    /// - Throws: `QueueError` when the file cannot be used, `ConfigurationError` when the configuration is bad,
+    ///   `ToolFailure` when there are no such certificates.
+    func openToSend(_ options: RequestOptions, trusting trust: TrustOptions) throws -> OfflineRequestQueue {
+        for path in [trust.file, trust.folder].compactMap({ $0 })
+        where !FileManager.default.isReadableFile(atPath: path) {
+            throw ToolFailure(.usage, "\(path.safe): these certificates cannot be read")
+        }
+        let transport =
+            trust.file == nil && trust.folder == nil
+            ? CurlTransport.shared
+            : CurlTransport(certificateAuthority: trust.file, certificateFolder: trust.folder)
         let monitor = NetworkMonitor(
             deliverOn: .queue(DispatchQueue(label: "netpath.monitor")),
             makeCoordinator: try options.configuredCoordinator()
         )
-        return try OfflineRequestQueue(file: self.file, monitor: monitor)
+        let queue = try OfflineRequestQueue(file: self.file, transport: transport, monitor: monitor)
+        self.queue = queue
+        return queue
     }
 
     /// Waits for something asynchronous on this thread; nothing here needs the pool of the runtime.
@@ -91,7 +140,8 @@ extension ToolFailure {
             case .unknownID: .unsatisfied
             default: .failure
             }
-        self.init(status, error.description.safe)
+        let advice = if case .corrupt(_, setAsideAs: nil) = error { ": 'netpath queue repair'" } else { "" }
+        self.init(status, (error.description + advice).safe)
     }
 }
 

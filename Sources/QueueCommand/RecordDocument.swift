@@ -47,9 +47,9 @@ extension JSONValue {
 }
 
 extension RequestRecord {
-    /// What lists show of a request; secrets are left out.
+    /// What lists show of a request.
     var summary: JSONValue {
-        let request = self.request.redacted
+        let request = self.request
         let requires = request.requires
         return [
             "schema": schemaVersion,
@@ -72,7 +72,7 @@ extension RequestRecord {
             "expires": .time(request.expiresAt),
             "notBefore": .time(self.notBefore),
             "lastStatus": .optional(self.lastStatus),
-            "lastError": .optional(self.lastError.map(self.request.redact)),
+            "lastError": .optional(self.lastError),
             "requires": [
                 "unmeteredOnly": .bool(requires.unmeteredOnly),
                 "interfaceType": .optional(requires.interfaceType?.rawValue),
@@ -81,9 +81,9 @@ extension RequestRecord {
         ]
     }
 
-    /// All there is to show of a request; secrets and the body are left out.
+    /// All there is to show of a request; the body is left out.
     var details: JSONValue {
-        let request = self.request.redacted
+        let request = self.request
         let body: JSONValue = [
             "bytes": .optional(request.body?.count),
             "file": .optional(request.bodyFile),

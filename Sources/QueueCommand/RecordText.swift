@@ -18,7 +18,7 @@ extension RequestState {
         case .running: "are being sent"
         case .held: "wait for somebody"
         case .dead: "were given up; 'netpath queue dead' shows them"
-        case .succeeded: "were delivered, and their responses wait"
+        case .succeeded: "were delivered; 'netpath queue responses' shows them"
         case .cancelled: "were cancelled"
         }
     }
@@ -33,9 +33,12 @@ extension RequestState {
 }
 
 extension RequestRecord {
+    /// What is shown of it.
+    func shown(_ secrets: SecretsOption) -> RequestRecord { secrets.showSecrets ? self : self.redacted }
+
     /// Two lines or more of a list: which request, and what it waits for.
     func lines(_ style: TextStyle) -> String {
-        let request = self.request.redacted
+        let request = self.request
         let state = self.state.rawValue
         let head = "\(request.id.text)  \(style.paint(state, self.state.emphasis))"
         var facts = ["\(request.method) \(request.endpoint)"]
@@ -48,21 +51,21 @@ extension RequestRecord {
 
     /// Why it stands where it stands; nil when there is nothing to say.
     var explanation: String? {
-        if let waiting = self.waiting { return "waiting: \(waiting.description)" }
-        guard self.state == .dead, let error = self.lastError else { return nil }
-        return self.request.redact(error)
+        if let waiting = self.waiting { return "waiting: \(waiting.description)\(waiting.advice(for: self.id))" }
+        if let response = self.response { return "response: \(response.status), \(response.body.count) bytes" }
+        return self.state == .dead ? self.lastError : nil
     }
 
     private var attemptsText: String? {
         guard self.attempts > 0 else { return nil }
-        let error = self.lastError.flatMap { self.state == .dead ? nil : self.request.redact($0) }
+        let error = self.lastError.flatMap { self.state == .dead ? nil : $0 }
         let count = self.attempts == 1 ? "1 attempt" : "\(self.attempts) attempts"
         return count + (error.map { ", the last one: \($0)" } ?? "")
     }
 
     /// Everything about the request, for people.
     func screen(_ style: TextStyle) -> String {
-        let request = self.request.redacted
+        let request = self.request
         var screen = TextScreen(style)
         screen.title(self.state.rawValue.uppercased(), self.state.emphasis, "\(request.method) \(request.endpoint)")
         screen.heading("Request")
@@ -73,11 +76,11 @@ extension RequestRecord {
             screen.row("Headers", request.headers.fields.map { "\($0.name): \($0.value)" })
         }
         screen.heading("Delivery")
-        screen.row("Waiting", [self.waiting?.description ?? "no"])
+        screen.row("Waiting", [self.waiting.map { $0.description + $0.advice(for: self.id) } ?? "no"])
         screen.row("Attempts", ["\(self.attempts), \(request.retryCount) of \(request.maxRetries) repeats counted"])
         if let notBefore = self.notBefore { screen.row("Not before", [notBefore.text]) }
         if let status = self.lastStatus { screen.row("Last status", ["\(status)"]) }
-        if let error = self.lastError { screen.row("Last error", [self.request.redact(error)]) }
+        if let error = self.lastError { screen.row("Last error", [error]) }
         if let response = self.response {
             screen.row("Response", ["\(response.status), \(response.body.count) bytes"])
         }
@@ -107,7 +110,7 @@ extension RequestRecord {
 
 extension Date {
     /// Local date and time, for people.
-    fileprivate var text: String {
+    var text: String {
         let style = Date.ISO8601FormatStyle(dateTimeSeparator: .space, timeZone: .current)
         return self.formatted(style.year().month().day().time(includingFractionalSeconds: false))
     }

@@ -19,7 +19,7 @@ extension QueueCommands.Run: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let loop = session.loop
         loop.wakeUp.stopOnSignals()
-        let queue = try session.openToSend(self.options)
+        let queue = try session.openToSend(self.options, trusting: self.trust)
         let events = Mutex<[SeenEvent]>([])
         let observation = queue.observe { event in
             let isFirst = events.withLock { events in
@@ -39,7 +39,9 @@ extension QueueCommands.Run: RunnableCommand {
         let deadline = self.timeout.map { loop.now() + $0.duration }
         var drainedAt: MonotonicTime?
         var shutdown: QueueSession.Work<Bool>?
+        var pausedAt: MonotonicTime?
         while true {
+            session.tellDamage()
             let seen = events.withLock { events in
                 defer { events = [] }
                 return events
@@ -47,15 +49,25 @@ extension QueueCommands.Run: RunnableCommand {
             try report.show(seen, at: loop.now())
             for case .failed(let error) in seen.map(\.event) where error.endsQueue { throw ToolFailure(error) }
             if shutdown?.result != nil { return .satisfied }
+            let isPaused = (try? queue.isPaused) ?? false
+            if isPaused, pausedAt == nil {
+                ToolContext.current.message("netpath: \(queue.file.safe): the queue is paused: 'netpath queue resume'")
+            }
+            pausedAt = isPaused ? pausedAt ?? loop.now() : nil
             drainedAt = self.untilEmpty && queue.counts.isDrained ? drainedAt ?? loop.now() : nil
             if let drainedAt {
                 let isLast = seen.contains { $0.event == .drained } || loop.now() - drainedAt >= Self.patience
                 if isLast || !hasWork { return Self.status(queue.counts) }
             }
+            // What was under way when it was paused goes on.
+            if self.untilEmpty, let pausedAt, loop.now() - pausedAt >= Self.patience, queue.counts.running == 0 {
+                return .unsatisfied
+            }
             if let deadline, loop.now() >= deadline { return try self.timedOut(queue) }
             let limits = [
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
                 self.untilEmpty ? Self.lookInterval : nil, drainedAt.map { $0 + Self.patience - loop.now() },
+                self.untilEmpty ? pausedAt.map { $0 + Self.patience - loop.now() }.flatMap { $0 > .zero ? $0 : nil } : nil,
             ]
             guard loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) else { continue }
             if shutdown != nil { return .satisfied }

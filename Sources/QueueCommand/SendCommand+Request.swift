@@ -17,13 +17,18 @@ extension SendCommand {
     /// - Returns: The request; its fields are checked when it is enqueued.
     /// - Throws: `QueueError` when the body cannot be read.
     func request(now: Date = Date(), bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {
-        let body = try Body(self.data, limit: limit)
+        let body = try SendBody(data: self.data, encoded: self.dataUrlencode, limit: limit)
+        var headers = HTTPHeaders(commandLine: self.headers)
+        if headers["Content-Type"] == "" {
+            // As with curl: none at all.
+            headers["Content-Type"] = nil
+        } else if headers["Content-Type"] == nil, !body.isEmpty {
+            headers["Content-Type"] = "application/x-www-form-urlencoded"
+        }
         return RetryableRequest(
             endpoint: self.url,
-            method: self.method ?? (self.data == nil ? "GET" : "POST"),
-            headers: HTTPHeaders(
-                self.headers.compactMap(Self.field).map { HTTPHeaders.Field(name: $0.name, value: $0.value) }
-            ),
+            method: self.method ?? (body.isEmpty ? "GET" : "POST"),
+            headers: headers,
             body: body.data,
             bodyFile: body.file,
             timestamp: now,
@@ -57,26 +62,12 @@ extension SendCommand {
             keepsResponse: self.wait
         )
     }
+}
 
-    /// What `-d` names.
-    private struct Body {
-        var data: Data?
-        var file: String?
-
-        init(_ text: String?, limit: Int) throws(QueueError) {
-            switch text {
-            case nil: break
-            case "-":
-                do {
-                    // One more than may be: more need not be read to refuse it.
-                    self.data = try FileHandle.standardInput.read(upToCount: limit &+ 1) ?? Data()
-                } catch {
-                    throw .bodyUnreadable(path: "of standard input", reason: error.localizedDescription)
-                }
-            case let text? where text.hasPrefix("@"): self.file = String(text.dropFirst())
-            case let text?: self.data = Data(text.utf8)
-            }
-        }
+extension HTTPHeaders {
+    /// The headers of a command line, which have been checked.
+    init(commandLine texts: [String]) {
+        self.init(texts.compactMap(SendCommand.field).map { Field(name: $0.name, value: $0.value) })
     }
 }
 

@@ -10,7 +10,7 @@ import Synchronization
 
 extension SendCommand: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = self.wait ? try session.openToSend(self.options) : try session.open()
+        let queue = self.wait ? try session.openToSend(self.options, trusting: self.trust) : try session.open()
         defer { queue.close() }
         let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
         let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
@@ -31,10 +31,11 @@ extension SendCommand: RunnableCommand {
     private func wait(for id: UUID, in queue: OfflineRequestQueue, of session: QueueSession) throws -> ToolStatus {
         // Whoever holds it does so until somebody does something, for which nobody waits here.
         let held = Mutex<WaitingReason?>(nil)
+        let loop = session.loop
         let observation = queue.observe { event in
             guard case .held(id, let reason) = event else { return }
             held.withLock { $0 = reason }
-            session.loop.wakeUp.wake(.output)
+            loop.wakeUp.wake(.output)
         }
         defer { observation.cancel() }
         let work = session.begin { () async throws(QueueError) in try await queue.wait(for: id) }
@@ -42,7 +43,7 @@ extension SendCommand: RunnableCommand {
         let deadline = self.timeout.map { session.loop.now() + $0.duration }
         while work.result == nil {
             if let reason = held.withLock({ $0 }) {
-                throw ToolFailure(.unsatisfied, "\(id.text) is held: \(reason.description.safe)")
+                throw ToolFailure(.unsatisfied, "\(id.text) is held: \(reason.description.safe)\(reason.advice(for: id))")
             }
             let rest = deadline.map { $0 - session.loop.now() }
             if let rest, rest <= .zero { return try self.timedOut(id, in: queue) }
@@ -60,7 +61,7 @@ extension SendCommand: RunnableCommand {
 
     private func show(_ record: RequestRecord) throws -> ToolStatus {
         if self.options.json {
-            try ToolContext.current.write(record.details.line + "\n")
+            try ToolContext.current.write(record.shown(self.secrets).details.line + "\n")
         } else if let body = record.response?.body, record.state == .succeeded {
             try FileHandle.standardOutput.write(contentsOf: Data(body))
         }

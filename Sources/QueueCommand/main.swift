@@ -10,8 +10,11 @@ NetPathTool.main(QueueTool.self) { context in
         guard let command = command as? any RunnableCommand else {
             throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")
         }
+        let session = try QueueSession(file: command.file.named)
+        defer { session.tellDamage() }
         do {
-            return try command.run(in: QueueSession(file: command.file.named))
+            let status = try command.run(in: session)
+            return session.tellDamage() && status == .satisfied ? .failure : status
         } catch let error as QueueError {
             throw ToolFailure(error)
         }

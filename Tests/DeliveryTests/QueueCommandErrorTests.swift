@@ -51,6 +51,7 @@ struct QueueCommandErrorTests {
     }
 
     @Test func identifiersAreChecked() throws {
+        try self.tool.send()
         #expect(try self.tool.run("queue", "show", "no-such").status == 64)
         let unknown = try self.tool.run("queue", "show", UUID().uuidString)
         #expect(unknown.status == 1)
@@ -134,7 +135,7 @@ struct QueueCommandErrorTests {
             export NETPATH_QUEUE=\(path)
             '\(program)' send http://198.51.100.7/ >/dev/null && '\(program)' queue stats --json
             export NETPATH_QUEUE= XDG_DATA_HOME=\(self.tool.lab.directory)/share
-            '\(program)' queue stats --json
+            '\(program)' queue stats --json; '\(program)' queue pause >/dev/null
             stat -c %a \(path) \(self.tool.lab.directory)/share/netpath/queue.sqlite
             """
         )

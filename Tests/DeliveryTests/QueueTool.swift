@@ -69,6 +69,7 @@ struct QueueTool {
     ///   - input: What it reads.
     /// - Returns: What came of it.
     /// - Throws: `LabError` when it cannot be run.
+    @discardableResult
     func run(_ words: String..., input: String = "") throws -> Result { try self.run(words, input: input) }
 
     func run(_ words: [String], input: String = "") throws -> Result {

@@ -15,6 +15,9 @@ extension QueueCommands {
                 What is named goes now, and the rest waits on; when it was held or given up, its attempts are \
                 forgotten. Without an identifier: everything that waits between two attempts or for a host that \
                 failed, and everything that is held; with --all what was given up, too.
+
+                What is held because the server did not accept the credentials can be given new ones: \
+                'netpath queue retry ID -H "Authorization: Bearer NEW"'.
                 """
         )
 
@@ -24,6 +27,15 @@ extension QueueCommands {
         @Flag(help: "What was given up, too.")
         package var all = false
 
+        @Option(
+            name: [.customShort("H"), .customLong("header")],
+            help: ArgumentHelp(
+                "Send this header in place of those of the same name from now on; may be repeated.",
+                valueName: "name: value"
+            )
+        )
+        package var headers: [String] = []
+
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions
 
@@ -31,6 +43,10 @@ extension QueueCommands {
 
         package func validate() throws {
             if self.all, !self.ids.isEmpty { throw ValidationError("--all leaves no identifiers to name") }
+            if self.ids.isEmpty, !self.headers.isEmpty {
+                throw ValidationError("-H needs the identifiers of those that get the header")
+            }
+            try SendCommand.validate(headers: self.headers)
         }
     }
 
@@ -133,6 +149,7 @@ extension QueueCommands {
                 abstract: "List them, and why."
             )
 
+            @OptionGroup package var secrets: SecretsOption
             @OptionGroup package var file: QueueFileOption
             @OptionGroup(title: "Global options") package var options: RequestOptions
 
@@ -160,13 +177,82 @@ extension QueueCommands {
         package struct Purge: RequestCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "purge",
-                abstract: "Forget them."
+                abstract: "Forget them.",
+                discussion: "Without an identifier all of them."
             )
+
+            @Argument(help: "The identifiers.")
+            package var ids: [String] = []
 
             @OptionGroup package var file: QueueFileOption
             @OptionGroup(title: "Global options") package var options: RequestOptions
 
             package init() {}
         }
+    }
+
+    /// `netpath queue responses`.
+    package struct Responses: ParsableCommand {
+        package static let configuration = CommandConfiguration(
+            commandName: "responses",
+            abstract: "Look after the responses that are kept: of 'send --wait', or of a program that asked for it.",
+            discussion: "They take room in the queue until they are removed, by whoever asked or after a day.",
+            subcommands: [List.self, Purge.self],
+            defaultSubcommand: List.self
+        )
+
+        // Here too, so that they may stand before the subcommand.
+        @OptionGroup var file: QueueFileOption
+        @OptionGroup(title: "Global options") var options: RequestOptions
+
+        package init() {}
+
+        /// `netpath queue responses list`.
+        package struct List: RequestCommand {
+            package static let configuration = CommandConfiguration(
+                commandName: "list",
+                abstract: "List the requests that have one; 'show' shows the rest."
+            )
+
+            @OptionGroup package var secrets: SecretsOption
+            @OptionGroup package var file: QueueFileOption
+            @OptionGroup(title: "Global options") package var options: RequestOptions
+
+            package init() {}
+        }
+
+        /// `netpath queue responses purge`.
+        package struct Purge: RequestCommand {
+            package static let configuration = CommandConfiguration(
+                commandName: "purge",
+                abstract: "Remove them.",
+                discussion: "Without an identifier all of them."
+            )
+
+            @Argument(help: "The identifiers.")
+            package var ids: [String] = []
+
+            @OptionGroup package var file: QueueFileOption
+            @OptionGroup(title: "Global options") package var options: RequestOptions
+
+            package init() {}
+        }
+    }
+
+    /// `netpath queue repair`.
+    package struct Repair: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            commandName: "repair",
+            abstract: "Look through the whole file, and save what can be read of one that is damaged.",
+            discussion: """
+                The damaged file is kept under a name with the time, and its requests that are whole are taken over \
+                into a new one. The exit status is 70 when it was damaged, 0 otherwise.
+                """
+        )
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
     }
 }

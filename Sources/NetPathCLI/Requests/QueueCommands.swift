@@ -11,8 +11,8 @@ package struct QueueCommands: ParsableCommand {
         commandName: "queue",
         abstract: "Look after the requests that wait to be sent.",
         subcommands: [
-            List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Stats.self, Pause.self, Resume.self,
-            Reset.self,
+            List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Responses.self, Stats.self, Pause.self,
+            Resume.self, Reset.self, Repair.self,
         ],
         defaultSubcommand: List.self
     )
@@ -33,6 +33,7 @@ package struct QueueCommands: ParsableCommand {
         @Option(help: ArgumentHelp("List at most this many.", valueName: "number"))
         package var limit: Int?
 
+        @OptionGroup package var secrets: SecretsOption
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions
 
@@ -47,12 +48,14 @@ package struct QueueCommands: ParsableCommand {
     package struct Show: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "show",
-            abstract: "Show one request: its headers without secrets, its attempts, and what it waits for."
+            abstract: "Show one request: its headers without secrets, its attempts, and what it waits for.",
+            discussion: "The exit status is 1 when it is not in the queue, or no more."
         )
 
         @Argument(help: "The identifier that 'send' printed.")
         package var id: String
 
+        @OptionGroup package var secrets: SecretsOption
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions
 
@@ -63,7 +66,7 @@ package struct QueueCommands: ParsableCommand {
     package struct Stats: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "stats",
-            abstract: "Count the requests by their states."
+            abstract: "Count the requests by their states, and look whether the file is damaged."
         )
 
         @OptionGroup package var file: QueueFileOption
@@ -88,7 +91,7 @@ package struct QueueCommands: ParsableCommand {
                 once, at the start.
 
                 With --until-empty it ends when nothing is left to send: with exit status 0, or with 1 when requests \
-                were given up or are held.
+                were given up or are held, or the queue is paused.
                 """
         )
 
@@ -108,6 +111,7 @@ package struct QueueCommands: ParsableCommand {
         )
         package var grace: TimeLimit?
 
+        @OptionGroup package var trust: TrustOptions
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions
 

@@ -66,6 +66,44 @@ package struct QueueFileOption: ParsableArguments {
     }
 }
 
+/// Whether secrets are shown.
+package struct SecretsOption: ParsableArguments {
+    @Flag(
+        help: ArgumentHelp(
+            "Show the values of all headers, and the whole address.",
+            discussion: """
+                Otherwise the values of headers that are not known to be harmless, of requests and of responses, and \
+                those of the query read <redacted>.
+                """
+        )
+    )
+    package var showSecrets = false
+
+    package init() {}
+}
+
+/// Which certificates are trusted, for the commands that send.
+package struct TrustOptions: ParsableArguments {
+    @Option(
+        name: .customLong("cacert"),
+        help: ArgumentHelp("Trust the authorities in this file (PEM) instead of the system's.", valueName: "file"),
+        completion: .file()
+    )
+    package var file: String?
+
+    @Option(
+        name: .customLong("capath"),
+        help: ArgumentHelp(
+            "Trust the authorities in this folder ('openssl rehash') instead of the system's.",
+            valueName: "folder"
+        ),
+        completion: .directory
+    )
+    package var folder: String?
+
+    package init() {}
+}
+
 /// The options of every command about requests.
 package struct RequestOptions: ParsableArguments {
     // All are named as in `GlobalOptions`, so that they may stand before the command.

@@ -61,7 +61,7 @@ package struct SendCommand: RequestCommand {
         name: [.customShort("H"), .customLong("header")],
         help: ArgumentHelp(
             "Send this header; may be repeated.",
-            discussion: "The values of those that carry secrets, such as Authorization and Cookie, are never shown.",
+            discussion: "With --show-secrets alone other commands show more than the values of harmless ones.",
             valueName: "name: value"
         )
     )
@@ -69,7 +69,7 @@ package struct SendCommand: RequestCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp("Never show the value of this header either; may be repeated.", valueName: "name")
+        help: ArgumentHelp("Do not show the value of this header either; may be repeated.", valueName: "name")
     )
     package var sensitive: [String] = []
 
@@ -77,10 +77,23 @@ package struct SendCommand: RequestCommand {
         name: .shortAndLong,
         help: ArgumentHelp(
             "Send this; @file sends a file, which is copied, and - what comes on standard input.",
+            discussion: """
+                May be repeated: the parts are joined with &. Without a Content-Type among the headers that is \
+                application/x-www-form-urlencoded.
+                """,
             valueName: "data"
         )
     )
-    package var data: String?
+    package var data: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Send this percent-encoded, after what -d gives; may be repeated.",
+            discussion: "As with curl: content, =content, name=content, @file, or name@file.",
+            valueName: "data"
+        )
+    )
+    package var dataUrlencode: [String] = []
 
     @Option(help: ArgumentHelp("What the request is, for those who look at the queue.", valueName: "type"))
     package var type: String?
@@ -151,6 +164,12 @@ package struct SendCommand: RequestCommand {
     @Option(help: ArgumentHelp("With --wait: wait at most this long, for example 30s.", valueName: "duration"))
     package var timeout: TimeLimit?
 
+    @OptionGroup
+    package var trust: TrustOptions
+
+    @OptionGroup
+    package var secrets: SecretsOption
+
     @Argument(help: ArgumentHelp("The address, with http:// or https://.", valueName: "url"))
     package var url: String
 
@@ -171,6 +190,17 @@ package struct SendCommand: RequestCommand {
         if self.timeout != nil, !self.wait {
             throw ValidationError("--timeout is how long --wait waits: add --wait, or leave it out")
         }
+        if !self.wait {
+            if self.trust.file != nil || self.trust.folder != nil {
+                throw ValidationError("--cacert and --capath are for --wait, which sends: give them to 'queue run'")
+            }
+            if self.secrets.showSecrets { throw ValidationError("--show-secrets is for what --wait --json shows") }
+        }
+        if let limit = self.expiresIn, limit.duration <= .zero {
+            throw ValidationError("--expires-in must be longer than nothing: the request would never be sent")
+        }
+        let inputs = self.data.count { SendCommand.isStandardInput($0) }
+        if inputs > 1 { throw ValidationError("-d - reads standard input, which can be read only once") }
         if self.ifExists != nil, self.unique == nil { throw ValidationError("--if-exists needs --unique") }
         if self.onFailure != nil, self.key == nil { throw ValidationError("--on-failure needs --key") }
         if let count = self.maxRetries, count < 0 {
@@ -179,7 +209,12 @@ package struct SendCommand: RequestCommand {
         for text in self.expectStatus where Self.statuses(text) == nil {
             throw ValidationError("--expect-status takes a status or a range, such as 200-204, found '\(text.safe)'")
         }
-        for header in self.headers where Self.field(header) == nil {
+        try Self.validate(headers: self.headers)
+    }
+
+    /// Makes sure that headers are some.
+    static func validate(headers: [String]) throws {
+        for header in headers where Self.field(header) == nil {
             throw ValidationError("-H takes 'Name: value', found '\(header.safe)'")
         }
     }
@@ -192,6 +227,9 @@ package struct SendCommand: RequestCommand {
         else { return nil }
         return first...last
     }
+
+    /// Whether data is what comes on standard input.
+    package static func isStandardInput(_ data: String) -> Bool { data == "-" || data == "@-" }
 
     /// Splits a header; nil when it is none.
     package static func field(_ text: String) -> (name: String, value: String)? {

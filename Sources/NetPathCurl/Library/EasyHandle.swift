@@ -11,6 +11,7 @@ import NetPathSystem
     /// What all requests of a transport have in common.
     struct Configuration: Sendable {
         var certificateAuthority: String?
+        var certificateFolder: String?
         var proxy: String?
     }
 
@@ -60,7 +61,12 @@ import NetPathSystem
         options.set(CURLOPT_CONNECTTIMEOUT_MS, request.timeouts.connect.milliseconds)
         if let total = request.timeouts.total { options.set(CURLOPT_TIMEOUT_MS, total.milliseconds) }
         if let interface = request.interface { options.set(CURLOPT_INTERFACE, "if!\(interface)") }
-        if let path = self.configuration.certificateAuthority { options.set(CURLOPT_CAINFO, path) }
+        let (file, folder) = (self.configuration.certificateAuthority, self.configuration.certificateFolder)
+        if file != nil || folder != nil {
+            // libcurl has defaults of its own for both, and trusts either.
+            unsafe file.map { options.set(CURLOPT_CAINFO, $0) } ?? options.set(CURLOPT_CAINFO, pointer: nil)
+            unsafe folder.map { options.set(CURLOPT_CAPATH, $0) } ?? options.set(CURLOPT_CAPATH, pointer: nil)
+        }
         if let proxy = self.configuration.proxy { options.set(CURLOPT_PROXY, proxy) }
         options.set(CURLOPT_USERAGENT, "netpath/\(netPathVersion)")
         options.set(methodAndBodyOf: request, bodySize: bodySize)

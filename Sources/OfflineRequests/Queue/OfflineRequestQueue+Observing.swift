@@ -10,6 +10,16 @@ extension OfflineRequestQueue {
     /// What was given up and is kept; ``requeueDead(id:)`` revives it.
     public var deadRequests: PendingRequests { PendingRequests(core: self.core, states: [.dead]) }
 
+    /// What was delivered and whose response is kept; ``purgeFinished(id:)`` and ``purgeResponses()`` remove it.
+    public var responses: PendingRequests { PendingRequests(core: self.core, states: [.succeeded]) }
+
+    /// Whether ``pause()`` was called, in whichever process.
+    ///
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public var isPaused: Bool {
+        get throws(QueueError) { try self.core.store.read { _, tally in tally.isPaused } }
+    }
+
     /// How many requests there are in each state; takes microseconds, however many there are.
     public var counts: QueueCounts { self.core.counts }
 
@@ -81,6 +91,15 @@ extension OfflineRequestQueue {
     /// - Throws: ``QueueError/unknownID(_:)`` when there is none, or it is not finished.
     public func purgeFinished(id: UUID) async throws(QueueError) {
         try await self.core.perform { worker, store in try worker.purgeFinished(id, in: store) }
+    }
+
+    /// Removes all responses that are kept.
+    ///
+    /// - Returns: How many requests had one.
+    /// - Throws: ``QueueError``; nothing was removed then.
+    @discardableResult
+    public func purgeResponses() async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in try worker.purgeResponses(in: store) }
     }
 
     /// Removes everything that was given up.

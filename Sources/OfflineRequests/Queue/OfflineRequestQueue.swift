@@ -16,7 +16,10 @@ import Synchronization
 /// Every member may be used on any thread. One thread of the queue does the work, and sleeps without any timer while
 /// there is nothing to send or no path. A queue that nobody holds any more is closed.
 public final class OfflineRequestQueue: Sendable {
-    /// The file of the queue.
+    /// The file of queues for which none is named: `netpath/queue.sqlite` in the folder for data of the user.
+    public static var standardFile: String { QueueFile.standard() }
+
+    /// The file of the queue, without symbolic links.
     public let file: String
     /// How it works.
     public let settings: QueueSettings
@@ -40,7 +43,7 @@ public final class OfflineRequestQueue: Sendable {
         transport: any HTTPTransport = CurlTransport.shared,
         monitor: NetworkMonitor = .shared
     ) throws(QueueError) {
-        self.file = URL(fileURLWithPath: file ?? QueueFile.standard()).standardizedFileURL.path
+        self.file = try QueueFile.path(of: file)
         self.settings = settings
         self.monitor = monitor
         self.core = try QueueCore(file: self.file, settings: settings, transport: transport)
@@ -157,6 +160,19 @@ public final class OfflineRequestQueue: Sendable {
         try await self.core.perform { worker, store in try worker.reset(in: store) }
     }
 
+    // MARK: Damage
+
+    /// What was saved from damaged files since the queue was opened, the opening included; see <doc:Storage>.
+    public var salvages: [QueueSalvage] { self.core.salvages.all }
+
+    /// Looks through the whole file, which takes as long as that is; a damaged one is set aside, and what can be read
+    /// of it is taken over: ``salvages``.
+    ///
+    /// - Throws: ``QueueError`` when that cannot be done.
+    public func repair() throws(QueueError) {
+        do { try self.core.store.verify() } catch .corrupt(_, setAsideAs: _?) {}
+    }
+
     // MARK: Delivery
 
     /// Tries everything that waits for its time or for somebody again, now, if there is a path.
@@ -164,15 +180,30 @@ public final class OfflineRequestQueue: Sendable {
         self.core.command { worker, store in try worker.force(in: store) }
     }
 
+    /// The same, at once with what was given up where that is asked for; each request goes once.
+    ///
+    /// - Parameter includingDead: Whether what was given up is revived, too.
+    /// - Returns: How many requests waited for their time or for somebody, or were revived.
+    /// - Throws: ``QueueError``; nothing was changed then.
+    @discardableResult
+    public func forceTriggerRetry(includingDead: Bool) async throws(QueueError) -> Int {
+        try await self.core.perform { worker, store in
+            try worker.forceAll(includingDead: includingDead, in: store)
+        }
+    }
+
     /// Tries one request again, now, if there is a path, and leaves the others as they are.
     ///
     /// It need wait neither for its time nor for its host any longer; when it was held or given up, its attempts are
     /// forgotten.
     ///
-    /// - Parameter id: The id.
-    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more.
-    public func forceTriggerRetry(id: UUID) async throws(QueueError) {
-        try await self.core.perform { worker, store in try worker.force(id, in: store) }
+    /// - Parameters:
+    ///   - id: The id.
+    ///   - headers: What takes the place of its headers of the same names, for example a new `Authorization`.
+    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more;
+    ///   ``QueueError/invalidRequest(field:reason:)`` when the headers cannot be sent, or it is being sent already.
+    public func forceTriggerRetry(id: UUID, replacing headers: HTTPHeaders = [:]) async throws(QueueError) {
+        try await self.core.perform { worker, store in try worker.force(id, replacing: headers, in: store) }
     }
 
     /// Sends nothing more until ``resume()``, in any process, also after a restart; what is being sent goes on.

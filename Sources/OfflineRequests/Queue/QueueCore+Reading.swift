@@ -9,29 +9,18 @@ extension QueueCore {
     var counts: QueueCounts { (try? self.store.read { $1.counts }) ?? QueueCounts() }
 
     func record(_ id: UUID) throws(QueueError) -> RequestRecord? {
-        try self.store.read { records, _ in try records.record(id) }.map { self.explained([$0])[0] }
+        let (record, isPaused) = try self.store.read { (try $0.record(id), $1.isPaused) }
+        return record.map { record in
+            self.status.withLock { $0 }.explain([record], isPaused: isPaused, in: self.file)[0]
+        }
     }
 
     func page(of states: Set<RequestState>, after sequence: Int64, limit: Int) -> [RequestRecord] {
-        let page = try? self.store.read { records, _ in
-            try records.page(states: states, after: sequence, limit: limit)
+        let page = try? self.store.read { records, tally in
+            (try records.page(states: states, after: sequence, limit: limit), tally.isPaused)
         }
-        return self.explained(page ?? [])
-    }
-
-    /// Adds what the requests wait for, where the file does not say it.
-    private func explained(_ records: [RequestRecord]) -> [RequestRecord] {
-        guard records.contains(where: { $0.state == .ready || $0.state == .backoff }) else { return records }
-        let status = self.status.withLock { $0 }
-        let mayBeSentElsewhere = [.none, .standby].contains(status.role)
-        let isSentElsewhere = mayBeSentElsewhere && SenderLock.isHeld(at: QueueFile.senderLock(of: self.file))
-        let now = Moment.ofQueue()
-        return records.map { record in
-            guard record.state == .ready || record.state == .backoff else { return record }
-            var record = record
-            record.waiting = status.waiting(for: record, isSentElsewhere: isSentElsewhere, at: now)
-            return record
-        }
+        guard let (records, isPaused) = page else { return [] }
+        return self.status.withLock { $0 }.explain(records, isPaused: isPaused, in: self.file)
     }
 }
 

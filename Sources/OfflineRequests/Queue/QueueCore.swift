@@ -23,6 +23,8 @@ final class QueueCore: Sendable {
     let handlers = Mutex<[String: Handler]>([:])
     let recent = RecentRequests()
     let shortcut = Shortcut()
+    /// What was saved from damaged files.
+    let salvages = QueueSalvages()
     /// What the thread last said of itself.
     let status: Mutex<QueueStatus>
 
@@ -43,7 +45,8 @@ final class QueueCore: Sendable {
         self.store = try RequestStore(
             path: file,
             limits: settings.limits,
-            salvaged: { [observers = self.observers] salvage in
+            salvaged: { [observers = self.observers, salvages = self.salvages] salvage in
+                salvages.add(salvage)
                 let gone = QueueError.io(
                     path: file,
                     reason: "the file was removed while it was open, and what waited in it is lost; a new one was made"

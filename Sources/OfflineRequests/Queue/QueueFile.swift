@@ -16,6 +16,14 @@ enum QueueFile {
         return "\(folder)/netpath/queue.sqlite"
     }
 
+    /// The one path of a queue, whatever name leads to it.
+    ///
+    /// - Parameter file: The name that was given; nil for ``standard(environment:)``.
+    /// - Throws: ``QueueError/notTrusted(path:reason:)`` where others could have put it there.
+    static func path(of file: String?) throws(QueueError) -> String {
+        try FileTrust.resolve(URL(fileURLWithPath: file ?? self.standard()).standardizedFileURL.path)
+    }
+
     /// The file whose lock says who sends.
     static func senderLock(of file: String) -> String { "\(file)-sender" }
 }

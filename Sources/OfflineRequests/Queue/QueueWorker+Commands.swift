@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPath
+import NetPathHTTP
 
 /// What callers ask for, each within a transaction that also does other things.
 extension QueueWorker {
@@ -63,8 +64,18 @@ extension QueueWorker {
         }
     }
 
-    func force(_ id: UUID, in store: StoreTransaction) throws {
-        guard let request = try store.release(id) else { throw QueueError.unknownID(id) }
+    /// Lets everything go now that waits for its time or for somebody; with `includingDead` what was given up too.
+    ///
+    /// - Returns: How many requests.
+    func forceAll(includingDead: Bool, in store: StoreTransaction) throws -> Int {
+        let before = store.counts
+        try self.force(in: store)
+        let count = before.backoff + before.held - store.counts.held
+        return try includingDead ? count + self.requeueDead(in: store) : count
+    }
+
+    func force(_ id: UUID, replacing headers: HTTPHeaders, in store: StoreTransaction) throws {
+        guard let request = try store.release(id, replacing: headers) else { throw QueueError.unknownID(id) }
         let host = Gate(request).host
         if self.role == .sender { self.machine.force(host: host) } else { store.force(host: host) }
     }
@@ -95,7 +106,11 @@ extension QueueWorker {
     }
 
     func purgeDead(in store: StoreTransaction) throws -> Int {
-        try self.all { try store.purgeDead(limit: $0) }
+        try self.all { try store.purge(.dead, limit: $0) }
+    }
+
+    func purgeResponses(in store: StoreTransaction) throws -> Int {
+        try self.all { try store.purge(.succeeded, limit: $0) }
     }
 
     /// Does something to as many as there are, a part at a time.

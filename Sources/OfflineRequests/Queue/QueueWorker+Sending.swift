@@ -154,8 +154,8 @@ extension QueueWorker {
             outcome = landing.response.map { .unhandled($0) } ?? .dead
             failure = reason
         }
-        // An attempt that is to be counted must have begun.
-        if !landing.isMarked, landing.disposition != .succeeded { _ = try store.markRunning(id) }
+        // An attempt that is to be counted must have begun; of what leaves the file nobody asks.
+        if !landing.isMarked, landing.disposition != .succeeded || landing.response != nil { _ = try store.markRunning(id) }
         // One that was removed meanwhile has no end any more.
         var row = landing.candidate.row
         if landing.isMarked { row.state = .running }

@@ -88,6 +88,8 @@ final class QueueWorker {
     private var isTidyDue = false
     /// Whether others see what is true now.
     var isStatusTrue = false
+    /// What other processes were told of it.
+    private var report: SenderReport?
     /// Whether the room that was kept for a full disk is used up, or could not be had.
     var isReserveDue = false
 
@@ -128,6 +130,7 @@ final class QueueWorker {
                     status.role = self.role
                     status.machine = self.machine
                 }
+                self.writeReport(at: now)
             }
             if self.end != nil || self.hasShutDown(at: now) { continue }
             let deadline = self.deadline(at: .ofQueue())
@@ -143,6 +146,13 @@ final class QueueWorker {
             if wake.contains(.file) { self.lookAround() }
             if wake.contains(.time) { self.isLookDue = true }
         }
+    }
+
+    private func writeReport(at now: Moment) {
+        guard self.role == .sender else { return }
+        let report = SenderReport(self.machine, gates: self.gates, at: now)
+        if self.report != report { self.lock?.write(report.octets) }
+        self.report = report
     }
 
     private func receive(_ message: QueueMessage, at now: Moment) {

@@ -15,10 +15,14 @@ public enum QueueError: Error, Hashable, Sendable {
     case bodyUnreadable(path: String, reason: String)
     /// The disk of the queue is full; nothing half-written is left.
     case diskFull(path: String)
-    /// The file of the queue is damaged, and was set aside under the second name where that was possible.
+    /// The file of the queue is damaged, and was set aside under the second name; without one it is as it was.
     case corrupt(path: String, setAsideAs: String?)
     /// A newer version of the program wrote the file.
     case newerSchema(path: String, version: Int)
+    /// There is no queue, and only to look into one makes none.
+    case missing(path: String)
+    /// Whoever else may write there could have put it there, or could replace it.
+    case notTrusted(path: String, reason: String)
     /// The file is a database, or something else, but no queue.
     case notAQueue(path: String)
     /// There is a folder where the file should be.
@@ -56,9 +60,14 @@ extension QueueError: CustomStringConvertible {
         case .corrupt(let path, let aside?):
             "\(path): the file is damaged; it was set aside as \(aside), and what could be read was kept"
         case .corrupt(let path, nil):
-            "\(path): the file is damaged and could not be set aside; move it away and try again"
+            "\(path): the file is damaged and was left as it is; not everything in it can be read. "
+                + "Repairing the queue keeps what can be, and the old file"
         case .newerSchema(let path, let version):
             "\(path): a newer version wrote this queue (schema \(version)); use that version, or another file"
+        case .missing(let path):
+            "\(path): there is no queue here; name another file, or put a request into this one first"
+        case .notTrusted(let path, let reason):
+            "\(path): \(reason)"
         case .notAQueue(let path):
             "\(path): this is not a queue; name another file"
         case .isDirectory(let path):

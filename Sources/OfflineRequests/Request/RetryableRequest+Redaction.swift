@@ -9,19 +9,21 @@ enum Redaction {
     /// What stands for a secret.
     static let mark = "<redacted>"
 
-    private static let telling = [
-        "auth", "apikey", "cookie", "credential", "passw", "secret", "session", "signature", "token",
+    /// The headers whose values are no secrets, in lower case: what is not known to be harmless may be one.
+    private static let harmless: Set<String> = [
+        "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age", "allow", "alt-svc",
+        "cache-control", "connection", "content-disposition", "content-encoding", "content-language", "content-length",
+        "content-range", "content-type", "date", "etag", "expect", "expires", "host", "idempotency-key", "if-match",
+        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "last-modified",
+        "pragma", "prefer", "preference-applied", "range", "retry-after", "server", "strict-transport-security", "te",
+        "trailer", "transfer-encoding", "upgrade", "user-agent", "vary", "via", "warning", "x-content-type-options",
+        "x-frame-options", "x-request-id",
     ]
 
-    /// Whether the value of a header or of a part of a query with that name looks like a secret.
-    ///
-    /// By parts of names: one list of names more would miss `X-Acme-Access-Token`, and showing too little costs less.
-    static func isTelling(_ name: some StringProtocol) -> Bool {
-        let plain = name.lowercased().filter { $0 != "-" && $0 != "_" }
-        return plain == "key" || plain == "sig" || self.telling.contains { plain.contains($0) }
-    }
+    /// Whether the value of a header may be a secret.
+    static func isSensitive(header name: String) -> Bool { !self.harmless.contains(name.lowercased()) }
 
-    /// The secrets in an address: what precedes the @ sign, and parts of the query and the fragment whose names tell.
+    /// What may be secret in an address: what precedes the @ sign, and every value of the query and the fragment.
     static func secrets(of endpoint: String) -> [Substring] {
         var found: [Substring] = []
         // Also of an address that is not valid: that is when it is printed.
@@ -29,9 +31,11 @@ enum Redaction {
         let end = endpoint[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? endpoint.endIndex
         if let at = endpoint[start..<end].lastIndex(of: "@") { found.append(endpoint[start..<at]) }
         if let query = endpoint[end...].firstIndex(where: { $0 == "?" || $0 == "#" }) {
-            for part in endpoint[query...].dropFirst().split(whereSeparator: { $0 == "&" || $0 == ";" || $0 == "#" }) {
-                guard let equals = part.firstIndex(of: "="), self.isTelling(part[..<equals]) else { continue }
-                found.append(part[part.index(after: equals)...])
+            let parts = endpoint[query...].split { $0 == "?" || $0 == "&" || $0 == ";" || $0 == "#" }
+            for part in parts {
+                // What has no name is a value.
+                let value = part.firstIndex(of: "=").map { part[$0...].dropFirst() } ?? part
+                found.append(value)
             }
         }
         return found.filter { !$0.isEmpty }
@@ -48,22 +52,48 @@ enum Redaction {
     }
 }
 
+extension HTTPHeaders {
+    /// The fields without the values that must not be shown.
+    fileprivate func redacted(_ isSensitive: (String) -> Bool) -> HTTPHeaders {
+        var copy = self
+        for index in copy.fields.indices where isSensitive(copy.fields[index].name) {
+            copy.fields[index].value = Redaction.mark
+        }
+        return copy
+    }
+}
+
+extension RequestRecord {
+    /// The record as it may be shown: ``RetryableRequest/redacted``, and the response without the values of headers
+    /// that are not known to be harmless.
+    ///
+    /// The bodies stay; they are not for logs.
+    public var redacted: RequestRecord {
+        var copy = self
+        copy.request = self.request.redacted
+        copy.lastError = self.lastError.map(self.request.redact)
+        copy.response?.headers =
+            self.response?.headers.redacted { self.request.isSensitive(header: $0) } ?? HTTPHeaders()
+        return copy
+    }
+}
+
 extension RetryableRequest {
-    /// Whether the value of that header must not be shown.
+    /// Whether the value of that header must not be shown: of all that are not known to be harmless, such as
+    /// `Content-Type`, and of ``sensitiveHeaders``.
     public func isSensitive(header name: String) -> Bool {
-        Redaction.isTelling(name)
+        Redaction.isSensitive(header: name)
             || self.sensitiveHeaders.contains { $0.lowercased() == name.lowercased() }
     }
 
-    /// The request as it may be shown: without the values of sensitive headers, and without the secrets in its address.
+    /// The request as it may be shown: without the values of headers that are not known to be harmless, and without
+    /// the name of a user and the values of the query in its address.
     ///
     /// The body stays; it is not for logs.
     public var redacted: RetryableRequest {
         var copy = self
         copy.endpoint = Redaction.redact(endpoint: self.endpoint)
-        for index in copy.headers.fields.indices where self.isSensitive(header: copy.headers.fields[index].name) {
-            copy.headers.fields[index].value = Redaction.mark
-        }
+        copy.headers = self.headers.redacted { self.isSensitive(header: $0) }
         return copy
     }
 

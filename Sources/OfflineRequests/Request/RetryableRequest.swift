@@ -45,8 +45,8 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     public var uniqueKey: String?
     /// What happens when another with the same ``uniqueKey`` waits.
     public var ifExists: UniquePolicy
-    /// The names of further headers whose values must not be shown; `Authorization`, `Cookie` and what looks like a
-    /// key or a token never are.
+    /// The names of further headers whose values must not be shown; of those that are not known to be harmless, such
+    /// as `Authorization` and `Cookie`, they never are.
     public var sensitiveHeaders: [String]
     /// How long each part of an attempt may take.
     public var timeouts: HTTPRequest.Timeouts

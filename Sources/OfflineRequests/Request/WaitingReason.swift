@@ -23,7 +23,7 @@ public enum WaitingReason: Hashable, Sendable {
     case concurrency
     /// This host failed several times in a row, and is left alone until then.
     case hostPaused(String, until: Date)
-    /// The server did not accept the credentials; it waits until somebody resumes it with new ones.
+    /// The server did not accept the credentials; it waits until somebody tries it again, with new ones.
     case unauthorized
     /// A captive portal answers in the place of servers, and the request would go over plain http.
     case portal
@@ -32,7 +32,7 @@ public enum WaitingReason: Hashable, Sendable {
     /// The answer is not what the request expects, so that somebody else may have given it; it waits until somebody
     /// resumes it.
     case unexpectedAnswer(String)
-    /// The request at the head of its lane was given up, and the lane stands still.
+    /// It is at the head of its lane and was given up, and the lane stands still until somebody decides.
     case laneHeld
     /// The queue is paused.
     case paused
@@ -59,13 +59,13 @@ extension WaitingReason: CustomStringConvertible {
         case .concurrency: "other requests are being sent"
         case .hostPaused(let host, let until):
             "\(host) failed several times and is left alone until \(until.formatted(.iso8601))"
-        case .unauthorized: "the server did not accept the credentials; resume it with new ones"
+        case .unauthorized: "the server did not accept the credentials; it waits for new ones"
         case .portal: "behind a captive portal, and plain http is not sent; sign in, or use https"
         case .redirected(let host): "the answer leads to \(host); send it there, or retry it"
         case .unexpectedAnswer(let reason): "the answer is not as expected: \(reason); see who gave it, and retry it"
-        case .laneHeld: "the head of its lane was given up; revive or cancel that"
+        case .laneHeld: "it was given up, and holds its lane until it is tried again or cancelled"
         case .paused: "the queue is paused"
-        case .otherSender: "another process sends for this queue"
+        case .otherSender: "another process sends for this queue, and gets to it in turn"
         case .notRunning: "sending has not been started"
         }
     }

@@ -22,10 +22,10 @@ final class RequestStore: Sendable {
     let bodies: BodyFiles
 
     private let clock: @Sendable () -> ClockStamp
-    private let salvaged: @Sendable (StoreSalvage) -> Void
+    private let salvaged: @Sendable (QueueSalvage) -> Void
     private let lastEndpoint = Mutex<Endpoint?>(nil)
     private let writer: StoreAccess
-    private let reader: StoreAccess
+    private let reader: StoreReader
 
     /// Opens a queue, or makes one.
     ///
@@ -39,13 +39,14 @@ final class RequestStore: Sendable {
         path: String,
         limits: QueueLimits = QueueLimits(),
         clock: @escaping @Sendable () -> ClockStamp = { ClockStamp.now() },
-        salvaged: @escaping @Sendable (StoreSalvage) -> Void = { _ in }
+        salvaged: @escaping @Sendable (QueueSalvage) -> Void = { _ in }
     ) throws(QueueError) {
         self.paths = StorePaths(path)
         self.limits = limits
         self.bodies = BodyFiles(folder: self.paths.bodies)
         self.clock = clock
         self.salvaged = salvaged
+        try FileTrust.check(self.paths)
         switch StoreFiles.kind(path) {
         case .folder: throw .isDirectory(path: path)
         case .other: throw .notAQueue(path: path)
@@ -54,7 +55,7 @@ final class RequestStore: Sendable {
         }
         try StoreFiles.createFolder(self.paths.folder)
         self.writer = StoreAccess(lock: try StoreLock(self.paths.lock))
-        self.reader = StoreAccess(lock: try StoreLock(self.paths.lock))
+        self.reader = StoreReader(self.paths, lock: try StoreLock(self.paths.lock), clock: clock)
         do { try self.withWriter { _ in } } catch .corrupt(_, setAsideAs: _?) {
             // It has been replaced.
             try self.withWriter { _ in }
@@ -115,17 +116,9 @@ final class RequestStore: Sendable {
         return isDone == true
     }
 
-    /// Reads what the last transaction left, beside whatever is written at the same time.
+    /// Reads what the last transaction left, beside whatever is written at the same time; repairs nothing.
     func read<Value: Sendable>(_ body: (StoreRecords, StoreTally) throws -> Value) throws(QueueError) -> Value {
-        let stamp = self.clock()
-        do {
-            return try self.reader.shared(self.paths) { identity in
-                try self.reader.open(self.paths, as: identity, readOnly: true)
-                return try self.reader.withConnection { try $0.read(at: stamp, bodies: self.bodies, body) }
-            }
-        } catch {
-            throw self.repair(error)
-        }
+        try self.reader.read(body)
     }
 
     /// Tells the other processes to look into the queue: those that watch ``StorePaths/lock`` for being read.
@@ -157,7 +150,8 @@ final class RequestStore: Sendable {
 
     /// Looks through the whole file, which takes as long as that is; a damaged one is replaced.
     func verify() throws(QueueError) {
-        try self.withWriter { connection in try connection.verify() }
+        let stamp = self.clock()
+        try self.withWriter { connection in try connection.verify(at: stamp, bodies: self.bodies) }
     }
 
     /// Removes bodies that belong to no request, which a process left that died.

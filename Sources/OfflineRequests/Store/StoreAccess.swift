@@ -11,7 +11,9 @@ struct DamagedFile: Error {
 
 /// A connection, and what keeps the file in its place while that is used.
 final class StoreAccess: Sendable {
-    private let lock: StoreLock
+    private let lock: StoreLock?
+    /// How long is waited for somebody who has the file alone; nil for as long as it takes.
+    private let patience: Duration?
     /// Held while the file is used: what a process locks, all of its threads have.
     private let turn = Mutex(())
     private let state = Mutex(State())
@@ -28,12 +30,14 @@ final class StoreAccess: Sendable {
         set { self.state.withLock { $0.connection = newValue } }
     }
 
-    init(lock: StoreLock) {
+    /// Without a lock nobody has opened the file to write yet, or somebody else's user, whose it is.
+    init(lock: StoreLock?, patience: Duration? = nil) {
         self.lock = lock
+        self.patience = patience
     }
 
     /// Tells the other processes to look into the queue.
-    func ring() { self.lock.ring() }
+    func ring() { self.lock?.ring() }
 
     func close() {
         self.turn.withLock { _ in
@@ -51,16 +55,26 @@ final class StoreAccess: Sendable {
     ) throws -> Value {
         try self.turn.withLock { _ in
             if self.state.withLock({ $0.isClosed }) { throw QueueError.closed }
-            self.lock.share()
-            defer { self.lock.release() }
+            try self.share(paths)
+            defer { self.lock?.release() }
             let identity = StoreFiles.identity(paths.database)
             // What others put under the names later is theirs.
-            guard self.lock.isInPlace else { throw QueueError.removed(path: paths.database) }
+            guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: paths.database) }
             do { return try body(identity) } catch {
                 guard StoreErrors.isDamage(error) else { throw error }
                 throw DamagedFile(identity: StoreFiles.identity(paths.database), cause: error)
             }
         }
+    }
+
+    private func share(_ paths: StorePaths) throws {
+        guard let lock = self.lock else { return }
+        guard let patience = self.patience else { return lock.share() }
+        if lock.share(within: patience) { return }
+        throw QueueError.io(
+            path: paths.database,
+            reason: "another process is opening or repairing the queue; try again"
+        )
     }
 
     /// Does something to the file that is open, unless it would have to wait for anybody.
@@ -71,8 +85,8 @@ final class StoreAccess: Sendable {
         _ body: (StoreConnection) throws -> Value?
     ) throws -> Value? {
         try self.turn.withLockIfAvailable { _ in
-            guard self.lock.shareAtOnce() else { return nil }
-            defer { self.lock.release() }
+            guard let lock = self.lock, lock.shareAtOnce() else { return nil }
+            defer { lock.release() }
             // Closed, there is none.
             guard let connection = self.connection, connection.identity == StoreFiles.identity(paths.database) else {
                 return nil
@@ -85,8 +99,8 @@ final class StoreAccess: Sendable {
     func alone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
         try self.turn.withLock { _ in
             if self.state.withLock({ $0.isClosed }) { throw QueueError.closed }
-            self.lock.takeAlone()
-            defer { self.lock.release() }
+            self.lock?.takeAlone()
+            defer { self.lock?.release() }
             return try body()
         }
     }
@@ -112,22 +126,22 @@ final class StoreAccess: Sendable {
     /// Opens the file, makes it where there is none, and brings it up to date; without anybody else at it.
     ///
     /// - Returns: What was lost with a file that is gone; nil when nobody knows of one.
-    func openOrMake(_ paths: StorePaths, at stamp: ClockStamp) throws -> StoreSalvage? {
-        self.lock.takeAlone()
+    func openOrMake(_ paths: StorePaths, at stamp: ClockStamp) throws -> QueueSalvage? {
+        self.lock?.takeAlone()
         let wasOpen = self.connection != nil
         self.connection = nil
         try StoreReplacement(paths).finish(at: stamp)
         let path = paths.database
-        var lost: StoreSalvage?
+        var lost: QueueSalvage?
         switch StoreFiles.kind(path) {
         case .folder: throw QueueError.isDirectory(path: path)
         case .other: throw QueueError.notAQueue(path: path)
         case .nothing:
             // It cannot be read without its file, and must not be played into another.
             if case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") {
-                lost = StoreSalvage(recovered: 0, asideAs: try StoreReplacement(paths).setAside(at: stamp))
+                lost = QueueSalvage(recovered: 0, lost: nil, asideAs: try StoreReplacement(paths).setAside(at: stamp))
             } else if wasOpen {
-                lost = StoreSalvage(recovered: 0)
+                lost = QueueSalvage(recovered: 0, lost: nil, asideAs: nil)
             }
             try StoreFiles.create(path)
             StoreFiles.syncFolder(paths.folder)
@@ -158,7 +172,7 @@ final class StoreAccess: Sendable {
         _ paths: StorePaths,
         bodies: BodyFiles,
         at stamp: ClockStamp
-    ) throws -> StoreSalvage? {
+    ) throws -> QueueSalvage? {
         guard StoreFiles.identity(paths.database) == damaged.identity else { return nil }
         let pages = try DatabasePages(database: paths.database)
         guard pages.isQueue else { throw QueueError.notAQueue(path: paths.database) }
@@ -182,6 +196,6 @@ final class StoreAccess: Sendable {
             }
         )
         let lost = contents.expected.map { max(0, $0 - contents.recovered) }
-        return StoreSalvage(recovered: contents.recovered, lost: lost, asideAs: aside)
+        return QueueSalvage(recovered: contents.recovered, lost: lost, asideAs: aside)
     }
 }

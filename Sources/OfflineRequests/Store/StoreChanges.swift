@@ -51,15 +51,3 @@ struct Cancellation: Hashable, Sendable {
     /// Those of them that are being sent.
     var running: [UUID] = []
 }
-
-/// What was saved from a damaged file.
-struct StoreSalvage: Hashable, Sendable {
-    /// How many requests are in the new file.
-    var recovered: Int
-    /// How many are not, as far as the damaged file still says; nil when it does not.
-    var lost: Int?
-    /// What the damaged file is called now, or the journal of one that is gone; nil when nothing of it is left.
-    ///
-    /// Bodies that belong to no request any more are in a folder of that name and `-bodies`.
-    var asideAs: String?
-}

@@ -183,8 +183,16 @@ final class StoreConnection: Sendable {
         }
     }
 
-    /// Looks for damage in the whole file.
-    func verify() throws {
+    /// Looks for pages that are damaged.
+    func inspect() throws {
+        try self.database.inDatabase { db in
+            let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(1)")
+            guard findings == ["ok"] else { throw Damage(reason: findings.first ?? "the check of the file failed") }
+        }
+    }
+
+    /// Looks for damage in the whole file, and in every request.
+    func verify(at stamp: ClockStamp, bodies: BodyFiles) throws {
         try self.database.inDatabase { db in
             let findings = try String.fetchAll(db, sql: "PRAGMA integrity_check(1)")
             guard findings == ["ok"] else { throw Damage(reason: findings.first ?? "the check of the file failed") }
@@ -201,6 +209,7 @@ final class StoreConnection: Sendable {
                 if state.isFinal { finishedBytes += size }
             }
             let tally = try StoreTally.read(db)
+            try StoreRecords(db: db, clock: tally.clock, stamp: stamp, bodies: bodies).verify()
             guard tally.counts == counts, tally.finishedBytes == finishedBytes else {
                 throw Damage(reason: "requests were counted wrongly")
             }

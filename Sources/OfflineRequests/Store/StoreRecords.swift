@@ -45,6 +45,12 @@ struct StoreRecords {
         return Array(records.prefix(limit))
     }
 
+    /// Reads every request, which finds those that are not what was written.
+    func verify() throws {
+        let rows = try Row.fetchCursor(self.db, sql: "SELECT * FROM kept")
+        while let row = try rows.next() { _ = try self.record(Columns(row)) }
+    }
+
     func fetch(_ sql: String, _ arguments: StatementArguments = []) throws -> [RequestRecord] {
         try Row.fetchAll(self.db.cachedStatement(sql: sql), arguments: arguments).map { row in
             try self.record(Columns(row))

@@ -33,6 +33,15 @@ extension StoreTransaction {
 }
 
 extension StoreRecords {
+    /// How a request ended that was not delivered; nil when nobody has written that down, or not lately.
+    func end(of id: UUID) throws -> RequestState? {
+        let row = try Row.fetchOne(
+            self.db.cachedStatement(sql: "SELECT state FROM ended WHERE id = ? ORDER BY number DESC LIMIT 1"),
+            arguments: [id]
+        )
+        return row.flatMap { Columns($0).optionalText(0) }.flatMap { RequestState(rawValue: $0) }
+    }
+
     /// How a request ended that is there no more.
     ///
     /// - Parameters:

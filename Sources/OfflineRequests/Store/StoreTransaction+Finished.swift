@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import NetPathHTTP
 
 extension StoreTransaction {
     /// Revives a request that was given up or is held.
@@ -25,15 +26,47 @@ extension StoreTransaction {
 
     /// Lets one request go now that waits for its time, or is held, or was given up, as ``requeue(_:)`` does.
     ///
+    /// - Parameters:
+    ///   - id: The request.
+    ///   - headers: What takes the place of its headers of the same names.
     /// - Returns: The request; nil when it is not there.
-    func release(_ id: UUID) throws -> RetryableRequest? {
+    /// - Throws: ``QueueError``, before anything is changed, when the headers cannot be sent; what the database says.
+    func release(_ id: UUID, replacing headers: HTTPHeaders = HTTPHeaders()) throws -> RetryableRequest? {
+        let changed = try self.request(id, replacing: headers)
         if let row = try self.row(id), row.state == .backoff {
             try self.execute("UPDATE request SET state = 0, due = NULL WHERE sequence = ?", [row.sequence])
             self.move(row, to: .ready)
         } else {
             _ = try self.requeue(id)
         }
+        if let changed, let row = try self.row(id) { try self.rewrite(row, as: changed) }
         return try self.attempt { try self.records.record(id)?.request }
+    }
+
+    /// A request with other headers; nil when there are none to replace.
+    private func request(_ id: UUID, replacing headers: HTTPHeaders) throws -> RetryableRequest? {
+        guard !headers.fields.isEmpty, let record = try self.attempt({ try self.records.record(id) }) else { return nil }
+        guard record.state != .running, record.state != .succeeded else {
+            throw QueueError.invalidRequest(field: "state", reason: "is \(record.state.rawValue): it is too late")
+        }
+        var request = record.request
+        let names = Set(headers.fields.map { $0.name.lowercased() })
+        request.headers.fields.removeAll { names.contains($0.name.lowercased()) }
+        request.headers.fields += headers.fields
+        try request.validate()
+        return request
+    }
+
+    /// Puts a request in the place of one that differs from it in its headers.
+    private func rewrite(_ row: StoredRow, as request: RetryableRequest) throws {
+        let old = try self.number("SELECT length(payload) FROM request WHERE sequence = ?", [row.sequence]) ?? 0
+        let payload = RequestWriter.encode(request, bodyFile: row.bodyFile)
+        let added = payload.count - Int(old)
+        try self.execute(
+            "UPDATE request SET payload = ?, seal = ?, size = size + ? WHERE sequence = ?",
+            [payload, Checksum.of(payload), added, row.sequence]
+        )
+        self.move(row, to: row.state, growth: added)
     }
 
     /// Tells the process that sends that somebody does not want to wait: for a host, or with nil for any.
@@ -58,16 +91,16 @@ extension StoreTransaction {
         return held.map(\.id) + dead.map(\.id)
     }
 
-    /// Removes all that were given up.
+    /// Removes all that are finished in this way: dead or succeeded.
     ///
     /// - Returns: How many there were.
-    func purgeDead(limit: Int = 10_000) throws -> Int {
+    func purge(_ state: RequestState, limit: Int = 10_000) throws -> Int {
         let rows = try self.rows(
-            "SELECT \(StoredRow.columns) FROM finished WHERE state = 5 ORDER BY sequence LIMIT ?",
-            [limit]
+            "SELECT \(StoredRow.columns) FROM finished WHERE state = ? ORDER BY sequence LIMIT ?",
+            [StoreState.number(state), limit]
         )
         for row in rows { try self.remove(row) }
-        try self.remember(rows.map(\.id), as: .dead)
+        if state == .dead { try self.remember(rows.map(\.id), as: .dead) }
         return rows.count
     }
 

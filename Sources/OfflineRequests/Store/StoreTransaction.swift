@@ -152,7 +152,7 @@ final class StoreTransaction {
         return head.id
     }
 
-    /// Counts a request in another state.
+    /// Counts a request in another state, and what it grew by, such as its response.
     func move(_ row: StoredRow, to state: RequestState, growth: Int = 0) {
         self.tally.remove(row.state, size: row.size)
         self.tally.add(state, size: row.size + growth)

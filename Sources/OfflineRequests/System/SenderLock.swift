@@ -21,6 +21,7 @@ final class SenderLock {
             throw QueueError.io(path: path, reason: unsafe String(cString: strerror(errno)))
         }
         self.descriptor = descriptor
+        FileTrust.giveToOwnerOfFolder(descriptor, path)
     }
 
     /// Takes the lock, unless somebody else has it.
@@ -29,7 +30,16 @@ final class SenderLock {
     func take() -> Bool {
         guard !self.isHeld, flock(self.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         self.isHeld = true
+        // What the last one said is true no more.
+        self.write([])
         return true
+    }
+
+    /// Leaves word in the file for those who read it while this has the lock.
+    func write(_ octets: [UInt8]) {
+        guard self.isHeld else { return }
+        _ = unsafe pwrite(self.descriptor.number, octets, octets.count, 0)
+        _ = ftruncate(self.descriptor.number, off_t(octets.count))
     }
 
     /// Whether somebody has the lock of a queue.

@@ -53,7 +53,7 @@ import Testing
         // Given up it is still there; purged it is not.
         try self.store.run(id, .dead)
         #expect(self.files().count == 1)
-        _ = try self.store.transaction(durable: true) { try $0.purgeDead() }
+        _ = try self.store.transaction(durable: true) { try $0.purge(.dead) }
         #expect(self.files().isEmpty)
     }
 

@@ -109,7 +109,7 @@ import Testing
         #expect(record.response == response)
         #expect(record.lastStatus == 201)
         #expect(try self.store.all([.ready, .dead]).isEmpty)
-        #expect(try self.change { try $0.purgeDead() } == 0)
+        #expect(try self.change { try $0.purge(.dead) } == 0)
         #expect(try self.change { try $0.purge(id) })
         #expect(try self.store.counts == QueueCounts())
     }
@@ -150,7 +150,7 @@ import Testing
         #expect(try self.change { try $0.requeue(ids[3]) } == nil)
         #expect(try self.store.readyIDs() == [ids[3], ids[1]])
         #expect(try self.change { try $0.requeueDead(limit: 1) } == [ids[0]])
-        #expect(try self.change { try $0.purgeDead() } == 1)
+        #expect(try self.change { try $0.purge(.dead) } == 1)
         #expect(try self.store.all().map(\.id) == [ids[3], ids[1], ids[0]])
         // An id is free again only once nothing has it.
         #expect(try self.store.insert(RetryableRequest(id: ids[2], endpoint: "https://example.net")).state == .ready)

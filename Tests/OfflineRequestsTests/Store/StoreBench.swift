@@ -16,7 +16,7 @@ final class StoreBench: Sendable {
     private let time = Mutex(
         ClockStamp(wall: Date(timeIntervalSince1970: 1_750_000_000), bootID: "first", bootNanoseconds: 1_000_000_000)
     )
-    private let found = Mutex<[StoreSalvage]>([])
+    private let found = Mutex<[QueueSalvage]>([])
 
     init() throws {
         self.folder = try TemporaryDirectory()
@@ -24,7 +24,7 @@ final class StoreBench: Sendable {
     }
 
     /// What was salvaged so far.
-    var salvages: [StoreSalvage] { self.found.withLock { $0 } }
+    var salvages: [QueueSalvage] { self.found.withLock { $0 } }
 
     var stamp: ClockStamp { self.time.withLock { $0 } }
 

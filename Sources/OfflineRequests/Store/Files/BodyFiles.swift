@@ -115,6 +115,7 @@ struct BodyFiles: Sendable {
         guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)) else {
             throw StoreFiles.error(errno, path)
         }
+        FileTrust.giveToOwnerOfFolder(descriptor, path)
         let lease = BodyLease(path: path, descriptor: descriptor)
         _ = flock(descriptor.number, LOCK_EX)
         // Until then it looked like one that was left, and somebody may just have removed it.

@@ -41,8 +41,11 @@ enum StoreFiles {
 
     /// Makes a new, empty file for this user alone; its journal gets the same mode from SQLite.
     static func create(_ path: String) throws(QueueError) {
-        guard FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)) == nil else { return }
-        if errno != EEXIST { throw self.error(errno, path) }
+        guard let file = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)) else {
+            if errno != EEXIST { throw self.error(errno, path) }
+            return
+        }
+        FileTrust.giveToOwnerOfFolder(file, path)
     }
 
     /// Makes a folder for this user alone, and those above it as the system's mask has it.
@@ -51,8 +54,14 @@ enum StoreFiles {
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try self.createFolder(String(path[..<slash]))
         }
-        guard unsafe mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-        throw self.error(errno, path)
+        guard unsafe mkdir(path, 0o700) == 0 else {
+            if errno != EEXIST { throw self.error(errno, path) }
+            return
+        }
+        guard let folder = FileDescriptor(unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) else {
+            return
+        }
+        FileTrust.giveToOwnerOfFolder(folder, path)
     }
 
     /// Takes a file from everybody else; somebody else's file is left as it is.

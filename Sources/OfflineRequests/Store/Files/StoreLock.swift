@@ -14,13 +14,21 @@ final class StoreLock: Sendable {
     private let path: String
 
     init(_ path: String) throws(QueueError) {
-        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)) else {
+        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)) else {
             throw StoreFiles.error(errno, path)
         }
         self.descriptor = descriptor
         self.path = path
+        FileTrust.giveToOwnerOfFolder(descriptor, path)
         // To read nothing is not heard.
         if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(descriptor.number, "\n", 1, 0) }
+    }
+
+    /// The lock of a queue that somebody has made; nil where there is none, or it is not for this user.
+    init?(existing path: String) {
+        guard let descriptor = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return nil }
+        self.descriptor = descriptor
+        self.path = path
     }
 
     /// Whether the file is still the one under its name, which others lock.
@@ -33,6 +41,19 @@ final class StoreLock: Sendable {
 
     /// Shares it, and waits for that while somebody has it alone.
     func share() { self.lock(LOCK_SH) }
+
+    /// Shares it, unless somebody has it alone for longer.
+    ///
+    /// - Returns: Whether it is shared.
+    func share(within patience: Duration) -> Bool {
+        let deadline = ContinuousClock.now + patience
+        // flock(2) knows no deadline.
+        while !self.shareAtOnce() {
+            if .now >= deadline { return false }
+            usleep(10_000)
+        }
+        return true
+    }
 
     /// Shares it, unless somebody has it alone.
     ///

@@ -24,6 +24,7 @@ struct StoreReserve: Sendable {
         let size = min(Self.size, StoreFiles.room(self.path) / 8)
         let flags = O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC
         guard size >= Self.least, let file = FileDescriptor(unsafe open(self.path, flags, 0o600)) else { return false }
+        FileTrust.giveToOwnerOfFolder(file, self.path)
         // A file with holes would keep nothing.
         guard posix_fallocate(file.number, 0, size) == 0 else {
             StoreFiles.remove(self.path)

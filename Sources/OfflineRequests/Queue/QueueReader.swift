@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import Foundation
+
+/// Looks into the file of a queue; makes, changes and repairs nothing, and waits for nobody who writes.
+///
+/// For programs that show what waits and do not take part. Thread-safe; every function reads the file, and blocks for
+/// as long as that takes.
+public final class QueueReader: Sendable {
+    /// How many requests are read at once.
+    private static let pageSize = 256
+
+    /// The file of the queue.
+    public let file: String
+
+    private let store: StoreReader
+    private let status = QueueStatus(settings: QueueSettings())
+
+    /// Opens a queue that is there.
+    ///
+    /// - Parameter file: The file; nil for the one that ``OfflineRequestQueue`` takes then.
+    /// - Throws: ``QueueError``: ``QueueError/missing(path:)`` where there is none,
+    ///   ``QueueError/corrupt(path:setAsideAs:)`` when it is damaged.
+    public init(file: String? = nil) throws(QueueError) {
+        self.file = try QueueFile.path(of: file)
+        self.store = try StoreReader(existing: self.file)
+    }
+
+    deinit {
+        self.store.close()
+    }
+
+    /// Counts the requests in each state, and looks for damage in the whole file.
+    ///
+    /// - Throws: ``QueueError``, also when the file is damaged elsewhere.
+    public func counts() throws(QueueError) -> QueueCounts {
+        try self.store.inspect()
+        return try self.store.read { _, tally in tally.counts }
+    }
+
+    /// Whether the queue is paused, in whichever process that was done.
+    ///
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public func isPaused() throws(QueueError) -> Bool {
+        try self.store.read { _, tally in tally.isPaused }
+    }
+
+    /// Reads a request and where it stands.
+    ///
+    /// - Parameter id: The id.
+    /// - Returns: The record; nil when there is none, or no more.
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public func record(id: UUID) throws(QueueError) -> RequestRecord? {
+        let (record, isPaused) = try self.store.read { (try $0.record(id), $1.isPaused) }
+        return record.map { record in self.status.explain([record], isPaused: isPaused, in: self.file)[0] }
+    }
+
+    /// How a request left the queue, of the last thousand that were cancelled, replaced, dropped or purged.
+    ///
+    /// - Parameter id: The id.
+    /// - Returns: `cancelled` or `dead`; nil when it is not among them: it was delivered, or was never there.
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public func end(of id: UUID) throws(QueueError) -> RequestState? {
+        try self.store.read { records, _ in try records.end(of: id) }
+    }
+
+    /// Reads requests, a page at a time, in the order in which they were enqueued.
+    ///
+    /// - Parameters:
+    ///   - states: Those that are wanted.
+    ///   - body: Called with each of them; returns whether to go on.
+    /// - Throws: ``QueueError`` when the file cannot be read, or no further, and what `body` throws.
+    public func forEach(in states: Set<RequestState>, _ body: (RequestRecord) throws -> Bool) throws {
+        var last: Int64 = 0
+        while true {
+            let (page, isPaused) = try self.store.read { [last] records, tally in
+                (try records.page(states: states, after: last, limit: Self.pageSize), tally.isPaused)
+            }
+            for record in self.status.explain(page, isPaused: isPaused, in: self.file) {
+                guard try body(record) else { return }
+                last = record.sequence
+            }
+            if page.count < Self.pageSize { return }
+        }
+    }
+}

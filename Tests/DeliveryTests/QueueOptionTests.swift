@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// What the words of `netpath send` and `netpath queue` do, against a real server.
+@Suite(.needsCommandLab)
+struct QueueOptionTests {
+    private let tool: QueueTool
+
+    init() throws {
+        self.tool = try QueueTool()
+    }
+
+    private func contentType(_ id: String) throws -> String? {
+        let shown = try #require(try self.tool.run("queue", "show", id, "--json").documents.first)
+        guard case .array(let headers)? = shown["headers"] else { return nil }
+        return headers.first { $0["name"]?.string == "Content-Type" }?["value"]?.string
+    }
+
+    // MARK: send
+
+    @Test func dataIsPutTogetherAsWithCurl() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let folder = self.tool.lab.directory
+        try Data("from=file&\n".utf8).write(to: URL(filePath: "\(folder)/part"))
+        func echo(_ words: String..., input: String = "") throws -> String {
+            try self.tool.run(["send", "--wait", QueueTool.origin + "/echo"] + words, input: input).output
+        }
+        #expect(try echo("-d", "a=1", "-d", "b=2") == "a=1&b=2")
+        #expect(try echo("-d", "a=1", "-d", "@\(folder)/part", "-d", "-", input: "in=put") == "a=1&from=file&\n&in=put")
+        #expect(try echo("-d", "@-", input: "in") == "in")
+        #expect(try echo("--data-urlencode", "q=1 & ü") == "q=1%20%26%20%C3%BC")
+        #expect(
+            try echo("-d", "a=1", "--data-urlencode", "=x=y", "--data-urlencode", "a b", "--data-urlencode", "f@\(folder)/part")
+                == "a=1&x%3Dy&a%20b&f=from%3Dfile%26%0A"
+        )
+        #expect(try self.tool.run("send", "-d", "-", "-d", "@-", QueueTool.origin + "/echo").status == 64)
+    }
+
+    @Test func dataHasTheTypeThatCurlGivesIt() throws {
+        #expect(try self.contentType(self.tool.send("-d", "a=1")) == "application/x-www-form-urlencoded")
+        #expect(try self.contentType(self.tool.send("--data-urlencode", "a=1")) == "application/x-www-form-urlencoded")
+        #expect(try self.contentType(self.tool.send("-d", "{}", "-H", "content-type: x/y", "-H", "A: b")) == nil)
+        #expect(try self.contentType(self.tool.send("-d", "{}", "-H", "Content-Type:")) == nil)
+        #expect(try self.contentType(self.tool.send()) == nil)
+    }
+
+    @Test(arguments: ["0s", "0", "-1s"])
+    func whatWouldNeverBeSentIsRefused(_ duration: String) throws {
+        #expect(try self.tool.run("send", "--expires-in=\(duration)", QueueTool.origin + "/ok").status == 64)
+    }
+
+    @Test func onlyTheGivenAuthoritiesAreTrusted() throws {
+        let folder = self.tool.lab.directory
+        // The system trusts the authority of the server, in a folder of authorities that only this host has.
+        try self.tool.lab.run(
+            """
+            cd \(folder) && ip link set lo up
+            for name in mine other; do
+              openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=$name -keyout $name.key -out $name.pem
+            done 2>/dev/null
+            printf 'subjectAltName=IP:127.0.0.1\\nbasicConstraints=CA:FALSE\\n' >extensions
+            openssl req -newkey rsa:2048 -nodes -subj /CN=server -keyout server.key -out server.csr 2>/dev/null
+            openssl x509 -req -in server.csr -CA mine.pem -CAkey mine.key -CAcreateserial -days 2 \
+              -extfile extensions -out server.pem 2>/dev/null
+            mount -t tmpfs none /etc/ssl/certs && cp mine.pem /etc/ssl/certs && openssl rehash /etc/ssl/certs
+            mkdir trusted && cp mine.pem trusted && openssl rehash trusted
+            """
+        )
+        let server = try self.tool.lab.start(
+            "openssl",
+            ["s_server", "-accept", "127.0.0.1:4433", "-www", "-cert", "\(folder)/server.pem", "-key", "\(folder)/server.key"]
+        )
+        while try !server.nextText().contains("ACCEPT") {}
+        func send(_ words: String...) throws -> QueueTool.Result {
+            try self.tool.run(["send", "--wait", "--timeout", "4s", "https://127.0.0.1:4433/"] + words)
+        }
+        #expect(try send().status == 0)
+        #expect(try send("--cacert", "\(folder)/mine.pem").status == 0)
+        #expect(try send("--capath", "\(folder)/trusted").status == 0)
+        let refused = try send("--cacert", "\(folder)/other.pem")
+        #expect(refused.status == 3, "\(refused)")
+        #expect(try self.tool.run("queue", "cancel", "--all").status == 0)
+        #expect(try send("--cacert", "/nowhere").status == 64)
+        #expect(try self.tool.run("send", "--cacert", "\(folder)/mine.pem", "https://127.0.0.1:4433/").status == 64)
+        _ = try server.stop()
+    }
+
+    // MARK: queue
+
+    @Test func retryOfAllCountsAndSendsOnce() throws {
+        let server = try self.tool.serve()
+        try self.tool.send("-d", "x", "--key", "lane", path: "/status/400?id=a")
+        let run = try self.tool.start("queue", "run", "--json")
+        try run.next { $0["event"] == "held" }
+        #expect(try self.tool.run("queue", "retry", "--all", "--json").documents.first?["retried"]?.number == 1)
+        try run.next { $0["event"] == "held" }
+        // What comes after it says that nothing else came before.
+        try self.tool.send("-d", "last")
+        try run.next { $0["event"] == "succeeded" }
+        #expect(try server.bodies() == ["x", "x", "last"])
+        #expect(try run.stop(signal: .terminate) == 0)
+    }
+
+    @Test func heldRequestGetsNewCredentials() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let id = try self.tool.send("-d", "x", "-H", "Authorization: old", path: "/status/401?id=a")
+        #expect(try self.tool.run("queue", "run", "--until-empty").status == 1)
+        #expect(try self.tool.run("queue").output.contains("netpath queue retry \(id) -H"))
+        #expect(try self.tool.run("queue", "retry", id, "-H", "authorization: new", "-H", "A: b").status == 0)
+        let shown = try self.tool.run("queue", "show", id, "--json", "--show-secrets").output
+        #expect(shown.contains("\"new\"") && !shown.contains("\"old\""), "\(shown)")
+        #expect(shown.contains("application/x-www-form-urlencoded"))
+        #expect(try self.tool.run("queue", "retry", id, "-H", "Bad name: x").status == 64)
+        #expect(try self.tool.run("queue", "retry", "-H", "A: b").status == 64)
+        // It can still be read, and nothing was counted wrongly.
+        #expect(try self.tool.run("queue", "repair").status == 0)
+    }
+
+    @Test func oneOfThoseThatWereGivenUpIsForgotten() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let ids = try (0..<2).map { try self.tool.send("-d", "x", path: "/status/400?id=\($0)") }
+        #expect(try self.tool.run("queue", "run", "--until-empty").status == 1)
+        #expect(try self.tool.run("queue", "dead", "purge", ids[0]).output == "1 request removed\n")
+        #expect(try self.tool.run("queue", "dead", "--json").documents.map { $0["id"]?.string } == [ids[1]])
+        #expect(try self.tool.run("queue", "dead", "purge", ids[0]).status == 1)
+    }
+
+    @Test func timesHaveDates() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        try self.tool.send("-d", "x", path: "/status/503?retry-after=3600")
+        let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "3s")
+        let line = try #require(run.output.split(separator: "\n").first { $0.contains("backoff") })
+        #expect(line.contains(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+  backoff .* not before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d/))
+    }
+
+    // MARK: Why it waits
+
+    @Test func aPausedQueueSaysSo() throws {
+        try self.tool.send("-d", "x")
+        #expect(try self.tool.run("queue", "pause").status == 0)
+        #expect(try self.tool.run("queue", "--json").documents.first?["waiting"]?["code"]?.string == "paused")
+        #expect(try self.tool.run("queue", "stats").output.contains("PAUSED"))
+        #expect(try self.tool.run("queue", "stats", "--json").documents.first?["paused"]?.bool == true)
+        let run = try self.tool.run("queue", "run", "--until-empty")
+        #expect(run.status == 1)
+        #expect(run.errors.contains("the queue is paused"), "\(run.errors)")
+        #expect(run.errors.contains("queue resume"))
+    }
+
+    /// What hinders the process that sends, seen from another.
+    @Test func theReasonIsThatOfTheRequest() throws {
+        try self.tool.send("-d", "x")
+        func awaitReason(_ code: String, _ change: String) throws {
+            let deadline = ContinuousClock.now + .seconds(20)
+            var last: String?
+            while last != code, .now < deadline {
+                last = try self.tool.run("queue", "--json").documents.first?["waiting"]?["code"]?.string
+            }
+            #expect(last == code, "\(change)")
+        }
+        try self.tool.lab.run("ip link set wan0 down")
+        let run = try self.tool.start("queue", "run", "--json")
+        try awaitReason("noPath", "without a link")
+        try self.tool.lab.run("ip link set wan0 up; ip route replace default via 192.0.2.1")
+        // Nobody listens there yet.
+        try awaitReason("hostPaused", "without a server")
+        #expect(try self.tool.run("queue").output.contains("failed several times and is left alone until 20"))
+        #expect(try run.stop(signal: .terminate) == 0)
+        try awaitReason("notRunning", "without a sender")
+    }
+}
