@@ -67,7 +67,7 @@ extension QueueCommands.Show: RunnableCommand {
         guard let record = try reader?.record(id: id)?.shown(self.secrets) else {
             switch try reader?.end(of: id) {
             case .cancelled: throw ToolFailure(.unsatisfied, "\(id.text) was cancelled, and nothing of it is kept")
-            case .dead: throw ToolFailure(.unsatisfied, "\(id.text) was given up and removed, and nothing of it is kept")
+            case .dead: throw ToolFailure(.unsatisfied, "\(id.text) was given up, and nothing of it is kept")
             default: throw QueueError.unknownID(id)
             }
         }

@@ -64,10 +64,11 @@ extension QueueCommands.Run: RunnableCommand {
                 return .unsatisfied
             }
             if let deadline, loop.now() >= deadline { return try self.timedOut(queue) }
+            let pauseRest = pausedAt.map { $0 + Self.patience - loop.now() }.flatMap { $0 > .zero ? $0 : nil }
             let limits = [
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
                 self.untilEmpty ? Self.lookInterval : nil, drainedAt.map { $0 + Self.patience - loop.now() },
-                self.untilEmpty ? pausedAt.map { $0 + Self.patience - loop.now() }.flatMap { $0 > .zero ? $0 : nil } : nil,
+                self.untilEmpty ? pauseRest : nil,
             ]
             guard loop.reasons(limit: limits.compactMap { $0 }.min()).contains(.stop) else { continue }
             if shutdown != nil { return .satisfied }

@@ -43,7 +43,10 @@ extension SendCommand: RunnableCommand {
         let deadline = self.timeout.map { session.loop.now() + $0.duration }
         while work.result == nil {
             if let reason = held.withLock({ $0 }) {
-                throw ToolFailure(.unsatisfied, "\(id.text) is held: \(reason.description.safe)\(reason.advice(for: id))")
+                throw ToolFailure(
+                    .unsatisfied,
+                    "\(id.text) is held: \(reason.description.safe)\(reason.advice(for: id))"
+                )
             }
             let rest = deadline.map { $0 - session.loop.now() }
             if let rest, rest <= .zero { return try self.timedOut(id, in: queue) }

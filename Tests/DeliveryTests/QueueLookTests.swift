@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import GRDB
 import NetPathTestKit
 import Testing
 
@@ -17,7 +18,29 @@ struct QueueLookTests {
     }
 
     private func names() throws -> Set<String> {
-        Set(try FileManager.default.contentsOfDirectory(atPath: self.tool.lab.directory).filter { $0.contains("queue") })
+        Set(
+            try FileManager.default.contentsOfDirectory(atPath: self.tool.lab.directory).filter { $0.contains("queue") }
+        )
+    }
+
+    /// Overwrites the page of the file that a text is in.
+    ///
+    /// - Returns: What the file is now.
+    @discardableResult
+    private func overwritePage(with text: String) throws -> Data {
+        // What is in the journal counts, and not what is in the file.
+        let database = try DatabaseQueue(path: self.tool.file)
+        try database.inDatabase { db in
+            _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")
+            _ = try db.checkpoint(.truncate)
+        }
+        try database.close()
+        let url = URL(filePath: self.tool.file)
+        var file = try Data(contentsOf: url)
+        let place = try #require(file.firstRange(of: Data(text.utf8))).lowerBound / 2048 * 2048
+        file.replaceSubrange(place..<(place + 2048), with: Data(repeating: 0xFF, count: 2048))
+        try file.write(to: url)
+        return file
     }
 
     @Test(arguments: looks + [["cancel", "--all"], ["retry", "--all"], ["dead", "purge"], ["repair"]])
@@ -52,10 +75,7 @@ struct QueueLookTests {
             """
         )
         let url = URL(filePath: self.tool.file)
-        var file = try Data(contentsOf: url)
-        let place = try #require(file.firstRange(of: Data("20-xxxx".utf8))).lowerBound / 2048 * 2048
-        file.replaceSubrange(place..<(place + 2048), with: Data(repeating: 0xFF, count: 2048))
-        try file.write(to: url)
+        let file = try self.overwritePage(with: "20-xxxx")
         for words in [["list", "--json"], ["stats"], ["list", "--json"], ["list"]] {
             let result = try self.tool.run(["queue"] + words)
             #expect(result.status == 70, "\(words)")
@@ -82,11 +102,7 @@ struct QueueLookTests {
     /// Whatever meets damage and repairs it says so, and does not look as if nothing had happened.
     @Test func aCommandThatChangesSomethingSaysWhatWasLost() throws {
         for number in 1...10 { try self.tool.send("-d", "\(number)-" + String(repeating: "x", count: 1500)) }
-        let url = URL(filePath: self.tool.file)
-        var file = try Data(contentsOf: url)
-        let place = try #require(file.firstRange(of: Data("5-xxxx".utf8))).lowerBound / 2048 * 2048
-        file.replaceSubrange(place..<(place + 2048), with: Data(repeating: 0xFF, count: 2048))
-        try file.write(to: url)
+        try self.overwritePage(with: "5-xxxx")
         let result = try self.tool.run("queue", "cancel", "--all")
         #expect(result.status == 70, "\(result)")
         #expect(result.errors.contains("the old file is"), "\(result.errors)")
@@ -161,7 +177,7 @@ struct QueueLookTests {
         #expect(try #require(stats["bytes"]?.number) > 200_000)
         let listed = try self.tool.run("queue", "responses", "--json").documents
         #expect(listed.count == 2)
-        #expect(listed.first?["attempts"]?.number == 1)
+        #expect(try #require(listed.first?["attempts"]?.number) >= 1)
         #expect(try self.tool.run("queue", "responses").output.contains("response: 200, 100000 bytes"))
         let id = try #require(listed.first?["id"]?.string)
         #expect(try self.tool.run("queue", "responses", "purge", id).output == "1 request removed\n")

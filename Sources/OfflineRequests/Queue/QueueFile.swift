@@ -19,6 +19,7 @@ enum QueueFile {
     /// The one path of a queue, whatever name leads to it.
     ///
     /// - Parameter file: The name that was given; nil for ``standard(environment:)``.
+    /// - Returns: The path without symbolic links.
     /// - Throws: ``QueueError/notTrusted(path:reason:)`` where others could have put it there.
     static func path(of file: String?) throws(QueueError) -> String {
         try FileTrust.resolve(URL(fileURLWithPath: file ?? self.standard()).standardizedFileURL.path)

@@ -30,6 +30,7 @@ struct QueueStatus: Sendable {
     ///   - records: The requests.
     ///   - isPaused: Whether the queue is.
     ///   - file: The queue, beside which another process that sends says what hinders it.
+    /// - Returns: The same requests.
     func explain(_ records: [RequestRecord], isPaused: Bool, in file: String) -> [RequestRecord] {
         guard records.contains(where: { $0.state == .ready || $0.state == .backoff }) else { return records }
         let report = self.role == .sender ? nil : SenderReport(ofQueue: file)

@@ -155,7 +155,9 @@ extension QueueWorker {
             failure = reason
         }
         // An attempt that is to be counted must have begun; of what leaves the file nobody asks.
-        if !landing.isMarked, landing.disposition != .succeeded || landing.response != nil { _ = try store.markRunning(id) }
+        if !landing.isMarked, landing.disposition != .succeeded || landing.response != nil {
+            _ = try store.markRunning(id)
+        }
         // One that was removed meanwhile has no end any more.
         var row = landing.candidate.row
         if landing.isMarked { row.state = .running }

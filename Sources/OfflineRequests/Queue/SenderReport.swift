@@ -30,7 +30,10 @@ struct SenderReport: Codable, Hashable, Sendable {
             case nil, .concurrency, .paused: nil
             case .hostPaused(let host, let until):
                 // Whole seconds, so that the same instant is not another one every time it is worked out.
-                Entry(gate, .hostPaused(host, until: Date(timeIntervalSince1970: until.timeIntervalSince1970.rounded(.up))))
+                Entry(
+                    gate,
+                    .hostPaused(host, until: Date(timeIntervalSince1970: until.timeIntervalSince1970.rounded(.up)))
+                )
             case let reason?: Entry(gate, reason)
             }
         }
@@ -47,7 +50,9 @@ struct SenderReport: Codable, Hashable, Sendable {
         let path = QueueFile.senderLock(of: file)
         guard SenderLock.isHeld(at: path) else { return nil }
         // One that is just being written is not whole.
-        let report = FileManager.default.contents(atPath: path).flatMap { try? JSONDecoder().decode(Self.self, from: $0) }
+        let report = FileManager.default.contents(atPath: path).flatMap {
+            try? JSONDecoder().decode(Self.self, from: $0)
+        }
         self = report ?? Self()
     }
 

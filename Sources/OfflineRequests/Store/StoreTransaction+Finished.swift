@@ -45,7 +45,9 @@ extension StoreTransaction {
 
     /// A request with other headers; nil when there are none to replace.
     private func request(_ id: UUID, replacing headers: HTTPHeaders) throws -> RetryableRequest? {
-        guard !headers.fields.isEmpty, let record = try self.attempt({ try self.records.record(id) }) else { return nil }
+        guard !headers.fields.isEmpty, let record = try self.attempt({ try self.records.record(id) }) else {
+            return nil
+        }
         guard record.state != .running, record.state != .succeeded else {
             throw QueueError.invalidRequest(field: "state", reason: "is \(record.state.rawValue): it is too late")
         }

@@ -65,7 +65,7 @@ struct QueueDeliveryTests {
         try await queue.pause()
         let other = try lab.open(QueueSettings(sends: false))
         let second = try await other.enqueue(lab.request("second"))
-        #expect(try other.record(id: second)?.waiting == .otherSender)
+        #expect(try other.record(id: second)?.waiting == .paused)
     }
 
     @Test func whatFailsIsSentAgainWithTheSameKey() async throws {

@@ -9,12 +9,14 @@ import Testing
 
 struct RedactionTests {
     private static let request = RetryableRequest(
-        endpoint: "https://alice:s3cret%21word@example.net/a?access_token=tok3nvalue&code=c0devalue&pwd=pwdvalue&sig=abcd1234&bareval",
+        endpoint:
+            "https://alice:s3cret%21word@example.net/a?access_token=tok3nvalue&code=c0devalue&pwd=pwdvalue&sig=abcd1234&bareval",
         method: "POST",
         headers: [
             "Authorization": "Bearer beareRvalue", "proxy-authorization": "Basic QWxhZGRpbg==",
             "Cookie": "sid=c00kieval; a=b",
-            "X-Api-Key": "apiKeyvalue", "X-Acme-Access-Token": "acmevalue", "User-Agent": "harmless", "Ocp-Apim-Subscription-Key": "0cpvalue",
+            "X-Api-Key": "apiKeyvalue", "X-Acme-Access-Token": "acmevalue", "User-Agent": "harmless",
+            "Ocp-Apim-Subscription-Key": "0cpvalue",
             "X-Functions-Key": "funct10nvalue",
             "X-Mine": "minevalue",
         ],

@@ -36,8 +36,8 @@ enum FileTrust {
             if status.st_nlink > 1 {
                 throw .notTrusted(
                     path: path,
-                    reason: "this file has \(status.st_nlink) names (hard links), under which it could be used twice at "
-                        + "the same time; remove the others"
+                    reason: "this file has \(status.st_nlink) names (hard links), under which it could be used twice "
+                        + "at the same time; remove the others"
                 )
             }
             // Root may look after the file of a user in the folder of that user.
@@ -93,12 +93,8 @@ enum FileTrust {
     }
 
     private static func target(of path: String) -> String? {
-        let octets = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            let length = unsafe buffer.withMemoryRebound(to: CChar.self) { buffer in
-                unsafe readlink(path, buffer.baseAddress!, buffer.count)
-            }
-            count = max(0, length)
-        }
-        return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
+        var octets = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = unsafe readlink(path, &octets, octets.count)
+        return length > 0 ? String(decoding: octets.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self) : nil
     }
 }

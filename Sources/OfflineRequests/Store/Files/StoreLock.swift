@@ -14,7 +14,8 @@ final class StoreLock: Sendable {
     private let path: String
 
     init(_ path: String) throws(QueueError) {
-        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)) else {
+        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600))
+        else {
             throw StoreFiles.error(errno, path)
         }
         self.descriptor = descriptor
