@@ -53,7 +53,7 @@ final class QueueSession {
 
     /// Says what was damaged, unless that was said.
     ///
-    /// - Returns: Whether anything was, at any time.
+    /// - Returns: Whether a file was damaged, and not only removed, at any time.
     @discardableResult
     func tellDamage() -> Bool {
         guard let queue = self.queue else { return false }
@@ -61,7 +61,10 @@ final class QueueSession {
             ToolContext.current.message("netpath: \(queue.file): \(salvage.text)")
             self.toldSalvages += 1
         }
-        return self.toldSalvages > 0
+        // Of a file that was removed at most the journal is left, and the new one is whole.
+        return queue.salvages.contains { salvage in
+            salvage.asideAs.map { !$0.hasSuffix("-wal") && FileManager.default.fileExists(atPath: $0) } ?? false
+        }
     }
 
     /// Opens the queue, to send once it is started, over the paths that the configuration describes.

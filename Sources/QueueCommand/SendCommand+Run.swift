@@ -14,7 +14,6 @@ extension SendCommand: RunnableCommand {
         defer { queue.close() }
         let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
         let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
-        for event in queue.damage { ToolContext.current.message("netpath: \((event.details ?? "").safe)") }
         if self.wait {
             let status = try self.wait(for: id, in: queue, of: session)
             // Whoever else waits for it put it there, and removes it. What cannot be removed now goes by its age.

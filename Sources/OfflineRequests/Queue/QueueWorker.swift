@@ -149,7 +149,11 @@ final class QueueWorker {
     }
 
     private func writeReport(at now: Moment) {
-        guard self.role == .sender else { return }
+        // The next time it has the lock, the file is empty again.
+        guard self.role == .sender else {
+            self.report = nil
+            return
+        }
         let report = SenderReport(self.machine, gates: self.gates, at: now)
         if self.report != report { self.lock?.write(report.octets) }
         self.report = report
