@@ -61,7 +61,7 @@ struct SenderTests {
         let run = try self.tool.start("queue", "run", "--json")
         try self.tool.send("-d", "before")
         try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
-        try self.tool.lab.run("bash -c 'rm \(self.tool.file)\(suffixes)'")
+        try self.tool.lab.run("bash -c 'rm -f \(self.tool.file)\(suffixes)'")
         try run.next(timeout: .seconds(20)) { $0["event"] == "failed" || $0["event"] == "salvaged" }
         try self.tool.send("-d", "after")
         try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
