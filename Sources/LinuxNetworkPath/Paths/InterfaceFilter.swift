@@ -69,6 +69,11 @@ extension NetworkPath {
         path.disagreements = []
         // A blocked radio is all that an application can be told of reasons.
         path.reason = PathReason(self.reason.code == .radioBlocked ? .radioBlocked : .routed, "")
+        for index in path.gateways.indices { path.gateways[index].answers = nil }
+        // Without a path nobody asks a name server, and which are near is no news.
+        if self.status != .satisfied, let servers = self.dnsServers {
+            path.dnsServers = servers.map { DNSServer($0.address, zone: $0.zone) }
+        }
         for index in path.interfaces.indices {
             path.interfaces[index].reason.message = ""
             path.interfaces[index].operationalState = nil

@@ -53,7 +53,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     public let supportsIPv4: Bool
     /// Whether IPv6 packets have a route.
     public let supportsIPv6: Bool
-    /// Whether there is a path, and a name server is configured that packets have a route to.
+    /// Whether a name server is configured; with a path, one that packets have a route to.
     public let supportsDNS: Bool
     /// Always nil: the path is that of the machine, not that of a connection.
     public var localEndpoint: NWEndpoint? { nil }
@@ -69,8 +69,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
         self.isExpensive = view?.isExpensive ?? false
         self.supportsIPv4 = view?.supportsIPv4 ?? false
         self.supportsIPv6 = view?.supportsIPv6 ?? false
-        // Without a path nobody asks a name server, and which are near is no news.
-        self.supportsDNS = view.map { $0.status == .satisfied && $0.supportsDNS } ?? false
+        self.supportsDNS = view?.supportsDNS ?? false
         self.details = details
     }
 

@@ -225,7 +225,7 @@ public final class OfflineRequestQueue: Sendable {
     /// It is called for every response that means success, before that is recorded: if the program is killed in between,
     /// the request is sent again and the handler called again. When it throws, or does not return within
     /// ``QueueSettings/handlerTimeLimit``, the request is not sent again: it is given up with the reason, and its response
-    /// is kept. ``requeueDead(id:)`` and ``forceTriggerRetry(id:)`` offer that to the handler again. So it is where
+    /// is kept. ``requeueDead(id:)`` and ``forceTriggerRetry(id:replacing:)`` offer that to the handler again. So it is where
     /// there is no handler, as ``RetryableRequest/needsHandler`` says.
     ///
     /// - Parameters:
