@@ -9,9 +9,9 @@ import NetPathSystem
 /// Attempts are staggered over targets and families (RFC 8305), and the first answer, be it a refusal, ends a round.
 /// A round runs at the start, whenever another backend saw a change, and every ``Options/interval``; never more than
 /// ``Options/maxPerMinute`` attempts are made in any 60 s, whatever happens and however often monitors of the same
-/// targets are started. What was found out last counts meanwhile, for ``Options/validFor``. It sees what routes cannot tell, such as a dead gateway, and
-/// by itself only says whether the internet answers: other backends decide whether there is a path. A captive portal
-/// that accepts every connection looks like an answer.
+/// targets are started. What was found out last counts meanwhile, for ``Options/validFor``. It sees what routes cannot
+/// tell, such as a network that is dead beyond the gateway, and by itself only says whether the internet answers: other
+/// backends decide whether there is a path. A captive portal that accepts every connection looks like an answer.
 public struct TCPProbeMonitor: PathMonitor {
     /// What can be set.
     public struct Options: Hashable, Sendable {

@@ -9,7 +9,7 @@ struct AssessedEvidence {
     let byIndex: InterfaceMap<NetworkInterface>
     var assessments: InterfaceMap<InterfaceAssessment>
     /// What becomes of the outer packets of the tunnels that the kernel's answers lead into.
-    var transports: [UInt32: TunnelTransport] = Dictionary()
+    var transports: [UInt32: TunnelTransport] = [:]
     /// The rule that applies to each interface, where one does.
     private let ruleByIndex: InterfaceMap<InterfaceRule?>
     /// Where in ``interfaces`` those are that could ever carry a path: members of a bridge or bond are represented by it.
