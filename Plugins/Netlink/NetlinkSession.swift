@@ -210,10 +210,8 @@ final class NetlinkSession {
     }
 
     func timeout() -> Duration? {
-        // The kernel rounds lifetimes to hundredths of a second.
-        let expiries = [self.lookup.earliestExpiry, self.defaultRouteExpiry].lazy.compactMap { $0 }
-        let expiry = expiries.min().map { $0 + .milliseconds(10) }
-        let deadline = [self.readAgainAt, self.confirmAt, expiry].lazy.compactMap { $0 }.min()
+        let deadline = [self.readAgainAt, self.confirmAt, self.lookup.earliestExpiry, self.defaultRouteExpiry]
+            .lazy.compactMap { $0 }.min()
         return deadline.map { max(.zero, $0 - self.context.clock.now()) }
     }
 

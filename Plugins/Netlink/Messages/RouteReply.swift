@@ -17,13 +17,16 @@ struct RouteReply: Hashable {
     var source: IPAddress?
     var metric: UInt32
     var table: UInt32
-    /// In how long the route ends, when it has a lifetime.
+    /// In how long the route has certainly ended, when it has a lifetime; nil in the last hundredth of a second too.
     var expiresIn: Duration?
 }
 
 extension RouteReply {
     /// The length of struct rtmsg.
     private static let headerLength = 12
+
+    /// What a lifetime may be longer than its number says: the rounding, and two ticks of a kernel with HZ=100.
+    private static let roundedOff: Duration = .milliseconds(30)
 
     /// Reads RTM_NEWROUTE; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
@@ -54,9 +57,10 @@ extension RouteReply {
                 isMultipath = true
                 self.legs = Self.legs(of: attribute)
             case RTA_CACHEINFO:
-                // struct rta_cacheinfo: clntref, lastuse, expires in hundredths of a second (USER_HZ).
+                // struct rta_cacheinfo: clntref, lastuse, expires in hundredths of a second (USER_HZ), rounded down; 0
+                // means none.
                 if let hundredths: Int32 = attribute.load(at: 8), hundredths > 0 {
-                    self.expiresIn = .milliseconds(Int64(hundredths) * 10)
+                    self.expiresIn = .milliseconds(Int64(hundredths) * 10) + Self.roundedOff
                 }
             default: break
             }

@@ -86,8 +86,12 @@ final class RouteLookup {
     var earliestExpiry: MonotonicTime? { self.expiries.isEmpty ? nil : self.expiries.values.min() }
 
     /// Forgets the expiry of earlier answers of a family, before asking anew.
+    ///
+    /// One that is due stays until it has passed: the kernel shows the last hundredth of a second as no lifetime.
     func beginRound(_ family: AddressFamily) {
-        if !self.expiries.isEmpty { self.expiries[family] = nil }
+        guard let expiry = self.expiries[family] else { return }
+        let left = expiry - self.clock.now()
+        if left <= .zero || left > .milliseconds(50) { self.expiries[family] = nil }
     }
 
     func noteExpiry(_ reply: RouteReply, _ family: AddressFamily) {

@@ -25,9 +25,10 @@ import Testing
     private func lookup(
         _ kernel: ScriptedKernel,
         packet: Flow = RouteLookupTests.program,
-        mayConnect: Bool = true
+        mayConnect: Bool = true,
+        clock: any MonotonicClock = SystemMonotonicClock()
     ) -> RouteLookup {
-        let lookup = RouteLookup(kernel, packet: packet, mayConnect: mayConnect, clock: SystemMonotonicClock())
+        let lookup = RouteLookup(kernel, packet: packet, mayConnect: mayConnect, clock: clock)
         kernel.forget()
         return lookup
     }
@@ -46,6 +47,38 @@ import Testing
         let leg = RouteLeg(interfaceIndex: interface)
         let source = source.map(RouteSource.address) ?? .unknown
         return .route(Route(legs: [leg], source: source, metric: 0, table: table))
+    }
+
+    // MARK: Expiry
+
+    @Test func anExpiryThatIsDueStaysUntilItHasPassed() {
+        let clock = ManualClock()
+        let kernel = ScriptedKernel { _ in .route(through: 3, expiresIn: .milliseconds(1_030)) }
+        let lookup = self.lookup(kernel, clock: clock)
+        func askAnew() {
+            lookup.beginRound(.ipv6)
+            _ = self.answer(lookup, to: self.ipv6, from: [self.first])
+        }
+        askAnew()
+        let expiry = clock.now() + .milliseconds(1_030)
+        #expect(lookup.earliestExpiry == expiry)
+        // In its last hundredth of a second the kernel shows the lifetime as none.
+        kernel.answer = { _ in .route(through: 3) }
+        clock.advance(by: .milliseconds(995))
+        askAnew()
+        #expect(lookup.earliestExpiry == expiry)
+        clock.advance(by: .milliseconds(35))
+        askAnew()
+        #expect(lookup.earliestExpiry == nil)
+    }
+
+    @Test func theExpiryOfARouteThatIsReplacedIsForgotten() {
+        let kernel = ScriptedKernel { _ in .route(through: 3, expiresIn: .seconds(1800)) }
+        let lookup = self.lookup(kernel)
+        _ = self.answer(lookup, to: self.ipv6, from: [self.first])
+        #expect(lookup.earliestExpiry != nil)
+        lookup.beginRound(.ipv6)
+        #expect(lookup.earliestExpiry == nil)
     }
 
     // MARK: Families

@@ -86,9 +86,16 @@ extension NetlinkRequest {
 
 extension Result<RouteReply, SystemError> {
     /// A route through an interface, and the source address the kernel would choose.
-    static func route(through interface: UInt32, from source: IPAddress? = nil, table: UInt32 = 254) -> Self {
+    static func route(
+        through interface: UInt32,
+        from source: IPAddress? = nil,
+        table: UInt32 = 254,
+        expiresIn: Duration? = nil
+    ) -> Self {
         let leg = RouteLeg(interfaceIndex: interface, gateway: nil, isDown: false)
-        return .success(RouteReply(type: 1, legs: [leg], source: source, metric: 0, table: table))
+        return .success(
+            RouteReply(type: 1, legs: [leg], source: source, metric: 0, table: table, expiresIn: expiresIn)
+        )
     }
 
     /// A route to an address of this host.
