@@ -7,7 +7,7 @@ import Reachability
 
 /// The same over HTTP, for code that awaits: cancelling the task ends it at any instant.
 struct BulletproofHTTPRequest: Sendable {
-    let request: HTTPRequest
+    let request: TransportRequest
     /// Whether it may go over a cellular link.
     let allowsCellularAccess: Bool
     let transport: any HTTPTransport
@@ -19,7 +19,7 @@ struct BulletproofHTTPRequest: Sendable {
     /// - Returns: The response, whatever its status.
     /// - Throws: `CancellationError`; `TransportError` when sending again would not help, or might act twice;
     ///   `HostReachabilityError` when the address has no host.
-    func response() async throws -> HTTPResponse {
+    func response() async throws -> TransportResponse {
         let host = try HostReachability(url: self.request.url)
         defer { host.cancel() }
         while true {

@@ -57,7 +57,7 @@ func runOperation(host: String, port: UInt16, allowsCellularAccess: Bool, config
 
 func runTask(url: String, allowsCellularAccess: Bool) async {
     let request = BulletproofHTTPRequest(
-        request: HTTPRequest(url: url),
+        request: TransportRequest(url: url),
         allowsCellularAccess: allowsCellularAccess,
         transport: CurlTransport.shared,
         log: { print($0) }

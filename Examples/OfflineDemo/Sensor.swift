@@ -12,11 +12,11 @@ final class Sensor: Sendable {
     /// Handlers of responses are found by this, also after a restart of the program.
     static let requestType = "reading"
 
-    private let client: APIClient
+    private let client: OfflineClient
     private let indicator: OfflineIndicator
     private let arrived = Mutex(Set<Int>())
 
-    init(client: APIClient, indicator: OfflineIndicator) {
+    init(client: OfflineClient, indicator: OfflineIndicator) {
         self.client = client
         self.indicator = indicator
     }
@@ -27,7 +27,7 @@ final class Sensor: Sendable {
     /// Reports a reading: it is answered, or it is on disk when this returns.
     func report(_ number: Int) async {
         do {
-            let answer: HTTPResponse = try await self.client.fetchWithOfflineSupport(
+            let answer: TransportResponse = try await self.client.fetchWithOfflineSupport(
                 endpoint: "/echo",
                 method: "POST",
                 body: Data("\(number)".utf8),
@@ -44,7 +44,7 @@ final class Sensor: Sendable {
     }
 
     /// Takes the response to a reading that had to wait; the queue repeats the request until this has returned.
-    func delivered(_ request: RetryableRequest, _ response: HTTPResponse) {
+    func delivered(_ request: RetryableRequest, _ response: TransportResponse) {
         guard let number = Int(String(decoding: response.body, as: UTF8.self)) else { return }
         self.arrived.withLock { _ = $0.insert(number) }
         self.indicator.print("  delivered  reading \(number)")

@@ -24,7 +24,7 @@ let indicator = OfflineIndicator(output: .standardOutput)
 do {
     // The queue is on disk. What an earlier run left there goes out too.
     let queue = try OfflineRequestQueue(file: arguments[2])
-    let sensor = Sensor(client: APIClient(baseURL: arguments[1], queue: queue), indicator: indicator)
+    let sensor = Sensor(client: OfflineClient(baseURL: arguments[1], queue: queue), indicator: indicator)
 
     // Handlers first, so that no response is missed; then it may send.
     queue.onResponse(for: Sensor.requestType) { request, response in

@@ -12,7 +12,7 @@ public import NetPathHTTP
 /// A request whose connection breaks before an answer comes is sent once more by itself only where that is safe: when
 /// nothing of it had left this host, or when its method is idempotent (RFC 9110, 9.2.2).
 ///
-/// - Note: `HTTPRequest.interface` needs Linux 5.7 or the capability CAP_NET_RAW; without, only the address of the
+/// - Note: `TransportRequest.interface` needs Linux 5.7 or the capability CAP_NET_RAW; without, only the address of the
 ///   interface is used, and routes decide.
 public final class CurlTransport: HTTPTransport {
     /// The one that a process usually shares.
@@ -50,9 +50,9 @@ public final class CurlTransport: HTTPTransport {
     ///     not block.
     /// - Returns: What cancels it.
     public func start(
-        _ request: HTTPRequest,
-        receive: @escaping @Sendable (Result<HTTPResponse, TransportError>) -> Void
-    ) -> any HTTPTask {
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (Result<TransportResponse, TransportError>) -> Void
+    ) -> any TransportTask {
         do throws(TransportError) {
             try request.validate()
         } catch {
@@ -67,7 +67,7 @@ public final class CurlTransport: HTTPTransport {
         self.engine.pathChanged()
     }
 
-    private struct Task: HTTPTask {
+    private struct Task: TransportTask {
         let engine: Engine
         let number: UInt64
 

@@ -37,7 +37,7 @@ final class Engine: Sendable {
     // MARK: On any thread
 
     /// Begins to send, and returns the number to cancel with.
-    func start(_ request: HTTPRequest, receive: @escaping Job.Receiver) -> UInt64 {
+    func start(_ request: TransportRequest, receive: @escaping Job.Receiver) -> UInt64 {
         let (job, needsThread) = self.mailbox.withLock { mailbox in
             mailbox.lastNumber += 1
             let job = Job(number: mailbox.lastNumber, request: request, receive: receive)
@@ -126,10 +126,10 @@ final class Engine: Sendable {
 
 /// A request, and who waits for its end.
 struct Job: Sendable {
-    typealias Receiver = @Sendable (Result<HTTPResponse, TransportError>) -> Void
+    typealias Receiver = @Sendable (Result<TransportResponse, TransportError>) -> Void
 
     let number: UInt64
-    let request: HTTPRequest
+    let request: TransportRequest
     let receive: Receiver
 
     func fail(_ reason: TransportError.Reason, _ progress: TransportError.Progress, _ what: String) {

@@ -12,7 +12,7 @@ struct ResponseHead {
     private(set) var status: Int?
     /// Whether the empty line that ends it came.
     private(set) var isComplete = false
-    private(set) var headers = HTTPHeaders()
+    private(set) var headers = HeaderFields()
     private var size = 0
 
     /// Takes a line with its end, and says whether the head is still short enough.
@@ -30,7 +30,7 @@ struct ResponseHead {
             self.isComplete = self.status != nil
         } else if self.status != nil, let colon = text.firstIndex(of: ":") {
             let value = text[colon...].dropFirst()
-            self.headers.fields.append(HTTPHeaders.Field(name: String(text[..<colon]), value: Self.trimmed(value)))
+            self.headers.fields.append(HeaderFields.Field(name: String(text[..<colon]), value: Self.trimmed(value)))
         }
         return true
     }

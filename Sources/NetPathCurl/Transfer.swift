@@ -107,7 +107,7 @@ final class Transfer {
     }
 
     /// What came of it, to be called before the handle leaves libcurl; without a code it is ended by us.
-    func result(code: UInt32?) -> Result<HTTPResponse, TransportError> {
+    func result(code: UInt32?) -> Result<TransportResponse, TransportError> {
         // Whoever hears of the end must not find the file of a response that failed.
         defer {
             self.source = nil
@@ -120,7 +120,7 @@ final class Transfer {
                 throw Failure(.connectionLost, "the connection ended within the head of the response")
             }
             if self.isSuccess { try self.destination?.keep() }
-            return .success(HTTPResponse(status: status, headers: self.head.headers, body: self.body))
+            return .success(TransportResponse(status: status, headers: self.head.headers, body: self.body))
         } catch {
             let message = "\(self.job.request.method) \(self.job.request.place): \(error.message)"
             return .failure(TransportError(error.reason, progress: self.progress, message: message))

@@ -12,9 +12,9 @@ public protocol HTTPTransport: Sendable {
     ///   - receive: Called exactly once, on some thread, possibly before this function returns; it must not block.
     /// - Returns: What cancels it.
     func start(
-        _ request: HTTPRequest,
-        receive: @escaping @Sendable (Result<HTTPResponse, TransportError>) -> Void
-    ) -> any HTTPTask
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (Result<TransportResponse, TransportError>) -> Void
+    ) -> any TransportTask
 
     /// Hears that connections which stood before may lead nowhere, because the path they were made over is another now.
     ///
@@ -29,7 +29,7 @@ extension HTTPTransport {
 }
 
 /// A request that is under way.
-public protocol HTTPTask: Sendable {
+public protocol TransportTask: Sendable {
     /// Ends it, at any instant and any number of times; it is then received as ``TransportError/Reason/cancelled``
     /// unless its end came first.
     func cancel()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-extension HTTPRequest {
+extension TransportRequest {
     /// Checks what can be checked without a network; transports do so before they send.
     ///
     /// - Throws: ``TransportError`` with ``TransportError/Reason/invalidRequest``, not sent: the address is not a whole

@@ -9,14 +9,14 @@ extension HTTPTransport {
     /// - Parameter request: The request.
     /// - Returns: The response, whatever its status.
     /// - Throws: ``TransportError``: whether sending again is safe says its ``TransportError/progress``.
-    public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let canceller = Canceller()
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<_, Never>) in
                 guard !canceller.isCancelled else {
                     let message = "\(request.method) \(request.place): cancelled before it was sent"
                     let error = TransportError(.cancelled, progress: .notSent, message: message)
-                    continuation.resume(returning: Result<HTTPResponse, TransportError>.failure(error))
+                    continuation.resume(returning: Result<TransportResponse, TransportError>.failure(error))
                     return
                 }
                 canceller.started(self.start(request) { continuation.resume(returning: $0) })
@@ -32,7 +32,7 @@ extension HTTPTransport {
 private final class Canceller: Sendable {
     private enum State {
         case waiting
-        case started(any HTTPTask)
+        case started(any TransportTask)
         case cancelled
     }
 
@@ -42,7 +42,7 @@ private final class Canceller: Sendable {
         self.state.withLock { if case .cancelled = $0 { true } else { false } }
     }
 
-    func started(_ task: any HTTPTask) {
+    func started(_ task: any TransportTask) {
         let isLate = self.state.withLock { state in
             if case .cancelled = state { return true }
             state = .started(task)
@@ -52,7 +52,7 @@ private final class Canceller: Sendable {
     }
 
     func cancel() {
-        let task: (any HTTPTask)? = self.state.withLock { state in
+        let task: (any TransportTask)? = self.state.withLock { state in
             defer { state = .cancelled }
             return if case .started(let task) = state { task } else { nil }
         }
@@ -60,7 +60,7 @@ private final class Canceller: Sendable {
     }
 }
 
-extension HTTPRequest {
+extension TransportRequest {
     /// Where it goes, for messages: without the query and the fragment, which may hold secrets.
     public var place: String { String(self.url.prefix { $0 != "?" && $0 != "#" }) }
 }

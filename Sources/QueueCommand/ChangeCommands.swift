@@ -53,7 +53,7 @@ extension QueueCommands.Retry: RunnableCommand {
         let queue = try session.openExisting()
         defer { queue.close() }
         guard self.ids.isEmpty else {
-            let headers = HTTPHeaders(commandLine: self.headers)
+            let headers = HeaderFields(commandLine: self.headers)
             return try self.each(self.ids, "retried") { id in
                 try session.wait { () async throws(QueueError) in
                     try await queue.forceTriggerRetry(id: id, replacing: headers)

@@ -30,12 +30,12 @@ extension JSONValue {
 
 extension JSONValue {
     /// The fields of a head.
-    static func headers(_ headers: HTTPHeaders) -> JSONValue {
+    static func headers(_ headers: HeaderFields) -> JSONValue {
         .array(headers.fields.map { ["name": .string($0.name), "value": .string($0.value)] })
     }
 
     /// What a server answered; a body that is no text is written in Base64.
-    static func response(_ response: HTTPResponse) -> JSONValue {
+    static func response(_ response: TransportResponse) -> JSONValue {
         let text = String(validating: response.body, as: UTF8.self)
         return [
             "status": .integer(response.status),

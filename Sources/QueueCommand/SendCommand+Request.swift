@@ -18,7 +18,7 @@ extension SendCommand {
     /// - Throws: `QueueError` when the body cannot be read.
     func request(now: Date = Date(), bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {
         let body = try SendBody(data: self.data, encoded: self.dataUrlencode, limit: limit)
-        var headers = HTTPHeaders(commandLine: self.headers)
+        var headers = HeaderFields(commandLine: self.headers)
         if headers["Content-Type"] == "" {
             // As with curl: none at all.
             headers["Content-Type"] = nil
@@ -47,13 +47,13 @@ extension SendCommand {
             uniqueKey: self.unique,
             ifExists: self.ifExists.map(\.value) ?? .keep,
             sensitiveHeaders: self.sensitive,
-            timeouts: HTTPRequest.Timeouts(total: self.maxTime?.duration ?? HTTPRequest.Timeouts().total),
+            timeouts: TransportRequest.Timeouts(total: self.maxTime?.duration ?? TransportRequest.Timeouts().total),
             expects: ExpectedAnswer(
                 statuses: Set(self.expectStatus.compactMap(Self.statuses).joined()),
-                headers: HTTPHeaders(
+                headers: HeaderFields(
                     self.expectHeader.map { text in
                         let field = Self.field(text) ?? (text, "")
-                        return HTTPHeaders.Field(name: field.name, value: field.value)
+                        return HeaderFields.Field(name: field.name, value: field.value)
                     }
                 )
             ),
@@ -64,7 +64,7 @@ extension SendCommand {
     }
 }
 
-extension HTTPHeaders {
+extension HeaderFields {
     /// The headers of a command line, which have been checked.
     init(commandLine texts: [String]) {
         self.init(texts.compactMap(SendCommand.field).map { Field(name: $0.name, value: $0.value) })

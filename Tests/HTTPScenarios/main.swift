@@ -19,8 +19,8 @@ import Synchronization
 //   HTTPScenarios idle URL            one request, and then nothing until the standard input ends
 
 /// Sends a request, and waits without Swift's pool or libdispatch's, whose threads wake by themselves now and then.
-func send(_ request: HTTPRequest) -> Result<HTTPResponse, TransportError> {
-    let result = Mutex<Result<HTTPResponse, TransportError>?>(nil)
+func send(_ request: TransportRequest) -> Result<TransportResponse, TransportError> {
+    let result = Mutex<Result<TransportResponse, TransportError>?>(nil)
     let done = DispatchSemaphore(value: 0)
     _ = CurlTransport.shared.start(request) { ended in
         result.withLock { $0 = ended }
@@ -36,7 +36,7 @@ func kibibytes(_ name: String) -> Int {
     return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
 }
 
-func report(_ result: Result<HTTPResponse, TransportError>, _ more: String = "") {
+func report(_ result: Result<TransportResponse, TransportError>, _ more: String = "") {
     let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
     let outcome =
         switch result {
@@ -53,10 +53,10 @@ func report(_ result: Result<HTTPResponse, TransportError>, _ more: String = "")
 /// Sends many requests, some of them at once, each when one before it has ended.
 final class Stream: Sendable {
     private let rest: Mutex<(starting: Int, running: Int)>
-    private let request: HTTPRequest
+    private let request: TransportRequest
     private let done = DispatchSemaphore(value: 0)
 
-    init(_ request: HTTPRequest, count: Int) {
+    init(_ request: TransportRequest, count: Int) {
         self.request = request
         self.rest = Mutex((count, 0))
     }
@@ -87,35 +87,35 @@ final class Stream: Sendable {
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch (arguments.first, arguments.count) {
-case ("get", 2): report(send(HTTPRequest(url: arguments[1])))
-case ("upload", 3): report(send(HTTPRequest(method: "PUT", url: arguments[2], body: .file(arguments[1]))))
-case ("download", 3): report(send(HTTPRequest(url: arguments[1], responseFile: arguments[2])))
+case ("get", 2): report(send(TransportRequest(url: arguments[1])))
+case ("upload", 3): report(send(TransportRequest(method: "PUT", url: arguments[2], body: .file(arguments[1]))))
+case ("download", 3): report(send(TransportRequest(url: arguments[1], responseFile: arguments[2])))
 case ("many", 3):
     let count = Int(arguments[1]) ?? 0
-    let request = HTTPRequest(method: "POST", url: arguments[2], body: .bytes(Array("hello".utf8)))
+    let request = TransportRequest(method: "POST", url: arguments[2], body: .bytes(Array("hello".utf8)))
     for number in 1...count {
         let result = send(request)
         if number == count / 10 || number == count { report(result) }
     }
 case ("rate", 4):
     let count = Int(arguments[1]) ?? 0
-    let request = HTTPRequest(method: "POST", url: arguments[3], body: .bytes(Array("hello".utf8)))
+    let request = TransportRequest(method: "POST", url: arguments[3], body: .bytes(Array("hello".utf8)))
     let start = ContinuousClock.now
     Stream(request, count: count).run(atOnce: Int(arguments[2]) ?? 1)
     let perSecond = Double(count) / ((ContinuousClock.now - start) / .seconds(1))
     report(send(request), ",\"perSecond\":\(Int(perSecond))")
 case ("lookup", 3):
     let ended = DispatchSemaphore(value: 0)
-    let task = CurlTransport.shared.start(HTTPRequest(url: arguments[1])) { _ in ended.signal() }
+    let task = CurlTransport.shared.start(TransportRequest(url: arguments[1])) { _ in ended.signal() }
     // Its lookup has begun when another request has been answered.
-    _ = send(HTTPRequest(url: arguments[2]))
+    _ = send(TransportRequest(url: arguments[2]))
     let start = ContinuousClock.now
     task.cancel()
     ended.wait()
-    let result = send(HTTPRequest(url: arguments[2]))
+    let result = send(TransportRequest(url: arguments[2]))
     report(result, ",\"milliseconds\":\((ContinuousClock.now - start) / .milliseconds(1))")
 case ("idle", 2):
-    report(send(HTTPRequest(url: arguments[1])))
+    report(send(TransportRequest(url: arguments[1])))
     _ = readLine()
 default: fatalError("see the source for how to call this")
 }

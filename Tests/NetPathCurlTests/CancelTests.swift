@@ -11,7 +11,10 @@ import Testing
     private let transport = CurlTransport(proxy: "")
 
     /// The error of a request that is cancelled as soon as something has happened.
-    private func cancel(_ request: HTTPRequest, after event: () async throws -> Void) async throws -> TransportError? {
+    private func cancel(
+        _ request: TransportRequest,
+        after event: () async throws -> Void
+    ) async throws -> TransportError? {
         let transport = self.transport
         let task = Task { await transport.failure(request) }
         try await event()
@@ -21,7 +24,7 @@ import Testing
 
     @Test func whileConnectingItIsNotSent() async throws {
         let full = try FullPort()
-        let request = HTTPRequest(method: "POST", url: "http://127.0.0.1:\(full.port)/", timeouts: .test)
+        let request = TransportRequest(method: "POST", url: "http://127.0.0.1:\(full.port)/", timeouts: .test)
         // There is no event to wait for; whenever the cancellation comes, nothing was sent.
         let error = try await self.cancel(request) { try await Task.sleep(for: .milliseconds(20)) }
         #expect(error?.reason == .cancelled)
@@ -30,7 +33,7 @@ import Testing
 
     @Test func whileTheServerThinksItMayHaveBeenReceived() async throws {
         let lab = try LabHost()
-        let request = HTTPRequest(method: "POST", url: lab.url("/stall-response"), timeouts: .test)
+        let request = TransportRequest(method: "POST", url: lab.url("/stall-response"), timeouts: .test)
         let error = try await self.cancel(request) { _ = try await lab.waitForEvents(on: "/stall-response") }
         #expect(error?.reason == .cancelled)
         #expect(error?.progress == .mayHaveBeenReceived)
@@ -42,8 +45,8 @@ import Testing
         let lab = try LabHost()
         let directory = try TemporaryDirectory()
         try directory.write("body", String(repeating: "x", count: 30_000_000))
-        let body = HTTPRequest.Body.file(directory["body"])
-        let request = HTTPRequest(
+        let body = TransportRequest.Body.file(directory["body"])
+        let request = TransportRequest(
             method: "PUT",
             url: lab.url("/stall-reading?after=1000"),
             body: body,
@@ -57,12 +60,12 @@ import Testing
     @Test func afterItsEndNothingHappens() async throws {
         let lab = try LabHost()
         let ends = AwaitableState(0)
-        let task = self.transport.start(HTTPRequest(url: lab.url("/ok"), timeouts: .test)) { _ in
+        let task = self.transport.start(TransportRequest(url: lab.url("/ok"), timeouts: .test)) { _ in
             ends.update { $0 += 1 }
         }
         try await ends.wait { $0 == 1 }
         for _ in 0..<100 { task.cancel() }
-        _ = try await self.transport.send(HTTPRequest(url: lab.url("/ok"), timeouts: .test))
+        _ = try await self.transport.send(TransportRequest(url: lab.url("/ok"), timeouts: .test))
         #expect(ends.value == 1)
     }
 
@@ -70,7 +73,7 @@ import Testing
         let full = try FullPort()
         let ends = AwaitableState(0)
         for _ in 0..<100 {
-            let request = HTTPRequest(url: "http://127.0.0.1:\(full.port)/", timeouts: .test)
+            let request = TransportRequest(url: "http://127.0.0.1:\(full.port)/", timeouts: .test)
             let task = self.transport.start(request) { _ in ends.update { $0 += 1 } }
             async let first: Void = Task { task.cancel() }.value
             task.cancel()
@@ -88,7 +91,7 @@ import Testing
         for _ in 0..<200 {
             ends += await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<100 {
-                    group.addTask { await transport.failure(HTTPRequest(url: url, timeouts: .test)) != nil }
+                    group.addTask { await transport.failure(TransportRequest(url: url, timeouts: .test)) != nil }
                 }
                 try? await Task.sleep(for: .microseconds(Int.random(in: 50...3000)))
                 group.cancelAll()
@@ -105,26 +108,26 @@ import Testing
         for round in 0..<20 {
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<50 {
-                    let request = HTTPRequest(method: "POST", url: urls[number % urls.count], timeouts: .test)
+                    let request = TransportRequest(method: "POST", url: urls[number % urls.count], timeouts: .test)
                     group.addTask { _ = await transport.failure(request) }
                 }
                 try? await Task.sleep(for: .microseconds(Int.random(in: 50...5000) * (round % 4 + 1)))
                 group.cancelAll()
             }
         }
-        #expect(try await transport.send(HTTPRequest(url: lab.url("/ok"), timeouts: .test)).status == 200)
+        #expect(try await transport.send(TransportRequest(url: lab.url("/ok"), timeouts: .test)).status == 200)
     }
 
     @Test func aTransportThatIsGoneStillEndsItsRequests() async throws {
         let lab = try LabHost()
         let result = AwaitableState<Int?>(nil)
         var transport: CurlTransport? = CurlTransport(proxy: "")
-        _ = transport?.start(HTTPRequest(url: lab.url("/hold?id=1"), timeouts: .test)) { ended in
+        _ = transport?.start(TransportRequest(url: lab.url("/hold?id=1"), timeouts: .test)) { ended in
             result.update { $0 = (try? ended.get())?.status ?? 0 }
         }
         transport = nil
         _ = try await lab.waitForEvents(on: "/hold")
-        _ = try await self.transport.send(HTTPRequest(url: lab.url("/release?id=1"), timeouts: .test))
+        _ = try await self.transport.send(TransportRequest(url: lab.url("/release?id=1"), timeouts: .test))
         try await result.wait { $0 == 200 }
     }
 }

@@ -12,7 +12,7 @@ import Testing
     @Test func aProxyGetsTheWholeAddress() async throws {
         let lab = try LabHost()
         let transport = CurlTransport(proxy: lab.url(""))
-        let response = try await transport.send(HTTPRequest(url: "http://example.invalid/a", timeouts: .test))
+        let response = try await transport.send(TransportRequest(url: "http://example.invalid/a", timeouts: .test))
         #expect(response.status == 404)
         #expect(try await lab.events(on: "http://example.invalid/a").count == 1)
     }
@@ -27,7 +27,12 @@ import Testing
     @Test func aProxyThatMakesNoTunnelGetsNothingOfTheRequest() async throws {
         let lab = try LabHost()
         let transport = CurlTransport(proxy: lab.url(""))
-        let request = HTTPRequest(method: "POST", url: "https://example.invalid/", body: .bytes([1]), timeouts: .test)
+        let request = TransportRequest(
+            method: "POST",
+            url: "https://example.invalid/",
+            body: .bytes([1]),
+            timeouts: .test
+        )
         let error = await transport.failure(request)
         #expect(error != nil)
         #expect(error?.progress == .notSent, "\(error?.message ?? "no error")")
@@ -39,7 +44,7 @@ import Testing
         // Without anything to do there is nothing to forget.
         transport.pathChanged()
         func send() async throws {
-            _ = try await transport.send(HTTPRequest(url: lab.url("/ok"), timeouts: .test))
+            _ = try await transport.send(TransportRequest(url: lab.url("/ok"), timeouts: .test))
         }
         for _ in 0..<2 { try await send() }
         transport.pathChanged()
@@ -59,7 +64,7 @@ import Testing
     @Test func aRequestLeavesThroughTheGivenInterface() async throws {
         let lab = try LabHost()
         let transport = CurlTransport(proxy: "")
-        let request = HTTPRequest(url: lab.url("/ok"), timeouts: .test, interface: "lo")
+        let request = TransportRequest(url: lab.url("/ok"), timeouts: .test, interface: "lo")
         #expect(try await transport.send(request).status == 200)
     }
 
@@ -68,8 +73,8 @@ import Testing
         let lab = try LabHost()
         let transport = CurlTransport(proxy: "")
         let url = lab.url("/bytes?n=1").replacing("http:", with: "https:")
-        let timeouts = HTTPRequest.Timeouts(connect: .milliseconds(300), total: .seconds(20))
-        let error = await transport.failure(HTTPRequest(method: "POST", url: url, timeouts: timeouts))
+        let timeouts = TransportRequest.Timeouts(connect: .milliseconds(300), total: .seconds(20))
+        let error = await transport.failure(TransportRequest(method: "POST", url: url, timeouts: timeouts))
         #expect(error?.progress == .notSent)
     }
 
@@ -77,7 +82,7 @@ import Testing
     func certificatesAreVerified() async throws {
         let server = try TLSServer()
         func failure(_ transport: CurlTransport, _ host: String) async -> TransportError? {
-            await transport.failure(HTTPRequest(url: "https://\(host):\(server.port)/", timeouts: .test))
+            await transport.failure(TransportRequest(url: "https://\(host):\(server.port)/", timeouts: .test))
         }
         let trusting = CurlTransport(certificateAuthority: server.authority, proxy: "")
         #expect(await failure(trusting, "127.0.0.1") == nil)

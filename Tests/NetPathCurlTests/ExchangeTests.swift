@@ -12,8 +12,8 @@ import Testing
 
     @Test func aSmallRequestArrivesAsItIs() async throws {
         let lab = try LabHost()
-        let headers: HTTPHeaders = ["X-One": "1", "X-Empty": "", "Idempotency-Key": "\"k\""]
-        let request = HTTPRequest(
+        let headers: HeaderFields = ["X-One": "1", "X-Empty": "", "Idempotency-Key": "\"k\""]
+        let request = TransportRequest(
             method: "POST",
             url: lab.url("/echo?a=b"),
             headers: headers,
@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "REPORT"])
     func everyMethodWorksWithoutABody(method: String) async throws {
         let lab = try LabHost()
-        let request = HTTPRequest(method: method, url: lab.url("/status/404"), timeouts: .test)
+        let request = TransportRequest(method: method, url: lab.url("/status/404"), timeouts: .test)
         let response = try await self.transport.send(request)
         #expect(response.status == 404)
         #expect(response.body == (method == "HEAD" ? [] : Array("status 404\n".utf8)))
@@ -51,14 +51,14 @@ import Testing
     func everyMethodWorksWithABody(method: String, size: Int) async throws {
         let lab = try LabHost()
         let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        let request = HTTPRequest(method: method, url: lab.url("/ok"), body: .bytes(body), timeouts: .test)
+        let request = TransportRequest(method: method, url: lab.url("/ok"), body: .bytes(body), timeouts: .test)
         #expect(try await self.transport.send(request).status == 200)
         #expect(try await lab.events(on: "/ok").first?["length"]?.number == Double(size))
     }
 
     @Test func statusesAndFieldsAreHandedOver() async throws {
         let lab = try LabHost()
-        let request = HTTPRequest(url: lab.url("/status/503?retry-after=120"), timeouts: .test)
+        let request = TransportRequest(url: lab.url("/status/503?retry-after=120"), timeouts: .test)
         let response = try await self.transport.send(request)
         #expect(response.status == 503)
         #expect(response.headers["Retry-After"] == "120")
@@ -66,7 +66,7 @@ import Testing
 
     @Test func connectionsAreUsedAgain() async throws {
         let lab = try LabHost()
-        for _ in 0..<5 { _ = try await self.transport.send(HTTPRequest(url: lab.url("/ok"), timeouts: .test)) }
+        for _ in 0..<5 { _ = try await self.transport.send(TransportRequest(url: lab.url("/ok"), timeouts: .test)) }
         #expect(try await Set(lab.events(on: "/ok").map { $0["connection"]?.number }).count == 1)
     }
 
@@ -75,7 +75,7 @@ import Testing
         let url = lab.url("/ok")
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<200 {
-                group.addTask { try await self.transport.send(HTTPRequest(url: url, timeouts: .test)).status }
+                group.addTask { try await self.transport.send(TransportRequest(url: url, timeouts: .test)).status }
             }
             return try await group.reduce(into: []) { $0.append($1) }
         }

@@ -25,9 +25,9 @@ import Testing
         let lab = try LabHost()
         let text = String((0..<size).map { Character(UnicodeScalar(UInt8(97 + $0 % 26))) })
         try self.directory.write("body", text)
-        let body = HTTPRequest.Body.file(self.directory["body"])
+        let body = TransportRequest.Body.file(self.directory["body"])
         let path = size < 1_000_000 ? "/echo" : "/ok"
-        let request = HTTPRequest(method: method, url: lab.url(path), body: body, timeouts: .test)
+        let request = TransportRequest(method: method, url: lab.url(path), body: body, timeouts: .test)
         let response = try await self.transport.send(request)
         #expect(response.status == 200)
         if path == "/echo" { #expect(response.body == Array(text.utf8)) }
@@ -42,8 +42,8 @@ import Testing
         try self.directory.makeDirectory("directory")
         let isMade = unsafe mkfifo(self.directory["pipe"], 0o600) == 0
         #expect(isMade)
-        let body = HTTPRequest.Body.file(self.directory[name])
-        let request = HTTPRequest(method: "POST", url: lab.url("/ok"), body: body, timeouts: .test)
+        let body = TransportRequest.Body.file(self.directory[name])
+        let request = TransportRequest(method: "POST", url: lab.url("/ok"), body: body, timeouts: .test)
         let error = await self.transport.failure(request)
         #expect(error?.reason == .file)
         #expect(error?.progress == .notSent)
@@ -54,7 +54,7 @@ import Testing
         let lab = try LabHost()
         try self.directory.write("body", String(repeating: "x", count: 30_000_000))
         let transport = self.transport
-        let request = HTTPRequest(
+        let request = TransportRequest(
             method: "PUT",
             url: lab.url("/read-on-release?after=100000&id=1"),
             body: .file(self.directory["body"]),
@@ -64,7 +64,7 @@ import Testing
         _ = try await lab.waitForEvents(on: "/read-on-release")
         // In place, with the server standing still: what it has not taken is gone now.
         try FileHandle(forWritingTo: URL(filePath: self.directory["body"])).truncate(atOffset: 20_000_000)
-        _ = try await CurlTransport.shared.send(HTTPRequest(url: lab.url("/release?id=1"), timeouts: .test))
+        _ = try await CurlTransport.shared.send(TransportRequest(url: lab.url("/release?id=1"), timeouts: .test))
         let error = await task.value
         #expect(error?.reason == .file, "\(error?.message ?? "no error")")
         #expect(error?.progress == .mayHaveBeenReceived)
@@ -73,7 +73,7 @@ import Testing
     @Test func aResponseReplacesTheFileOfTheLastTime() async throws {
         let lab = try LabHost()
         try self.directory.write("answer", "old")
-        let request = HTTPRequest(
+        let request = TransportRequest(
             url: lab.url("/bytes?n=300000"),
             timeouts: .test,
             responseLimit: 10,
@@ -92,7 +92,7 @@ import Testing
         let lab = try LabHost()
         try self.directory.write("answer", "old")
         let file = self.directory["answer"]
-        let request = HTTPRequest(url: lab.url(path), timeouts: .test, responseFile: file)
+        let request = TransportRequest(url: lab.url(path), timeouts: .test, responseFile: file)
         let response = try? await self.transport.send(request)
         #expect(response?.body == (path == "/status/404" ? Array("status 404\n".utf8) : nil))
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "old")
@@ -102,7 +102,7 @@ import Testing
     @Test func whatCannotBeWrittenIsNotSent() async throws {
         let lab = try LabHost()
         let file = self.directory["missing/answer"]
-        let request = HTTPRequest(url: lab.url("/ok"), timeouts: .test, responseFile: file)
+        let request = TransportRequest(url: lab.url("/ok"), timeouts: .test, responseFile: file)
         let error = await self.transport.failure(request)
         #expect(error?.reason == .file)
         #expect(error?.progress == .notSent)

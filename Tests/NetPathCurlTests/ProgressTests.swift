@@ -10,8 +10,8 @@ import Testing
 @Suite struct ProgressTests {
     private let transport = CurlTransport(proxy: "")
 
-    private func request(_ url: String, method: String = "POST", body: [UInt8] = [1, 2, 3]) -> HTTPRequest {
-        HTTPRequest(method: method, url: url, body: .bytes(body), timeouts: .test)
+    private func request(_ url: String, method: String = "POST", body: [UInt8] = [1, 2, 3]) -> TransportRequest {
+        TransportRequest(method: method, url: url, body: .bytes(body), timeouts: .test)
     }
 
     @Test func aClosedPortRefuses() async throws {

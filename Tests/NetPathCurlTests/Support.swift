@@ -53,7 +53,7 @@ final class LabHost: Sendable {
     func events(on path: String) async throws -> [JSONValue] {
         // What it writes about a request of our own comes after everything else.
         let mark = "/mark-\(UInt64.random(in: 0...(.max)))"
-        _ = try await CurlTransport.shared.send(HTTPRequest(url: self.url(mark), timeouts: .test))
+        _ = try await CurlTransport.shared.send(TransportRequest(url: self.url(mark), timeouts: .test))
         try await self.lines.wait { $0.contains { $0["path"]?.string == mark } }
         return self.lines.value.filter { $0["path"]?.string == path }
     }
@@ -67,7 +67,7 @@ final class LabHost: Sendable {
 
 extension HTTPTransport {
     /// The error of a request, or nil.
-    func failure(_ request: HTTPRequest) async -> TransportError? {
+    func failure(_ request: TransportRequest) async -> TransportError? {
         do throws(TransportError) {
             _ = try await self.send(request)
             return nil
@@ -77,7 +77,7 @@ extension HTTPTransport {
     }
 }
 
-extension HTTPRequest.Timeouts {
+extension TransportRequest.Timeouts {
     /// Long enough for a busy machine, and not for ever.
     static var test: Self { Self(connect: .seconds(20), total: .seconds(60), stall: .seconds(40)) }
 }

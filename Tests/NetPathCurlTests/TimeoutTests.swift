@@ -17,17 +17,17 @@ import Testing
         total: Duration? = nil,
         stall: Duration? = nil
     )
-        -> HTTPRequest
+        -> TransportRequest
     {
-        let timeouts = HTTPRequest.Timeouts(
+        let timeouts = TransportRequest.Timeouts(
             connect: connect ?? .seconds(20),
             total: total ?? .seconds(60),
             stall: stall ?? .seconds(40)
         )
-        return HTTPRequest(method: "POST", url: url, body: .bytes([1]), timeouts: timeouts)
+        return TransportRequest(method: "POST", url: url, body: .bytes([1]), timeouts: timeouts)
     }
 
-    private func failure(_ request: HTTPRequest) async -> (error: TransportError?, took: Duration) {
+    private func failure(_ request: TransportRequest) async -> (error: TransportError?, took: Duration) {
         let start = ContinuousClock.now
         return await withCheckedContinuation { continuation in
             _ = self.transport.start(request) { result in

@@ -5,7 +5,7 @@ import NetPathHTTP
 import Testing
 
 @Suite struct RequestRulesTests {
-    private func problem(_ request: HTTPRequest) -> TransportError? {
+    private func problem(_ request: TransportRequest) -> TransportError? {
         do throws(TransportError) {
             try request.validate()
             return nil
@@ -21,7 +21,7 @@ import Testing
         "http://example.test/a@b",
     ])
     func wholeAddressesAreValid(url: String) {
-        #expect(self.problem(HTTPRequest(url: url)) == nil)
+        #expect(self.problem(TransportRequest(url: url)) == nil)
     }
 
     @Test(arguments: [
@@ -32,7 +32,7 @@ import Testing
         "http://a:65536/", "http://a:8a/", "http://user:secret@a/",
     ])
     func otherAddressesAreNot(url: String) {
-        let error = self.problem(HTTPRequest(url: url))
+        let error = self.problem(TransportRequest(url: url))
         #expect(error?.reason == .invalidRequest)
         #expect(error?.progress == .notSent)
         #expect(error?.message.contains("secret") != true)
@@ -41,8 +41,8 @@ import Testing
 
     @Test(arguments: ["", "GE T", "GET\r\n", "GÉT", "CONNECT", "GET\0", "A/B"])
     func methodsAreTokens(method: String) {
-        #expect(self.problem(HTTPRequest(method: method, url: "http://a/"))?.reason == .invalidRequest)
-        #expect(self.problem(HTTPRequest(method: "M-SEARCH", url: "http://a/")) == nil)
+        #expect(self.problem(TransportRequest(method: method, url: "http://a/"))?.reason == .invalidRequest)
+        #expect(self.problem(TransportRequest(method: "M-SEARCH", url: "http://a/")) == nil)
     }
 
     @Test(arguments: [
@@ -50,26 +50,26 @@ import Testing
         ("X:", "a"), ("X\r\nY", "a"), ("Content-Length", "3"), ("transfer-encoding", "chunked"), ("Ü", "a"),
     ])
     func fieldsCannotBecomeTwo(name: String, value: String) {
-        let request = HTTPRequest(url: "http://a/", headers: [name: value])
+        let request = TransportRequest(url: "http://a/", headers: [name: value])
         #expect(self.problem(request)?.reason == .invalidRequest)
     }
 
     @Test func ordinaryFieldsAreValid() {
-        let headers: HTTPHeaders = ["Host": "other.test", "X-Tab": "a\tb", "X-Empty": "", "X-Text": "bücher"]
-        #expect(self.problem(HTTPRequest(url: "http://a/", headers: headers)) == nil)
+        let headers: HeaderFields = ["Host": "other.test", "X-Tab": "a\tb", "X-Empty": "", "X-Text": "bücher"]
+        #expect(self.problem(TransportRequest(url: "http://a/", headers: headers)) == nil)
     }
 
     @Test func aHeadRequestHasNoBody() {
-        #expect(self.problem(HTTPRequest(method: "HEAD", url: "http://a/", body: .bytes([1]))) != nil)
-        #expect(self.problem(HTTPRequest(method: "HEAD", url: "http://a/")) == nil)
+        #expect(self.problem(TransportRequest(method: "HEAD", url: "http://a/", body: .bytes([1]))) != nil)
+        #expect(self.problem(TransportRequest(method: "HEAD", url: "http://a/")) == nil)
     }
 
     @Test(arguments: [("wan0", true), ("", false), ("a b", false), ("a/b", false), ("abcdefghijklmnop", false)])
     func interfacesHaveNames(name: String, isValid: Bool) {
-        #expect((self.problem(HTTPRequest(url: "http://a/", interface: name)) == nil) == isValid)
+        #expect((self.problem(TransportRequest(url: "http://a/", interface: name)) == nil) == isValid)
     }
 
     @Test func messagesSayWhereWithoutTheQuery() {
-        #expect(HTTPRequest(url: "http://a/b?token=secret#c").place == "http://a/b")
+        #expect(TransportRequest(url: "http://a/b?token=secret#c").place == "http://a/b")
     }
 }

@@ -7,9 +7,9 @@ import Testing
 
 @Suite struct SendingTests {
     private let transport = ScriptedTransport()
-    private let request = HTTPRequest(url: "http://a/")
+    private let request = TransportRequest(url: "http://a/")
 
-    private func send(_ request: HTTPRequest) async -> Result<HTTPResponse, TransportError> {
+    private func send(_ request: TransportRequest) async -> Result<TransportResponse, TransportError> {
         do throws(TransportError) {
             return .success(try await self.transport.send(request))
         } catch {
@@ -20,14 +20,14 @@ import Testing
     @Test func answersComeInOrder() async {
         self.transport.answer(.status(500), .failure(.refused, .notSent))
         self.transport.answer(.status(201), to: "http://b/")
-        #expect(await self.send(HTTPRequest(url: "http://b/")) == .success(HTTPResponse(status: 201)))
-        #expect(await self.send(self.request) == .success(HTTPResponse(status: 500)))
+        #expect(await self.send(TransportRequest(url: "http://b/")) == .success(TransportResponse(status: 201)))
+        #expect(await self.send(self.request) == .success(TransportResponse(status: 500)))
         guard case .failure(let error) = await self.send(self.request) else {
             Issue.record("no error")
             return
         }
         #expect(error.reason == .refused)
-        #expect(await self.send(self.request) == .success(HTTPResponse(status: 200)))
+        #expect(await self.send(self.request) == .success(TransportResponse(status: 200)))
         #expect(self.transport.requests.map(\.url) == ["http://b/", "http://a/", "http://a/", "http://a/"])
     }
 
@@ -37,7 +37,7 @@ import Testing
         try await self.transport.waitForHeld()
         #expect(!self.transport.release(to: "http://b/"))
         #expect(self.transport.release(.status(204)))
-        #expect(await result == .success(HTTPResponse(status: 204)))
+        #expect(await result == .success(TransportResponse(status: 204)))
         #expect(!self.transport.release())
     }
 

@@ -46,9 +46,9 @@ struct KillingTransport: HTTPTransport {
     let killer: Killer
 
     func start(
-        _ request: HTTPRequest,
-        receive: @escaping @Sendable (Result<HTTPResponse, TransportError>) -> Void
-    ) -> any HTTPTask {
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (Result<TransportResponse, TransportError>) -> Void
+    ) -> any TransportTask {
         let killer = self.killer
         killer.pass(.beforeSend)
         let task = self.transport.start(request) { result in

@@ -48,13 +48,13 @@ func measureDraining() async throws {
 func measureBareTransport() async {
     let count = options["count", default: 10_000]
     let callers = options["concurrency", default: 6]
-    let body = HTTPRequest.Body.bytes([UInt8](repeating: UInt8(ascii: "x"), count: options["size", default: 100]))
+    let body = TransportRequest.Body.bytes([UInt8](repeating: UInt8(ascii: "x"), count: options["size", default: 100]))
     let begin = ContinuousClock.now
     await withTaskGroup(of: Void.self) { group in
         for caller in 0..<callers {
             group.addTask {
                 for number in stride(from: caller, to: count, by: callers) {
-                    let request = HTTPRequest(
+                    let request = TransportRequest(
                         method: "POST",
                         url: "\(options.url)?id=request-\(number)",
                         headers: ["Idempotency-Key": "\"\(UUID().uuidString)\""],

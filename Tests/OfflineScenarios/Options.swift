@@ -53,9 +53,9 @@ struct Options: Sendable {
     }
 
     /// How long nothing may move, in seconds.
-    private var timeouts: HTTPRequest.Timeouts {
-        guard let seconds = self["timeout"].flatMap({ Int($0) }) else { return HTTPRequest.Timeouts() }
-        return HTTPRequest.Timeouts(connect: .seconds(seconds), stall: .seconds(seconds))
+    private var timeouts: TransportRequest.Timeouts {
+        guard let seconds = self["timeout"].flatMap({ Int($0) }) else { return TransportRequest.Timeouts() }
+        return TransportRequest.Timeouts(connect: .seconds(seconds), stall: .seconds(seconds))
     }
 
     /// The request of a number: its query names it, so that the server's log does.

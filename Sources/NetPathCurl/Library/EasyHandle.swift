@@ -46,7 +46,7 @@ import NetPathSystem
     /// Sets everything for a request whose body may be in a file; false when libcurl refuses something.
     ///
     /// The transfer gets the calls; libcurl does not hold it.
-    func prepare(_ request: HTTPRequest, bodySize: Int?, for transfer: Transfer) -> Bool {
+    func prepare(_ request: TransportRequest, bodySize: Int?, for transfer: Transfer) -> Bool {
         let options = unsafe OptionWriter(self.handle)
         unsafe options.set(CURLOPT_ERRORBUFFER, pointer: self.errorBuffer)
         options.set(CURLOPT_URL, request.url)
@@ -91,7 +91,7 @@ import NetPathSystem
         }
     }
 
-    private func makeFields(_ request: HTTPRequest) -> UnsafeMutablePointer<curl_slist>? {
+    private func makeFields(_ request: TransportRequest) -> UnsafeMutablePointer<curl_slist>? {
         for field in request.headers.fields {
             // A colon without a value removes the field.
             let line = field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)"

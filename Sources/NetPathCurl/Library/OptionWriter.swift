@@ -27,7 +27,7 @@ import NetPathHTTP
         self.note(unsafe netpath_set_pointer(self.handle, option, pointer))
     }
 
-    func set(methodAndBodyOf request: HTTPRequest, bodySize: Int?) {
+    func set(methodAndBodyOf request: TransportRequest, bodySize: Int?) {
         switch request.body {
         case .file:
             self.set(CURLOPT_UPLOAD, 1)

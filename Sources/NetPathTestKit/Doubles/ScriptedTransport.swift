@@ -10,7 +10,7 @@ public final class ScriptedTransport: HTTPTransport {
     /// What becomes of a request.
     public enum Answer: Sendable {
         /// The server answers.
-        case response(HTTPResponse)
+        case response(TransportResponse)
         /// There is no whole response.
         case failure(TransportError)
         /// Nothing, until ``ScriptedTransport/release(_:to:)``; cancelled meanwhile it has come as far as this.
@@ -22,8 +22,8 @@ public final class ScriptedTransport: HTTPTransport {
         ///   - status: The status.
         ///   - headers: The fields.
         /// - Returns: The answer.
-        public static func status(_ status: Int, _ headers: HTTPHeaders = [:]) -> Self {
-            .response(HTTPResponse(status: status, headers: headers))
+        public static func status(_ status: Int, _ headers: HeaderFields = [:]) -> Self {
+            .response(TransportResponse(status: status, headers: headers))
         }
 
         /// There is no whole response, for some reason.
@@ -37,7 +37,7 @@ public final class ScriptedTransport: HTTPTransport {
         }
     }
 
-    private typealias Receiver = @Sendable (Result<HTTPResponse, TransportError>) -> Void
+    private typealias Receiver = @Sendable (Result<TransportResponse, TransportError>) -> Void
 
     private struct Held: Sendable {
         var number: Int
@@ -50,7 +50,7 @@ public final class ScriptedTransport: HTTPTransport {
         var usual: Answer
         var answers: [Answer] = []
         var answersByURL: [String: [Answer]] = [:]
-        var requests: [HTTPRequest] = []
+        var requests: [TransportRequest] = []
         var held: [Held] = []
         var cancelled = 0
         var pathChanges = 0
@@ -106,7 +106,7 @@ public final class ScriptedTransport: HTTPTransport {
     // MARK: Records
 
     /// The requests that were begun, in order.
-    public var requests: [HTTPRequest] { self.state.value.requests }
+    public var requests: [TransportRequest] { self.state.value.requests }
 
     /// The addresses of those that are held, the oldest first.
     public var held: [String] { self.state.value.held.map(\.url) }
@@ -147,9 +147,9 @@ public final class ScriptedTransport: HTTPTransport {
     ///   - receive: Called before this returns, unless the request is held.
     /// - Returns: What cancels it.
     public func start(
-        _ request: HTTPRequest,
-        receive: @escaping @Sendable (Result<HTTPResponse, TransportError>) -> Void
-    ) -> any HTTPTask {
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (Result<TransportResponse, TransportError>) -> Void
+    ) -> any TransportTask {
         let (number, result) = self.state.update { state in
             state.requests.append(request)
             let number = state.requests.count
@@ -163,7 +163,7 @@ public final class ScriptedTransport: HTTPTransport {
         return Task(transport: self, number: number)
     }
 
-    private struct Task: HTTPTask {
+    private struct Task: TransportTask {
         let transport: ScriptedTransport
         let number: Int
 
@@ -180,7 +180,7 @@ public final class ScriptedTransport: HTTPTransport {
 }
 
 extension ScriptedTransport.Answer {
-    fileprivate var result: Result<HTTPResponse, TransportError>? {
+    fileprivate var result: Result<TransportResponse, TransportError>? {
         switch self {
         case .response(let response): .success(response)
         case .failure(let error): .failure(error)

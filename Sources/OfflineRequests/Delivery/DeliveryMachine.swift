@@ -100,7 +100,7 @@ struct DeliveryMachine: Sendable {
     mutating func finished(
         _ id: UUID,
         request: RetryableRequest,
-        result: Result<HTTPResponse, TransportError>,
+        result: Result<TransportResponse, TransportError>,
         at now: Moment
     ) -> Disposition {
         let (outcome, host) = self.responses.outcome(of: result, for: request, at: now.wall)

@@ -39,7 +39,7 @@ enum Outcome: Hashable, Sendable {
 extension ResponsePolicy {
     /// Says what an attempt came to.
     func outcome(
-        of result: Result<HTTPResponse, TransportError>,
+        of result: Result<TransportResponse, TransportError>,
         for request: RetryableRequest,
         at wall: Date
     ) -> (outcome: Outcome, host: Outcome.Host) {
@@ -57,7 +57,7 @@ extension ResponsePolicy {
     }
 
     /// Why an answer may come from somebody else than the server; nil when nothing tells of that.
-    private func suspicion(of response: HTTPResponse, to request: RetryableRequest) -> WaitingReason? {
+    private func suspicion(of response: TransportResponse, to request: RetryableRequest) -> WaitingReason? {
         let status = response.status
         if 200..<300 ~= status || request.expects.includes(status) {
             return request.expects.lack(in: response).map { .unexpectedAnswer($0) }
@@ -73,7 +73,7 @@ extension ResponsePolicy {
     }
 
     /// The wait a server asks for, at most a day.
-    static func retryAfter(of response: HTTPResponse, at wall: Date) -> Duration? {
+    static func retryAfter(of response: TransportResponse, at wall: Date) -> Duration? {
         response.headers["Retry-After"]
             .flatMap { RetryAfter.parse($0, now: .seconds(wall.timeIntervalSince1970)) }
             .map { min($0, Outcome.longestRetryAfter) }
@@ -123,7 +123,7 @@ extension ResponsePolicy {
     }
 }
 
-extension Result<HTTPResponse, TransportError> {
+extension Result<TransportResponse, TransportError> {
     /// The status, if there was one.
     var status: Int? {
         switch self {

@@ -12,7 +12,7 @@ public struct ResponsePolicy: Sendable {
     /// Asked first; nil means that the rules decide.
     ///
     /// It must not block, and is called on the thread of the queue.
-    public var decide: (@Sendable (HTTPResponse, RetryableRequest) -> Disposition?)?
+    public var decide: (@Sendable (TransportResponse, RetryableRequest) -> Disposition?)?
 
     /// 408, 425, 429, 500, 502, 503 and 504, and what a captive portal says in place of the server (511).
     public static let retryableByDefault: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 511]
@@ -21,7 +21,7 @@ public struct ResponsePolicy: Sendable {
     public init(
         retryable: Set<Int> = Self.retryableByDefault,
         holding: Set<Int> = [401, 407],
-        decide: (@Sendable (HTTPResponse, RetryableRequest) -> Disposition?)? = nil
+        decide: (@Sendable (TransportResponse, RetryableRequest) -> Disposition?)? = nil
     ) {
         self.retryable = retryable
         self.holding = holding

@@ -33,9 +33,9 @@ struct Flight {
         /// The hook before the attempt runs.
         case preparing
         /// The transport has it.
-        case sending(any HTTPTask)
+        case sending(any TransportTask)
         /// The handler of the response runs, and may until then.
-        case handling(HTTPResponse, Task<Void, Never>, by: MonotonicTime)
+        case handling(TransportResponse, Task<Void, Never>, by: MonotonicTime)
     }
 
     let candidate: Candidate
@@ -73,7 +73,7 @@ struct Landing {
     /// What went wrong, without secrets.
     let failure: String?
     /// The response, where it is to be kept: because somebody asked for it, or nobody has taken it.
-    let response: HTTPResponse?
+    let response: TransportResponse?
 
     /// Whether it may wait for others to be recorded with it.
     var mayWait: Bool { self.disposition == .succeeded && self.response == nil }
@@ -81,5 +81,5 @@ struct Landing {
 
 /// How an attempt failed that was made before the request was enqueued.
 struct FirstAttempt: Sendable {
-    let result: Result<HTTPResponse, TransportError>
+    let result: Result<TransportResponse, TransportError>
 }

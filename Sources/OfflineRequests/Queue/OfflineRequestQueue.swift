@@ -202,7 +202,7 @@ public final class OfflineRequestQueue: Sendable {
     ///   - headers: What takes the place of its headers of the same names, for example a new `Authorization`.
     /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or no more;
     ///   ``QueueError/invalidRequest(field:reason:)`` when the headers cannot be sent, or it is being sent already.
-    public func forceTriggerRetry(id: UUID, replacing headers: HTTPHeaders = [:]) async throws(QueueError) {
+    public func forceTriggerRetry(id: UUID, replacing headers: HeaderFields = [:]) async throws(QueueError) {
         try await self.core.perform { worker, store in try worker.force(id, replacing: headers, in: store) }
     }
 
@@ -233,7 +233,7 @@ public final class OfflineRequestQueue: Sendable {
     ///   - handler: Called on threads of the queue that all its functions share: it may suspend, and should not block.
     public func onResponse(
         for requestType: String,
-        _ handler: @escaping @Sendable (RetryableRequest, HTTPResponse) async throws -> Void
+        _ handler: @escaping @Sendable (RetryableRequest, TransportResponse) async throws -> Void
     ) {
         self.core.handlers.withLock { $0[requestType] = handler }
     }

@@ -11,7 +11,7 @@ import Synchronization
 
 /// What the faces of a queue, its thread and its tasks share; lives until the thread has ended.
 final class QueueCore: Sendable {
-    typealias Handler = @Sendable (RetryableRequest, HTTPResponse) async throws -> Void
+    typealias Handler = @Sendable (RetryableRequest, TransportResponse) async throws -> Void
 
     let file: String
     let settings: QueueSettings

@@ -25,9 +25,9 @@ enum QueueMessage: Sendable {
     /// Whether a host that requests ask for can be reached.
     case host(String, isReachable: Bool)
     /// The hook before an attempt is through.
-    case prepared(UUID, run: UInt64, Result<HTTPRequest, HookFailure>)
+    case prepared(UUID, run: UInt64, Result<TransportRequest, HookFailure>)
     /// An attempt has ended, and another request may have gone in its place.
-    case finished(UUID, run: UInt64, Result<HTTPResponse, TransportError>, next: Relay.Start?)
+    case finished(UUID, run: UInt64, Result<TransportResponse, TransportError>, next: Relay.Start?)
     /// The handler of a response is through.
     case handled(UUID, run: UInt64, HookFailure?)
     /// Nothing more is to begin, and it is over when what is under way has ended.

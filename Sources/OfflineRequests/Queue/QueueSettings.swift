@@ -9,7 +9,7 @@ public struct QueueSettings: Sendable {
     ///
     /// What it throws ends the attempt as one that did not leave this host. It runs on threads of the queue that all
     /// its functions share: it may suspend, and should not block.
-    public typealias Prepare = @Sendable (inout HTTPRequest, RetryableRequest) async throws -> Void
+    public typealias Prepare = @Sendable (inout TransportRequest, RetryableRequest) async throws -> Void
 
     /// How fast, how many and how long it tries.
     public var delivery: DeliverySettings

@@ -74,7 +74,7 @@ extension QueueWorker {
         return try includingDead ? count + self.requeueDead(in: store) : count
     }
 
-    func force(_ id: UUID, replacing headers: HTTPHeaders, in store: StoreTransaction) throws {
+    func force(_ id: UUID, replacing headers: HeaderFields, in store: StoreTransaction) throws {
         guard let request = try store.release(id, replacing: headers) else { throw QueueError.unknownID(id) }
         let host = Gate(request).host
         if self.role == .sender { self.machine.force(host: host) } else { store.force(host: host) }

@@ -53,7 +53,7 @@ extension QueueWorker {
     }
 
     /// Calls the handler of a response, or says that there is none.
-    func handle(_ response: HTTPResponse, of flight: Flight, at now: Moment) {
+    func handle(_ response: TransportResponse, of flight: Flight, at now: Moment) {
         let (id, run, request) = (flight.candidate.id, flight.run, flight.candidate.record.request)
         guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
             let isMissed = request.needsHandler && !request.requestType.isEmpty
@@ -85,7 +85,7 @@ extension QueueWorker {
     }
 
     /// It is delivered, and never sent again because nobody took the response.
-    private func land(_ flight: Flight, unhandled response: HTTPResponse, _ reason: String, at now: Moment) {
+    private func land(_ flight: Flight, unhandled response: TransportResponse, _ reason: String, at now: Moment) {
         let text = flight.candidate.record.request.redact("delivered, but \(reason)")
         self.land(flight, .dead(reason: text), at: now, status: response.status, failure: text, response: response)
     }

@@ -85,7 +85,7 @@ extension QueueWorker {
         }
     }
 
-    func prepared(_ id: UUID, run: UInt64, _ result: Result<HTTPRequest, HookFailure>, at now: Moment) {
+    func prepared(_ id: UUID, run: UInt64, _ result: Result<TransportRequest, HookFailure>, at now: Moment) {
         guard let flight = self.flights[id], flight.run == run else { return }
         switch result {
         case .success(let http):
@@ -100,7 +100,7 @@ extension QueueWorker {
 
     // MARK: Back
 
-    func finished(_ id: UUID, run: UInt64, _ result: Result<HTTPResponse, TransportError>, at now: Moment) {
+    func finished(_ id: UUID, run: UInt64, _ result: Result<TransportResponse, TransportError>, at now: Moment) {
         if self.flights[id]?.run != run { self.beginRelayed(run, at: now) }
         guard let flight = self.flights[id], flight.run == run else { return }
         let request = flight.request
@@ -119,7 +119,7 @@ extension QueueWorker {
         at now: Moment,
         status: Int? = nil,
         failure: String? = nil,
-        response: HTTPResponse? = nil
+        response: TransportResponse? = nil
     ) {
         let candidate = flight.candidate
         self.flights[candidate.id] = nil

@@ -17,14 +17,14 @@ final class Relay: Sendable {
         let run: UInt64
         /// The number of its gate.
         let gate: StoreGate.ID
-        let request: HTTPRequest
+        let request: TransportRequest
     }
 
     /// A request that went.
     struct Start: Sendable {
         let id: UUID
         let run: UInt64
-        let task: any HTTPTask
+        let task: any TransportTask
     }
 
     private let transport: any HTTPTransport
@@ -55,7 +55,7 @@ final class Relay: Sendable {
     }
 
     /// Begins to send a request.
-    func send(_ entry: Entry) -> any HTTPTask {
+    func send(_ entry: Entry) -> any TransportTask {
         self.transport.start(entry.request) { [self, id = entry.id, run = entry.run, gate = entry.gate] result in
             let next = self.next(after: result, through: gate).map { next in
                 Start(id: next.id, run: next.run, task: self.send(next))
@@ -66,7 +66,7 @@ final class Relay: Sendable {
         }
     }
 
-    private func next(after result: Result<HTTPResponse, TransportError>, through gate: StoreGate.ID) -> Entry? {
+    private func next(after result: Result<TransportResponse, TransportError>, through gate: StoreGate.ID) -> Entry? {
         guard case .success(let response) = result, 200..<300 ~= response.status else { return nil }
         return self.waiting.withLock { waiting in
             // What goes another way may be more urgent, and whether it may go is not known here.

@@ -11,10 +11,10 @@ public struct ExpectedAnswer: Hashable, Sendable, Codable {
     /// The statuses that mean success; empty for 200 to 299.
     public var statuses: Set<Int>
     /// The fields that must be there, with a value that begins with this one, or with any where this one is empty.
-    public var headers: HTTPHeaders
+    public var headers: HeaderFields
 
     /// Creates an expectation; without arguments, that the status tells of success.
-    public init(statuses: Set<Int> = [], headers: HTTPHeaders = [:]) {
+    public init(statuses: Set<Int> = [], headers: HeaderFields = [:]) {
         self.statuses = statuses
         self.headers = headers
     }
@@ -25,7 +25,7 @@ public struct ExpectedAnswer: Hashable, Sendable, Codable {
     }
 
     /// What an answer lacks whose status means success here or everywhere, without secrets; nil when it is as expected.
-    func lack(in response: HTTPResponse) -> String? {
+    func lack(in response: TransportResponse) -> String? {
         guard self.includes(response.status) else { return "the status \(response.status)" }
         let missing = self.headers.fields.first { expected in
             !response.headers.fields.contains { field in

@@ -25,7 +25,7 @@ public struct RequestRecord: Identifiable, Hashable, Sendable {
     /// Whether a server may have received it before.
     public var isRepeat: Bool
     /// What the server answered, where ``RetryableRequest/keepsResponse`` asks for it.
-    public var response: HTTPResponse?
+    public var response: TransportResponse?
 
     /// The id of the request.
     public var id: UUID { self.request.id }
@@ -41,7 +41,7 @@ public struct RequestRecord: Identifiable, Hashable, Sendable {
         sequence: Int64,
         attempts: Int = 0,
         isRepeat: Bool = false,
-        response: HTTPResponse? = nil
+        response: TransportResponse? = nil
     ) {
         self.request = request
         self.state = state

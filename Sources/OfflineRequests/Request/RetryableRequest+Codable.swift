@@ -74,7 +74,7 @@ extension RetryableRequest: Codable {
         )
         self.retryCount = try value(.retryCount, 0)
         if let seconds = try values.decodeIfPresent(Seconds.self, forKey: .timeouts) {
-            self.timeouts = HTTPRequest.Timeouts(
+            self.timeouts = TransportRequest.Timeouts(
                 connect: .seconds(seconds.connect),
                 total: seconds.total.map { .seconds($0) },
                 stall: .seconds(seconds.stall),
@@ -111,7 +111,7 @@ extension RetryableRequest: Codable {
         try encode(self.expects, unless: ExpectedAnswer(), .expects)
         try encode(self.needsHandler, unless: true, .needsHandler)
         try encode(self.keepsResponse, unless: false, .keepsResponse)
-        if self.timeouts != HTTPRequest.Timeouts() {
+        if self.timeouts != TransportRequest.Timeouts() {
             let seconds = Seconds(
                 connect: self.timeouts.connect / .seconds(1),
                 total: self.timeouts.total.map { $0 / .seconds(1) },

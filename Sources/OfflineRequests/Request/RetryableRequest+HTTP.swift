@@ -17,7 +17,7 @@ extension RetryableRequest {
     ///
     /// - Parameter bodyFile: The queue's own copy of the body, where it has one.
     /// - Returns: The request, with the idempotency key among its headers.
-    public func httpRequest(bodyFile: String? = nil) -> HTTPRequest {
+    public func httpRequest(bodyFile: String? = nil) -> TransportRequest {
         var headers = self.headers
         if let key = self.idempotencyKey {
             // A string of structured fields (RFC 9651, 3.3.3). Searching for texts would take longer than all the rest.
@@ -26,7 +26,7 @@ extension RetryableRequest {
                 key.utf8.contains(where: isSpecial)
                 ? "\"\(key.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\"" : "\"\(key)\""
         }
-        let body: HTTPRequest.Body =
+        let body: TransportRequest.Body =
             if let file = bodyFile ?? self.bodyFile {
                 .file(file)
             } else if let data = self.body {
@@ -34,7 +34,7 @@ extension RetryableRequest {
             } else {
                 .none
             }
-        return HTTPRequest(
+        return TransportRequest(
             method: self.method,
             url: self.endpoint,
             headers: headers,

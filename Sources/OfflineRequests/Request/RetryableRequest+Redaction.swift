@@ -52,9 +52,9 @@ enum Redaction {
     }
 }
 
-extension HTTPHeaders {
+extension HeaderFields {
     /// The fields without the values that must not be shown.
-    fileprivate func redacted(_ isSensitive: (String) -> Bool) -> HTTPHeaders {
+    fileprivate func redacted(_ isSensitive: (String) -> Bool) -> HeaderFields {
         var copy = self
         for index in copy.fields.indices where isSensitive(copy.fields[index].name) {
             copy.fields[index].value = Redaction.mark
@@ -73,7 +73,7 @@ extension RequestRecord {
         copy.request = self.request.redacted
         copy.lastError = self.lastError.map(self.request.redact)
         copy.response?.headers =
-            self.response?.headers.redacted { self.request.isSensitive(header: $0) } ?? HTTPHeaders()
+            self.response?.headers.redacted { self.request.isSensitive(header: $0) } ?? HeaderFields()
         return copy
     }
 }

@@ -60,7 +60,7 @@ extension RetryableRequest {
         "upgrade",
     ]
 
-    private static func validate(_ field: HTTPHeaders.Field) throws(QueueError) {
+    private static func validate(_ field: HeaderFields.Field) throws(QueueError) {
         // RFC 9110, 5.6.2.
         let isToken = field.name.utf8.allSatisfy { octet in
             switch octet {

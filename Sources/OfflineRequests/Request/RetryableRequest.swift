@@ -16,7 +16,7 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// The method, for example `POST`; methods are case-sensitive.
     public var method: String
     /// The fields besides those that are made: the idempotency key and what the transport needs.
-    public var headers: HTTPHeaders
+    public var headers: HeaderFields
     /// What is sent; nil for nothing or for ``bodyFile``.
     public var body: Data?
     /// The path of a file whose content is sent instead; it is copied when the request is enqueued.
@@ -49,7 +49,7 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// as `Authorization` and `Cookie`, they never are.
     public var sensitiveHeaders: [String]
     /// How long each part of an attempt may take.
-    public var timeouts: HTTPRequest.Timeouts
+    public var timeouts: TransportRequest.Timeouts
     /// What an answer must be like for the request to count as delivered.
     public var expects: ExpectedAnswer
     /// Whether a response must reach the handler of ``requestType``, and is kept until there is one; of no meaning without
@@ -64,7 +64,7 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         id: UUID = UUID(),
         endpoint: String,
         method: String = "GET",
-        headers: HTTPHeaders = [:],
+        headers: HeaderFields = [:],
         body: Data? = nil,
         bodyFile: String? = nil,
         timestamp: Date = Date(),
@@ -79,7 +79,7 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         uniqueKey: String? = nil,
         ifExists: UniquePolicy = .keep,
         sensitiveHeaders: [String] = [],
-        timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(),
+        timeouts: TransportRequest.Timeouts = TransportRequest.Timeouts(),
         expects: ExpectedAnswer = ExpectedAnswer(),
         needsHandler: Bool = true,
         keepsResponse: Bool = false

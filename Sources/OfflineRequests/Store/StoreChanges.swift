@@ -21,13 +21,13 @@ struct Insertion: Hashable, Sendable {
 /// How an attempt ended, as the store sees it.
 enum StoreOutcome: Hashable, Sendable {
     /// It is done; the response is kept where there is one here.
-    case delivered(HTTPResponse? = nil)
+    case delivered(TransportResponse? = nil)
     /// It is tried again: after a while, or with nil as soon as may be.
     case later(after: Duration?, countsAttempt: Bool)
     /// It was answered, and the response is to be handled as soon as may be; it is not sent again.
-    case answered(HTTPResponse)
+    case answered(TransportResponse)
     /// It was answered, and nobody has handled the response: it is given up, and its lane goes on.
-    case unhandled(HTTPResponse)
+    case unhandled(TransportResponse)
     /// It waits for somebody.
     case held(WaitingReason)
     /// It is given up.

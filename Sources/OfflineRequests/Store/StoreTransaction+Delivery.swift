@@ -135,7 +135,7 @@ extension StoreTransaction {
         as state: RequestState,
         status: Int?,
         error: String?,
-        _ response: HTTPResponse? = nil
+        _ response: TransportResponse? = nil
     ) throws {
         let octets = try response.map { try self.octets(of: $0, for: row) }
         // What was given up stays until somebody has looked at it.
@@ -159,12 +159,12 @@ extension StoreTransaction {
     /// A response as it is kept, and by how much that lets the row of its request grow.
     ///
     /// Where it has no room, its body is left out: that it was answered must be known whatever happens.
-    private func octets(of response: HTTPResponse, for row: StoredRow) throws -> (data: Data, growth: Int) {
+    private func octets(of response: TransportResponse, for row: StoredRow) throws -> (data: Data, growth: Int) {
         let present = try self.number("SELECT length(response) FROM request WHERE sequence = ?", [row.sequence]) ?? 0
         let data = RequestWriter.encode(response)
         let growth = data.count - Int(present)
         guard self.counts.bytes + growth > self.limits.maxBytes, !response.body.isEmpty else { return (data, growth) }
-        return try self.octets(of: HTTPResponse(status: response.status, headers: response.headers), for: row)
+        return try self.octets(of: TransportResponse(status: response.status, headers: response.headers), for: row)
     }
 
     private func hold(_ row: StoredRow, _ reason: WaitingReason, status: Int?, error: String?) throws {

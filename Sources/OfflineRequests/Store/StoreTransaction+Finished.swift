@@ -31,7 +31,7 @@ extension StoreTransaction {
     ///   - headers: What takes the place of its headers of the same names.
     /// - Returns: The request; nil when it is not there.
     /// - Throws: ``QueueError``, before anything is changed, when the headers cannot be sent; what the database says.
-    func release(_ id: UUID, replacing headers: HTTPHeaders = HTTPHeaders()) throws -> RetryableRequest? {
+    func release(_ id: UUID, replacing headers: HeaderFields = HeaderFields()) throws -> RetryableRequest? {
         let changed = try self.request(id, replacing: headers)
         if let row = try self.row(id), row.state == .backoff {
             try self.execute("UPDATE request SET state = 0, due = NULL WHERE sequence = ?", [row.sequence])
@@ -44,7 +44,7 @@ extension StoreTransaction {
     }
 
     /// A request with other headers; nil when there are none to replace.
-    private func request(_ id: UUID, replacing headers: HTTPHeaders) throws -> RetryableRequest? {
+    private func request(_ id: UUID, replacing headers: HeaderFields) throws -> RetryableRequest? {
         guard !headers.fields.isEmpty, let record = try self.attempt({ try self.records.record(id) }) else {
             return nil
         }

@@ -79,7 +79,7 @@ struct DeliveryWalkTests {
         mutating func finish() {
             guard !self.running.isEmpty else { return }
             let (request, _) = self.running.remove(at: self.random(0..<self.running.count))
-            let results: [Result<HTTPResponse, TransportError>] = [
+            let results: [Result<TransportResponse, TransportError>] = [
                 .status(200), .status(404), .status(503), .status(429, ["Retry-After": "7"]), .notSent, .lost,
                 .error(.cancelled, .notSent), .error(.timedOut, .answered(status: 200)),
             ]

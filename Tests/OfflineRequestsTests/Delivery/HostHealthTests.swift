@@ -13,7 +13,7 @@ struct HostHealthTests {
     /// Sends one after the other, each as soon as it may go; says how long that took.
     private func endure(
         _ count: Int,
-        _ result: Result<HTTPResponse, TransportError>,
+        _ result: Result<TransportResponse, TransportError>,
         _ lab: inout MachineLab
     ) throws -> Duration {
         let start = lab.now.monotonic

@@ -50,7 +50,7 @@ struct MachineLab {
     /// Sends a request and ends it at once, whether it might go or not.
     mutating func attempt(
         _ request: RetryableRequest,
-        _ result: Result<HTTPResponse, TransportError>
+        _ result: Result<TransportResponse, TransportError>
     ) -> Disposition {
         self.machine.started(request.id, gate: Gate(request))
         return self.finish(request, result)
@@ -58,7 +58,7 @@ struct MachineLab {
 
     mutating func finish(
         _ request: RetryableRequest,
-        _ result: Result<HTTPResponse, TransportError>
+        _ result: Result<TransportResponse, TransportError>
     ) -> Disposition {
         self.machine.finished(request.id, request: request, result: result, at: self.now)
     }
@@ -72,9 +72,9 @@ struct MachineLab {
     }
 }
 
-extension Result<HTTPResponse, TransportError> {
-    static func status(_ status: Int, _ headers: HTTPHeaders = [:]) -> Self {
-        .success(HTTPResponse(status: status, headers: headers))
+extension Result<TransportResponse, TransportError> {
+    static func status(_ status: Int, _ headers: HeaderFields = [:]) -> Self {
+        .success(TransportResponse(status: status, headers: headers))
     }
 
     static func error(_ reason: TransportError.Reason, _ progress: TransportError.Progress) -> Self {

@@ -11,7 +11,7 @@ import Testing
 /// What becomes of a request after one attempt.
 struct OutcomeTests {
     private func end(
-        of result: Result<HTTPResponse, TransportError>,
+        of result: Result<TransportResponse, TransportError>,
         _ request: RetryableRequest = post(),
         responses: ResponsePolicy = ResponsePolicy()
     ) -> Disposition {
@@ -162,7 +162,7 @@ struct OutcomeTests {
 
     // MARK: Answers of somebody else
 
-    private static let elsewhere = Result<HTTPResponse, TransportError>.status(
+    private static let elsewhere = Result<TransportResponse, TransportError>.status(
         302,
         ["Location": "http://portal.example/login?to=http%3A%2F%2Fe.net%2F"]
     )
@@ -208,7 +208,7 @@ struct OutcomeTests {
         lab.machine.path(PathFacts(isSatisfied: true, internet: .reachable), at: lab.now)
         var request = post()
         request.expects = ExpectedAnswer(statuses: [201, 404], headers: ["Content-Type": "application/json", "X": ""])
-        let fields: HTTPHeaders = ["content-type": "Application/JSON; charset=utf-8", "x": "1"]
+        let fields: HeaderFields = ["content-type": "Application/JSON; charset=utf-8", "x": "1"]
         #expect(lab.attempt(request, .status(201, fields)) == .succeeded)
         #expect(lab.attempt(request, .status(404, fields)) == .succeeded)
         for (status, fields) in [(200, fields), (201, ["Content-Type": "text/html", "X": "1"]), (404, [:])] {

@@ -153,7 +153,7 @@ struct QueueBatchTests {
         let mailbox = Mailbox<QueueMessage>(doorbell: doorbell)
         let relay = Relay(transport: transport, mailbox: mailbox)
         func entry(_ run: UInt64, gate: Int64) -> Relay.Entry {
-            let request = HTTPRequest(url: "http://192.0.2.80/\(run)")
+            let request = TransportRequest(url: "http://192.0.2.80/\(run)")
             return Relay.Entry(id: UUID(), run: run, gate: gate, request: request)
         }
         _ = relay.send(entry(1, gate: 1))

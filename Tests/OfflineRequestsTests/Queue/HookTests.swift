@@ -13,7 +13,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct HookTests {
     @Test func theHandlerIsCalledBeforeSuccessIsRecorded() async throws {
-        let lab = try QueueLab(.response(HTTPResponse(status: 201, body: Array("answer".utf8))))
+        let lab = try QueueLab(.response(TransportResponse(status: 201, body: Array("answer".utf8))))
         let queue = try lab.open()
         let seen = AwaitableState<[(request: RetryableRequest, body: [UInt8], state: RequestState?)]>([])
         queue.onResponse(for: "order") { [weak queue] request, response in
@@ -33,7 +33,7 @@ struct HookTests {
 
     @Test func whatWasDeliveredIsNotSentAgainWhenItsHandlerThrows() async throws {
         struct Failure: Error {}
-        let lab = try QueueLab(.response(HTTPResponse(status: 201, body: Array("answer".utf8))))
+        let lab = try QueueLab(.response(TransportResponse(status: 201, body: Array("answer".utf8))))
         let queue = try lab.open()
         let calls = AwaitableState(0)
         queue.onResponse(for: "order") { _, response in
@@ -66,7 +66,7 @@ struct HookTests {
     }
 
     @Test func whatWasDeliveredIsKeptForAHandlerThatIsNotThere() async throws {
-        let lab = try QueueLab(.response(HTTPResponse(status: 200, body: Array("answer".utf8))))
+        let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array("answer".utf8))))
         let queue = try lab.open()
         var request = lab.request()
         request.requestType = "order"
@@ -99,7 +99,7 @@ struct HookTests {
     }
 
     @Test func aHandlerThatDoesNotReturnHoldsUpNothing() async throws {
-        let lab = try QueueLab(.response(HTTPResponse(status: 200, body: Array("answer".utf8))))
+        let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array("answer".utf8))))
         var settings = QueueSettings(delivery: QueueLab.quick)
         settings.handlerTimeLimit = .milliseconds(200)
         let queue = try lab.open(settings)
@@ -125,7 +125,7 @@ struct HookTests {
     }
 
     @Test func aResponseWhoseHandlerIsCutOffIsHandledAfterARestart() async throws {
-        let lab = try QueueLab(.response(HTTPResponse(status: 200, body: Array("answer".utf8))))
+        let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array("answer".utf8))))
         let queue = try lab.open()
         let begun = AwaitableState(false)
         queue.onResponse(for: "order") { _, _ in

@@ -66,7 +66,7 @@ struct RedactionTests {
 
     @Test func responsesLoseWhatIsNotKnownToBeHarmless() {
         var record = RequestRecord(request: Self.request, state: .succeeded, sequence: 1)
-        record.response = HTTPResponse(
+        record.response = TransportResponse(
             status: 200,
             headers: ["Content-Type": "text/plain", "Set-Cookie": "sid=c00kieval", "X-Auth-Token": "acmevalue"],
             body: []

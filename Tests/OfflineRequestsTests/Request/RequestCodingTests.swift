@@ -27,7 +27,7 @@ struct RequestCodingTests {
             uniqueKey: "u",
             ifExists: .latestOnly,
             sensitiveHeaders: ["X-Twice"],
-            timeouts: HTTPRequest.Timeouts(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4)),
+            timeouts: TransportRequest.Timeouts(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4)),
             keepsResponse: true
         )
         request.retryCount = 2

@@ -42,7 +42,7 @@ struct RequestValueTests {
         #expect(request.httpRequest().body == .bytes([1, 2]))
         #expect(request.httpRequest(bodyFile: "/q/1").body == .file("/q/1"))
         request.body = nil
-        #expect(request.httpRequest().body == HTTPRequest.Body.none)
+        #expect(request.httpRequest().body == TransportRequest.Body.none)
         request.bodyFile = "/tmp/a"
         #expect(request.httpRequest().body == .file("/tmp/a"))
     }

@@ -103,7 +103,7 @@ struct ValidationTests {
         ("Transfer-Encoding", "chunked"), ("Connection", "close"), ("Upgrade", "h2c"), ("TE", "trailers"),
     ])
     func aBadHeaderIsRefused(_ name: String, _ value: String) throws {
-        let headers = HTTPHeaders([HTTPHeaders.Field(name: name, value: value)])
+        let headers = HeaderFields([HeaderFields.Field(name: name, value: value)])
         let request = RetryableRequest(endpoint: "http://e.net/", headers: headers)
         #expect(try #require(self.refusedField(request)).hasPrefix("header"))
     }
@@ -120,7 +120,7 @@ struct ValidationTests {
 
     @Test(arguments: [("Host", "other.net"), ("X", ""), ("X", "a\tb"), ("X", "grün"), ("Expect", "")])
     func aGoodHeaderIsTaken(_ name: String, _ value: String) {
-        let headers = HTTPHeaders([HTTPHeaders.Field(name: name, value: value)])
+        let headers = HeaderFields([HeaderFields.Field(name: name, value: value)])
         #expect(self.refusal(RetryableRequest(endpoint: "http://e.net/", headers: headers)) == nil)
     }
 
@@ -145,7 +145,7 @@ struct ValidationTests {
     }
 
     @Test func twoKeysAreRefused() {
-        let headers: HTTPHeaders = ["idempotency-key": "\"a\""]
+        let headers: HeaderFields = ["idempotency-key": "\"a\""]
         let both = RetryableRequest(endpoint: "http://e.net/", headers: headers, idempotencyKey: .value("b"))
         #expect(self.refusedField(both) == "idempotency key")
         #expect(self.refusal(RetryableRequest(endpoint: "http://e.net/", headers: headers)) == nil)
@@ -167,8 +167,8 @@ struct ValidationTests {
         #expect(self.refusedField(RetryableRequest(endpoint: url, timestamp: never)) == "timestamp")
         #expect(self.refusedField(RetryableRequest(endpoint: url, expiresAt: never)) == "expiry")
         for timeouts in [
-            HTTPRequest.Timeouts(connect: .zero), HTTPRequest.Timeouts(total: .seconds(-1)),
-            HTTPRequest.Timeouts(stall: .zero),
+            TransportRequest.Timeouts(connect: .zero), TransportRequest.Timeouts(total: .seconds(-1)),
+            TransportRequest.Timeouts(stall: .zero),
         ] {
             #expect(
                 self.refusedField(RetryableRequest(endpoint: url, timeouts: timeouts))?.hasSuffix("timeout") == true

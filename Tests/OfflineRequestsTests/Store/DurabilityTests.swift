@@ -12,7 +12,7 @@ import Testing
     @Test func everyFieldSurvivesReopening() throws {
         let bench = try StoreBench()
         let request = sample(1) { request in
-            request.headers.fields.append(HTTPHeaders.Field(name: "X-Again", value: "ü"))
+            request.headers.fields.append(HeaderFields.Field(name: "X-Again", value: "ü"))
             request.maxRetries = 1_000_000
             request.priority = .high
             request.expiresAt = Date(timeIntervalSince1970: 1_760_000_000.25)
@@ -22,7 +22,7 @@ import Testing
             request.uniqueKey = "key"
             request.ifExists = .latestOnly
             request.sensitiveHeaders = ["X-Pin"]
-            request.timeouts = HTTPRequest.Timeouts(
+            request.timeouts = TransportRequest.Timeouts(
                 connect: .milliseconds(1500),
                 total: .seconds(9),
                 stall: .milliseconds(1)

@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func responsesAreKeptUntilTheyAreTaken() throws {
-        let response = HTTPResponse(status: 201, headers: ["Location": "/1"], body: [0, 255, 1])
+        let response = TransportResponse(status: 201, headers: ["Location": "/1"], body: [0, 255, 1])
         let id = try self.store.insert(sample { $0.keepsResponse = true }).id
         try self.store.run(id, .delivered(response))
         let record = try #require(try self.store.record(id))
@@ -119,7 +119,7 @@ import Testing
             let id = try self.store.insert(sample(number) { $0.keepsResponse = true }).id
             // Offline for longer than responses are kept.
             self.bench.pass(.seconds(100_000))
-            try self.store.run(id, .delivered(HTTPResponse(status: 200)))
+            try self.store.run(id, .delivered(TransportResponse(status: 200)))
             return id
         }
         let dead = try self.store.insert(sample(0)).id

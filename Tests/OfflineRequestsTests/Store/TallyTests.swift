@@ -120,9 +120,10 @@ private struct Walk {
     private mutating func finish() throws -> String {
         guard let id = self.pick(.running) else { return "nothing running" }
         let outcomes: [StoreOutcome] = [
-            .delivered(), .delivered(HTTPResponse(status: 200)), .later(after: nil, countsAttempt: false),
+            .delivered(), .delivered(TransportResponse(status: 200)), .later(after: nil, countsAttempt: false),
             .later(after: .seconds(7), countsAttempt: true), .held(.unauthorized), .dead,
-            .answered(HTTPResponse(status: 200, body: [1, 2, 3])), .unhandled(HTTPResponse(status: 201, body: [1])),
+            .answered(TransportResponse(status: 200, body: [1, 2, 3])),
+            .unhandled(TransportResponse(status: 201, body: [1])),
         ]
         let outcome = outcomes.randomElement(using: &self.random) ?? .dead
         #expect(try self.change { try $0.finish(id, outcome, status: 200) } != nil)

@@ -74,11 +74,11 @@ struct RequestReader {
         request.expects.headers = try self.headers()
     }
 
-    static func response(_ octets: Data) throws(Damage) -> HTTPResponse {
+    static func response(_ octets: Data) throws(Damage) -> TransportResponse {
         var reader = try RequestReader(octets)
         let status = try reader.number()
         let headers = try reader.headers()
-        return HTTPResponse(status: status, headers: headers, body: [UInt8](octets[reader.index...]))
+        return TransportResponse(status: status, headers: headers, body: [UInt8](octets[reader.index...]))
     }
 
     /// Reads what tells a gate from others of its host.
@@ -90,11 +90,11 @@ struct RequestReader {
         return Gate(host: host, requires: requires, isPlain: isPlain)
     }
 
-    private mutating func headers() throws(Damage) -> HTTPHeaders {
-        var headers = HTTPHeaders()
+    private mutating func headers() throws(Damage) -> HeaderFields {
+        var headers = HeaderFields()
         for _ in 0..<(try self.count()) {
             let name = try self.text()
-            headers.fields.append(HTTPHeaders.Field(name: name, value: try self.text()))
+            headers.fields.append(HeaderFields.Field(name: name, value: try self.text()))
         }
         return headers
     }

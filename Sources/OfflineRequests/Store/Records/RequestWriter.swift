@@ -65,7 +65,7 @@ struct RequestWriter {
         return Data(writer.octets)
     }
 
-    static func encode(_ response: HTTPResponse) -> Data {
+    static func encode(_ response: TransportResponse) -> Data {
         var writer = RequestWriter(reserving: 512 + response.body.count)
         writer.write(response.status)
         writer.write(response.headers)
@@ -73,7 +73,7 @@ struct RequestWriter {
         return Data(writer.octets)
     }
 
-    private mutating func write(_ headers: HTTPHeaders) {
+    private mutating func write(_ headers: HeaderFields) {
         self.write(headers.fields.count)
         for field in headers.fields {
             self.write(field.name)

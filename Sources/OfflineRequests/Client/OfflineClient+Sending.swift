@@ -6,9 +6,9 @@ import Foundation
 import NetPath
 import NetPathHTTP
 
-extension APIClient {
+extension OfflineClient {
     /// Sends a request, or keeps it.
-    func response(to request: RetryableRequest) async throws(APIError) -> HTTPResponse {
+    func response(to request: RetryableRequest) async throws(OfflineClientError) -> TransportResponse {
         do {
             try request.validate(maxBodyBytes: self.queue.settings.limits.maxBodyBytes)
         } catch .invalidRequest(let field, let reason) {
@@ -21,7 +21,7 @@ extension APIClient {
         if let prepare = self.queue.settings.prepare {
             do { try await prepare(&http, request) } catch { throw await self.keep(request) }
         }
-        let result: Result<HTTPResponse, TransportError>
+        let result: Result<TransportResponse, TransportError>
         do {
             result = .success(try await self.send(http))
         } catch {
@@ -37,9 +37,9 @@ extension APIClient {
     }
 
     /// Sends, and gives up when the connection is lost: what the network has forgotten would be waited for in vain.
-    private func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    private func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let transport = self.queue.core.transport
-        let sending = Task { () async -> Result<HTTPResponse, TransportError> in
+        let sending = Task { () async -> Result<TransportResponse, TransportError> in
             do throws(TransportError) { return .success(try await transport.send(request)) } catch {
                 return .failure(error)
             }
@@ -57,15 +57,16 @@ extension APIClient {
     }
 
     private enum Meaning {
-        case answer(HTTPResponse)
+        case answer(TransportResponse)
         case later
-        case failed(APIError)
+        case failed(OfflineClientError)
     }
 
     /// What an attempt means, by the rules that the queue has too.
-    private func meaning(of result: Result<HTTPResponse, TransportError>, for request: RetryableRequest) -> Meaning {
+    private func meaning(of result: Result<TransportResponse, TransportError>, for request: RetryableRequest) -> Meaning
+    {
         let policy = self.queue.settings.responses
-        let failure: APIError =
+        let failure: OfflineClientError =
             switch result {
             case .success(let response): .status(response.status, body: response.body)
             case .failure(let error): .notRetryable(error)
@@ -102,7 +103,7 @@ extension APIClient {
     /// Keeps a request.
     ///
     /// - Returns: What to throw.
-    private func keep(_ request: RetryableRequest, after failure: FirstAttempt? = nil) async -> APIError {
+    private func keep(_ request: RetryableRequest, after failure: FirstAttempt? = nil) async -> OfflineClientError {
         do {
             return .queuedForRetry(try await self.queue.core.enqueue(request, after: failure))
         } catch .invalidRequest(let field, let reason) {

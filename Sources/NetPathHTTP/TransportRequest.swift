@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// A request as a transport sends it.
-public struct HTTPRequest: Hashable, Sendable {
+public struct TransportRequest: Hashable, Sendable {
     /// What is sent after the head.
     public enum Body: Hashable, Sendable {
         /// Nothing.
@@ -43,7 +43,7 @@ public struct HTTPRequest: Hashable, Sendable {
     /// The whole address, with the scheme `http` or `https`.
     public var url: String
     /// The fields besides those the transport makes itself.
-    public var headers: HTTPHeaders
+    public var headers: HeaderFields
     /// What is sent.
     public var body: Body
     /// How long each part may take.
@@ -59,7 +59,7 @@ public struct HTTPRequest: Hashable, Sendable {
     public init(
         method: String = "GET",
         url: String,
-        headers: HTTPHeaders = [:],
+        headers: HeaderFields = [:],
         body: Body = .none,
         timeouts: Timeouts = Timeouts(),
         interface: String? = nil,

@@ -2,16 +2,16 @@
 // Copyright the netpath authors
 
 /// What a server answered.
-public struct HTTPResponse: Hashable, Sendable, Codable {
+public struct TransportResponse: Hashable, Sendable, Codable {
     /// The status (RFC 9110, 15).
     public var status: Int
     /// The fields.
-    public var headers: HTTPHeaders
+    public var headers: HeaderFields
     /// The body; empty when it was written to a file.
     public var body: [UInt8]
 
     /// Creates a response.
-    public init(status: Int, headers: HTTPHeaders = [:], body: [UInt8] = []) {
+    public init(status: Int, headers: HeaderFields = [:], body: [UInt8] = []) {
         self.status = status
         self.headers = headers
         self.body = body

@@ -7,16 +7,16 @@ public import NetPathHTTP
 /// A client of one server that answers while there is a path, and keeps requests for later while there is none.
 ///
 /// Online a request goes out at once. Offline, or when it fails in a way that another attempt may mend, it is kept in
-/// the queue, with the idempotency key that was already sent, and ``APIError/queuedForRetry(_:)`` is thrown. The
+/// the queue, with the idempotency key that was already sent, and ``OfflineClientError/queuedForRetry(_:)`` is thrown. The
 /// response then comes to the handler of its type, ``OfflineRequestQueue/onResponse(for:_:)``, also after a restart.
 /// The client does not start the queue.
-public struct APIClient: Sendable {
+public struct OfflineClient: Sendable {
     /// What the addresses of requests are relative to.
     public let baseURL: String
     /// Where requests wait.
     public let queue: OfflineRequestQueue
     /// Sent with every request that does not have fields of those names.
-    public var headers: HTTPHeaders
+    public var headers: HeaderFields
 
     /// Creates a client.
     ///
@@ -24,7 +24,7 @@ public struct APIClient: Sendable {
     ///   - baseURL: The beginning of every address, for example `https://api.example.net/v1`.
     ///   - queue: Where requests wait; it also says what is sent through, and whether there is a path.
     ///   - headers: Sent with every request that does not have fields of those names.
-    public init(baseURL: String, queue: OfflineRequestQueue, headers: HTTPHeaders = [:]) {
+    public init(baseURL: String, queue: OfflineRequestQueue, headers: HeaderFields = [:]) {
         self.baseURL = baseURL
         self.queue = queue
         self.headers = headers
@@ -38,17 +38,17 @@ public struct APIClient: Sendable {
     ///   - headers: The fields of the request.
     ///   - body: What is sent.
     ///   - requestType: Whose handler gets the response if the request is kept.
-    ///   - type: What the answer is decoded as, from JSON; `HTTPResponse` and `Data` are taken as they come.
+    ///   - type: What the answer is decoded as, from JSON; `TransportResponse` and `Data` are taken as they come.
     /// - Returns: The answer.
-    /// - Throws: ``APIError``; ``APIError/queuedForRetry(_:)`` when it will be sent by itself.
+    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(
         endpoint: String,
         method: String = "GET",
-        headers: HTTPHeaders = [:],
+        headers: HeaderFields = [:],
         body: Data? = nil,
         requestType: String = "",
         as type: Answer.Type = Answer.self
-    ) async throws(APIError) -> Answer {
+    ) async throws(OfflineClientError) -> Answer {
         let request = RetryableRequest(
             endpoint: self.address(of: endpoint),
             method: method,
@@ -67,17 +67,17 @@ public struct APIClient: Sendable {
     ///   - headers: The fields of the request; `Content-Type` need not be among them.
     ///   - json: What is encoded and sent.
     ///   - requestType: Whose handler gets the response if the request is kept.
-    ///   - type: What the answer is decoded as, from JSON; `HTTPResponse` and `Data` are taken as they come.
+    ///   - type: What the answer is decoded as, from JSON; `TransportResponse` and `Data` are taken as they come.
     /// - Returns: The answer.
-    /// - Throws: ``APIError``; ``APIError/queuedForRetry(_:)`` when it will be sent by itself.
+    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(
         endpoint: String,
         method: String = "POST",
-        headers: HTTPHeaders = [:],
+        headers: HeaderFields = [:],
         json: some Encodable,
         requestType: String = "",
         as type: Answer.Type = Answer.self
-    ) async throws(APIError) -> Answer {
+    ) async throws(OfflineClientError) -> Answer {
         var headers = headers
         if headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
         let body: Data
@@ -100,13 +100,13 @@ public struct APIClient: Sendable {
     ///
     /// - Parameters:
     ///   - request: The request; its address and headers are taken as they are.
-    ///   - type: What the answer is decoded as, from JSON; `HTTPResponse` and `Data` are taken as they come.
+    ///   - type: What the answer is decoded as, from JSON; `TransportResponse` and `Data` are taken as they come.
     /// - Returns: The answer.
-    /// - Throws: ``APIError``; ``APIError/queuedForRetry(_:)`` when it will be sent by itself.
+    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(
         _ request: RetryableRequest,
         as type: Answer.Type = Answer.self
-    ) async throws(APIError) -> Answer {
+    ) async throws(OfflineClientError) -> Answer {
         let response = try await self.response(to: request)
         if let response = response as? Answer { return response }
         if let data = Data(response.body) as? Answer { return data }
@@ -123,7 +123,7 @@ public struct APIClient: Sendable {
         return endpoint.hasPrefix("/") || endpoint.hasPrefix("?") ? base + endpoint : "\(base)/\(endpoint)"
     }
 
-    private func complete(_ headers: HTTPHeaders) -> HTTPHeaders {
+    private func complete(_ headers: HeaderFields) -> HeaderFields {
         var complete = headers
         for field in self.headers.fields where headers[field.name] == nil { complete.fields.append(field) }
         return complete

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// The fields of a request or a response, in order; names compare without regard to case (RFC 9110, 5.1).
-public struct HTTPHeaders: Hashable, Sendable, Codable, ExpressibleByDictionaryLiteral {
+public struct HeaderFields: Hashable, Sendable, Codable, ExpressibleByDictionaryLiteral {
     /// A field.
     public struct Field: Hashable, Sendable, Codable {
         /// The name, as it was given.

@@ -12,17 +12,17 @@ import Testing
 
 /// What a caller of the client gets, now or later.
 @Suite(.timeLimit(.minutes(5)))
-struct APIClientTests {
+struct OfflineClientTests {
     private struct Order: Codable, Hashable {
         var number: Int
     }
 
     private static let answer = ScriptedTransport.Answer.response(
-        HTTPResponse(status: 200, body: Array(#"{"number":7}"#.utf8))
+        TransportResponse(status: 200, body: Array(#"{"number":7}"#.utf8))
     )
 
-    private static func client(of queue: OfflineRequestQueue) -> APIClient {
-        APIClient(baseURL: "http://192.0.2.80/v1/", queue: queue, headers: ["Accept": "application/json"])
+    private static func client(of queue: OfflineRequestQueue) -> OfflineClient {
+        OfflineClient(baseURL: "http://192.0.2.80/v1/", queue: queue, headers: ["Accept": "application/json"])
     }
 
     @Test func onlineItAnswers() async throws {
@@ -32,7 +32,7 @@ struct APIClientTests {
         #expect(try await client.fetchWithOfflineSupport(endpoint: "/orders/7", as: Order.self) == Order(number: 7))
         let posted: Order = try await client.fetchWithOfflineSupport(endpoint: "orders", json: Order(number: 8))
         #expect(posted.number == 7)
-        let raw: HTTPResponse = try await client.fetchWithOfflineSupport(endpoint: "http://192.0.2.81/whole")
+        let raw: TransportResponse = try await client.fetchWithOfflineSupport(endpoint: "http://192.0.2.81/whole")
         #expect(raw.status == 200)
         let data: Data = try await client.fetchWithOfflineSupport(endpoint: "?q=1")
         #expect(data.count == 12)
@@ -58,7 +58,7 @@ struct APIClientTests {
             answers.update { $0.append(order) }
         }
         queue.start()
-        let error = await #expect(throws: APIError.self) {
+        let error = await #expect(throws: OfflineClientError.self) {
             let _: Order = try await Self.client(of: queue)
                 .fetchWithOfflineSupport(endpoint: "orders", json: Order(number: 8), requestType: "order")
         }
@@ -82,7 +82,7 @@ struct APIClientTests {
             _ = try await answer
             Issue.record("an answer came over no network")
         } catch {
-            guard case .queuedForRetry(let id) = error as? APIError else {
+            guard case .queuedForRetry(let id) = error as? OfflineClientError else {
                 Issue.record("\(error)")
                 return
             }
@@ -114,7 +114,7 @@ struct APIClientTests {
             sending.cancel()
         }
         defer { patience.cancel() }
-        let error = await #expect(throws: APIError.self) { try await sending.value }
+        let error = await #expect(throws: OfflineClientError.self) { try await sending.value }
         guard case .queuedForRetry = error else {
             Issue.record("\(error as Any)")
             return
@@ -129,7 +129,7 @@ struct APIClientTests {
         let lab = try QueueLab(Self.answer)
         lab.transport.answer(answer)
         let queue = try lab.started()
-        let error = await #expect(throws: APIError.self) {
+        let error = await #expect(throws: OfflineClientError.self) {
             let _: Order = try await Self.client(of: queue).fetchWithOfflineSupport(endpoint: "a", method: "POST")
         }
         guard case .queuedForRetry(let id) = error else {
@@ -146,13 +146,13 @@ struct APIClientTests {
         let queue = try lab.started()
         let client = Self.client(of: queue)
         lab.transport.answer(
-            .response(HTTPResponse(status: 404, body: [1])),
+            .response(TransportResponse(status: 404, body: [1])),
             .status(401),
             .failure(.tls, .answered(status: 400)),
             .status(200)
         )
-        func error() async -> APIError? {
-            await #expect(throws: APIError.self) {
+        func error() async -> OfflineClientError? {
+            await #expect(throws: OfflineClientError.self) {
                 let _: Order = try await client.fetchWithOfflineSupport(endpoint: "a")
             }
         }
@@ -166,7 +166,7 @@ struct APIClientTests {
             Issue.record("the fourth")
             return
         }
-        let invalid = await #expect(throws: APIError.self) {
+        let invalid = await #expect(throws: OfflineClientError.self) {
             let _: Order = try await client.fetchWithOfflineSupport(endpoint: "a", headers: ["X": "a\r\nb"])
         }
         guard case .invalidRequest = invalid else {
@@ -184,7 +184,7 @@ struct APIClientTests {
         }
         try await lab.transport.waitForHeld()
         task.cancel()
-        await #expect(throws: APIError.cancelled) { try await task.value }
+        await #expect(throws: OfflineClientError.cancelled) { try await task.value }
         #expect(queue.counts.total == 0)
     }
 
@@ -198,8 +198,8 @@ struct APIClientTests {
         var second = lab.request("second")
         second.orderingKey = "lane"
         let request = second
-        await #expect(throws: APIError.queuedForRetry(second.id)) {
-            let _: HTTPResponse = try await Self.client(of: queue).fetchWithOfflineSupport(request)
+        await #expect(throws: OfflineClientError.queuedForRetry(second.id)) {
+            let _: TransportResponse = try await Self.client(of: queue).fetchWithOfflineSupport(request)
         }
         #expect(lab.sent == ["first"])
     }

@@ -5,7 +5,7 @@ public import Foundation
 public import NetPathHTTP
 
 /// Why there is no answer now.
-public enum APIError: Error, Hashable, Sendable {
+public enum OfflineClientError: Error, Hashable, Sendable {
     /// It is kept on disk and will be sent by itself; the handler of its type gets the response.
     case queuedForRetry(UUID)
     /// The server answered with this status, which another attempt would not change.
@@ -22,7 +22,7 @@ public enum APIError: Error, Hashable, Sendable {
     case cancelled
 }
 
-extension APIError: CustomStringConvertible {
+extension OfflineClientError: CustomStringConvertible {
     /// What, why, and what to do.
     public var description: String {
         switch self {
@@ -38,7 +38,7 @@ extension APIError: CustomStringConvertible {
     }
 }
 
-extension APIError: LocalizedError {
+extension OfflineClientError: LocalizedError {
     /// The description.
     public var errorDescription: String? { self.description }
 }
