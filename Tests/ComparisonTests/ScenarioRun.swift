@@ -14,8 +14,10 @@ struct ScenarioRun {
     private let stage: Stage
     private var failures: [String] = []
 
-    /// The time for every column to say what it must say.
+    /// The time for every column to say what it must say once something has changed.
     private let patience: Duration
+    /// The same for what is never expected to be wrong.
+    private static let longPatience: Duration = .seconds(15)
     /// Most of a scenario is waiting for connections that are not answered: more of them than there are processors.
     private static let places = DispatchSemaphore(value: 8)
 
@@ -23,9 +25,9 @@ struct ScenarioRun {
     ///
     /// - Parameters:
     ///   - scenario: The scenario.
-    ///   - patience: The time for every column to say what it must say.
+    ///   - patience: The time for every column to say what it must say once something has changed.
     /// - Returns: What went wrong.
-    static func failures(of scenario: Scenario, patience: Duration = .seconds(15)) async -> [String] {
+    static func failures(of scenario: Scenario, patience: Duration = Self.longPatience) async -> [String] {
         await withCheckedContinuation { continuation in
             Thread {
                 Self.places.wait()
@@ -90,7 +92,7 @@ struct ScenarioRun {
         mark: String? = nil
     ) {
         let words = wasOnline ? Self.online : self.scenario.words
-        let deadline = ContinuousClock.now + self.patience
+        let deadline = ContinuousClock.now + (wasOnline ? Self.longPatience : self.patience)
         for watch in watches {
             let cell = wasOnline ? Self.online[watch.column] ?? .routed : self.scenario.cell(watch.column)
             var expected = Expectation(watch.column, cell: cell, words: words)
