@@ -27,7 +27,7 @@ ARCHIVES = $(CURDIR)/.build/archives
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
     -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) --product
 
-.PHONY: run demo build build-measured test test-long bench bench-queue order lint format man scenarios install packages clean
+.PHONY: run demo build build-measured check test test-long bench bench-queue order lint format man scenarios install packages clean
 
 # Builds the programs and watches this machine's network with the embedded default configuration.
 run: build
@@ -59,6 +59,10 @@ build-measured: build
 	$(RELEASE) SysfsPasses
 	$(RELEASE) PathMonitorScenarios
 	$(RELEASE) ConnectivityScenarios
+
+# After every edit: formatting, boundaries and the tests that take seconds.
+check: packages
+	.ci/check
 
 # Everything that decides whether a change is good: formatting, boundaries, unit tests, kernel tests, release build.
 test: packages
