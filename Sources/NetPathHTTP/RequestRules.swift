@@ -86,7 +86,7 @@ extension TransportRequest {
 
 extension String {
     /// Whether it is a token (RFC 9110, 5.6.2).
-    var isToken: Bool {
+    package var isToken: Bool {
         !self.isEmpty
             && self.utf8.allSatisfy { octet in
                 switch octet {

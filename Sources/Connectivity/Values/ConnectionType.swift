@@ -4,7 +4,7 @@
 public import NetPath
 
 /// What the path leads over.
-public enum ConnectionType: String, Hashable, Sendable, CaseIterable {
+public enum ConnectionType: String, Hashable, Sendable, Codable, CaseIterable {
     /// Wi-Fi.
     case wifi
     /// A cellular network.

@@ -21,37 +21,14 @@ public struct PathRequirements: Hashable, Sendable, Codable {
         self.hostReachable = hostReachable
     }
 
-    /// Whether something of the path itself is required, which somebody has to know.
-    var dependsOnPath: Bool { self.unmeteredOnly || self.interfaceType != nil }
-
-    private enum CodingKeys: String, CodingKey {
-        case unmeteredOnly
-        case interfaceType
-        case hostReachable
-    }
-
     /// Decodes requirements; what is missing is not required.
     public init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: CodingKeys.self)
-        self.unmeteredOnly = try container.decodeIfPresent(Bool.self, forKey: .unmeteredOnly) ?? false
-        self.hostReachable = try container.decodeIfPresent(String.self, forKey: .hostReachable)
-        self.interfaceType = try container.decodeIfPresent(String.self, forKey: .interfaceType).map { name in
-            guard let type = ConnectionType(rawValue: name) else {
-                throw DecodingError.dataCorruptedError(
-                    forKey: .interfaceType,
-                    in: container,
-                    debugDescription: "no type of interface is called \(name)"
-                )
-            }
-            return type
-        }
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.unmeteredOnly = try values.decodeIfPresent(Bool.self, forKey: .unmeteredOnly) ?? false
+        self.interfaceType = try values.decodeIfPresent(ConnectionType.self, forKey: .interfaceType)
+        self.hostReachable = try values.decodeIfPresent(String.self, forKey: .hostReachable)
     }
 
-    /// Encodes what is required.
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: CodingKeys.self)
-        if self.unmeteredOnly { try container.encode(true, forKey: .unmeteredOnly) }
-        try container.encodeIfPresent(self.interfaceType?.rawValue, forKey: .interfaceType)
-        try container.encodeIfPresent(self.hostReachable, forKey: .hostReachable)
-    }
+    /// Whether something of the path itself is required, which somebody has to know.
+    var dependsOnPath: Bool { self.unmeteredOnly || self.interfaceType != nil }
 }

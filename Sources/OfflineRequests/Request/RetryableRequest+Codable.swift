@@ -8,29 +8,9 @@ import NetPathHTTP
 // not known is left alone.
 extension RetryableRequest: Codable {
     private enum CodingKeys: String, CodingKey {
-        case id
-        case endpoint
-        case method
-        case headers
-        case body
-        case bodyFile
-        case timestamp
-        case retryCount
-        case maxRetries
-        case requestType
-        case priority
-        case expiresAt
-        case orderingKey
-        case onFailure
-        case idempotencyKey
-        case requires
-        case uniqueKey
-        case ifExists
-        case sensitiveHeaders
-        case timeouts
-        case keepsResponse
-        case expects
-        case needsHandler
+        case id, endpoint, method, headers, body, bodyFile, timestamp, retryCount, maxRetries, requestType, priority
+        case expiresAt, orderingKey, onFailure, idempotencyKey, requires, uniqueKey, ifExists, sensitiveHeaders
+        case timeouts, keepsResponse, expects, needsHandler
     }
 
     /// Durations as numbers of seconds, which other programs can read.
@@ -44,43 +24,42 @@ extension RetryableRequest: Codable {
     /// Decodes a request; only the id and the address must be there.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        func value<Value: Decodable>(_ key: CodingKeys, _ absent: Value) throws -> Value {
-            try values.decodeIfPresent(Value.self, forKey: key) ?? absent
+        func read<Value: Decodable>(_ key: CodingKeys, into field: inout Value) throws {
+            field = try values.decodeIfPresent(Value.self, forKey: key) ?? field
         }
         self.init(
             id: try values.decode(UUID.self, forKey: .id),
             endpoint: try values.decode(String.self, forKey: .endpoint),
-            method: try value(.method, "GET"),
-            headers: try value(.headers, [:]),
-            body: try values.decodeIfPresent(Data.self, forKey: .body),
-            bodyFile: try values.decodeIfPresent(String.self, forKey: .bodyFile),
-            timestamp: try value(.timestamp, Date()),
-            maxRetries: try value(.maxRetries, 10),
-            requestType: try value(.requestType, ""),
-            priority: try value(.priority, .normal),
-            expiresAt: try values.decodeIfPresent(Date.self, forKey: .expiresAt),
-            orderingKey: try values.decodeIfPresent(String.self, forKey: .orderingKey),
-            onFailure: try value(.onFailure, .hold),
             // Never made anew: a request that was kept without a key has none.
-            idempotencyKey: try values.decodeIfPresent(String.self, forKey: .idempotencyKey).map { .value($0) }
-                ?? IdempotencyKey.none,
-            requires: try value(.requires, PathRequirements()),
-            uniqueKey: try values.decodeIfPresent(String.self, forKey: .uniqueKey),
-            ifExists: try value(.ifExists, .keep),
-            sensitiveHeaders: try value(.sensitiveHeaders, []),
-            expects: try value(.expects, ExpectedAnswer()),
-            needsHandler: try value(.needsHandler, true),
-            keepsResponse: try value(.keepsResponse, false)
+            idempotencyKey: .none
         )
-        self.retryCount = try value(.retryCount, 0)
-        if let seconds = try values.decodeIfPresent(Seconds.self, forKey: .timeouts) {
-            self.timeouts = TransportRequest.Timeouts(
-                connect: .seconds(seconds.connect),
-                total: seconds.total.map { .seconds($0) },
-                stall: .seconds(seconds.stall),
-                minimumRate: seconds.minimumRate ?? self.timeouts.minimumRate
-            )
-        }
+        try read(.method, into: &self.method)
+        try read(.headers, into: &self.headers)
+        try read(.body, into: &self.body)
+        try read(.bodyFile, into: &self.bodyFile)
+        try read(.timestamp, into: &self.timestamp)
+        try read(.retryCount, into: &self.retryCount)
+        try read(.maxRetries, into: &self.maxRetries)
+        try read(.requestType, into: &self.requestType)
+        try read(.priority, into: &self.priority)
+        try read(.expiresAt, into: &self.expiresAt)
+        try read(.orderingKey, into: &self.orderingKey)
+        try read(.onFailure, into: &self.onFailure)
+        try read(.idempotencyKey, into: &self.idempotencyKey)
+        try read(.requires, into: &self.requires)
+        try read(.uniqueKey, into: &self.uniqueKey)
+        try read(.ifExists, into: &self.ifExists)
+        try read(.sensitiveHeaders, into: &self.sensitiveHeaders)
+        try read(.expects, into: &self.expects)
+        try read(.needsHandler, into: &self.needsHandler)
+        try read(.keepsResponse, into: &self.keepsResponse)
+        guard let seconds = try values.decodeIfPresent(Seconds.self, forKey: .timeouts) else { return }
+        self.timeouts = TransportRequest.Timeouts(
+            connect: .seconds(seconds.connect),
+            total: seconds.total.map { .seconds($0) },
+            stall: .seconds(seconds.stall),
+            minimumRate: seconds.minimumRate ?? self.timeouts.minimumRate
+        )
     }
 
     /// Encodes a request, secrets included.
@@ -111,14 +90,13 @@ extension RetryableRequest: Codable {
         try encode(self.expects, unless: ExpectedAnswer(), .expects)
         try encode(self.needsHandler, unless: true, .needsHandler)
         try encode(self.keepsResponse, unless: false, .keepsResponse)
-        if self.timeouts != TransportRequest.Timeouts() {
-            let seconds = Seconds(
-                connect: self.timeouts.connect / .seconds(1),
-                total: self.timeouts.total.map { $0 / .seconds(1) },
-                stall: self.timeouts.stall / .seconds(1),
-                minimumRate: self.timeouts.minimumRate
-            )
-            try values.encode(seconds, forKey: .timeouts)
-        }
+        guard self.timeouts != TransportRequest.Timeouts() else { return }
+        let seconds = Seconds(
+            connect: self.timeouts.connect / .seconds(1),
+            total: self.timeouts.total.map { $0 / .seconds(1) },
+            stall: self.timeouts.stall / .seconds(1),
+            minimumRate: self.timeouts.minimumRate
+        )
+        try values.encode(seconds, forKey: .timeouts)
     }
 }

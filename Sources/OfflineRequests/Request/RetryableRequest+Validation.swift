@@ -7,6 +7,7 @@ import NetPath
 import NetPathHTTP
 import Reachability
 
+/// The one place that says whether a request can be sent as it is.
 extension RetryableRequest {
     /// Checks everything that can be known before it is sent, without touching files or the network.
     ///
@@ -17,26 +18,37 @@ extension RetryableRequest {
         _ = try self.validEndpoint(maxBodyBytes: maxBodyBytes)
     }
 
-    /// The same; returns where it goes, which may be where the last one went.
-    func validEndpoint(maxBodyBytes: Int, after last: Endpoint? = nil) throws(QueueError) -> Endpoint {
+    /// The same; returns where it goes.
+    func validEndpoint(maxBodyBytes: Int) throws(QueueError) -> Endpoint {
         let endpoint: Endpoint
         do {
-            endpoint = try Endpoint(checking: self.endpoint, after: last)
+            endpoint = try Endpoint(checking: self.endpoint)
         } catch {
             throw .invalidRequest(field: "endpoint", reason: error.reason)
         }
         try self.validateMethod()
         for field in self.headers.fields { try Self.validate(field) }
-        try self.validateKeysAndTexts()
+        try self.validateTexts()
+        try self.validateNeeds()
         try self.validateNumbers()
-        try self.validateExpectations()
-        guard self.body == nil || self.bodyFile == nil else {
-            throw .invalidRequest(field: "body", reason: "is given twice, as bytes and as a file; give one")
-        }
+        try Self.require(
+            self.body == nil || self.bodyFile == nil,
+            "body",
+            "is given twice, as bytes and as a file; give one"
+        )
         if let count = self.body?.count, count > maxBodyBytes {
             throw .bodyTooLarge(bytes: count, limit: maxBodyBytes)
         }
         return endpoint
+    }
+
+    /// The same; the second argument is of no meaning any more.
+    func validEndpoint(maxBodyBytes: Int, after last: Endpoint?) throws(QueueError) -> Endpoint {
+        try self.validEndpoint(maxBodyBytes: maxBodyBytes)
+    }
+
+    private static func require(_ isValid: Bool, _ field: String, _ reason: String) throws(QueueError) {
+        guard isValid else { throw .invalidRequest(field: field, reason: reason) }
     }
 
     /// The methods of the IANA registry, QUERY and PURGE, but not CONNECT, PRI and TRACE, which no client may use so.
@@ -61,49 +73,41 @@ extension RetryableRequest {
     ]
 
     private static func validate(_ field: HeaderFields.Field) throws(QueueError) {
-        // RFC 9110, 5.6.2.
-        let isToken = field.name.utf8.allSatisfy { octet in
-            switch octet {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "a")...UInt8(ascii: "z"):
-                true
-            default: "!#$%&'*+-.^_`|~".utf8.contains(octet)
+        let fault: String? =
+            if !field.name.isToken {
+                "has a name with other characters than letters, digits and hyphens"
+            } else if self.made.contains(field.name.lowercased()) {
+                "is made by the transport; leave it out"
+            } else if field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+                // RFC 9110, 5.5.
+                "has a line break or a control character in its value"
+            } else {
+                nil
             }
-        }
-        guard isToken, !field.name.isEmpty else {
-            throw .invalidRequest(
-                field: "header \(field.name.printable(limit: 60))",
-                reason: "has a name with other characters than letters, digits and hyphens"
+        if let fault { throw .invalidRequest(field: "header \(field.name.printable(limit: 60))", reason: fault) }
+    }
+
+    private func validateTexts() throws(QueueError) {
+        if let key = self.idempotencyKey {
+            let isPrintable = !key.isEmpty && key.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            try Self.require(isPrintable, "idempotency key", "is not printable ASCII, or is empty")
+            try Self.require(
+                self.headers[Self.keyHeader] == nil,
+                "idempotency key",
+                "is given twice, also as a header; give one"
             )
         }
-        guard !self.made.contains(field.name.lowercased()) else {
-            throw .invalidRequest(
-                field: "header \(field.name.printable(limit: 60))",
-                reason: "is made by the transport; leave it out"
-            )
-        }
-        // RFC 9110, 5.5.
-        guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw .invalidRequest(
-                field: "header \(field.name.printable(limit: 60))",
-                reason: "has a line break or a control character in its value"
-            )
+        for (field, text) in [
+            ("type", self.requestType), ("ordering key", self.orderingKey), ("unique key", self.uniqueKey),
+            ("body file", self.bodyFile),
+        ] {
+            let isText = text?.utf8.contains { $0 < 0x20 || $0 == 0x7F } != true
+            try Self.require(isText, field, "has a line break or a control character")
+            try Self.require(text?.isEmpty != true || field == "type", field, "is empty; leave it out")
         }
     }
 
-    private func validateKeysAndTexts() throws(QueueError) {
-        if let key = self.idempotencyKey {
-            guard !key.isEmpty, key.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-                throw .invalidRequest(field: "idempotency key", reason: "is not printable ASCII, or is empty")
-            }
-            guard self.headers[Self.keyHeader] == nil else {
-                throw .invalidRequest(field: "idempotency key", reason: "is given twice, also as a header; give one")
-            }
-        }
-        try Self.validate("type", self.requestType)
-        try Self.validate("ordering key", self.orderingKey, mayBeEmpty: false)
-        try Self.validate("unique key", self.uniqueKey, mayBeEmpty: false)
-        try Self.validate("body file", self.bodyFile, mayBeEmpty: false)
+    private func validateNeeds() throws(QueueError) {
         if let host = self.requires.hostReachable {
             do {
                 _ = try HostTarget(host)
@@ -111,49 +115,25 @@ extension RetryableRequest {
                 throw .invalidRequest(field: "required host", reason: "cannot be asked about: \(error)")
             }
         }
-        guard self.requires.interfaceType != ConnectionType.none else {
-            throw .invalidRequest(field: "required interface", reason: "is none, over which nothing goes")
-        }
-    }
-
-    private static func validate(_ name: String, _ text: String?, mayBeEmpty: Bool = true) throws(QueueError) {
-        guard let text else { return }
-        if text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
-            throw .invalidRequest(field: name, reason: "has a line break or a control character")
-        }
-        if text.isEmpty, !mayBeEmpty { throw .invalidRequest(field: name, reason: "is empty; leave it out") }
-    }
-
-    private func validateExpectations() throws(QueueError) {
-        guard self.expects.statuses.allSatisfy({ (200...599).contains($0) }) else {
-            throw .invalidRequest(field: "expected status", reason: "is none of a final answer; those are 200 to 599")
-        }
-        guard self.expects.headers.fields.allSatisfy({ !$0.name.isEmpty }) else {
-            throw .invalidRequest(field: "expected header", reason: "has no name")
-        }
+        let isSomewhere = self.requires.interfaceType != ConnectionType.none
+        try Self.require(isSomewhere, "required interface", "is none, over which nothing goes")
+        let areFinal = self.expects.statuses.allSatisfy { (200...599).contains($0) }
+        try Self.require(areFinal, "expected status", "is none of a final answer; those are 200 to 599")
+        let areNamed = self.expects.headers.fields.allSatisfy { !$0.name.isEmpty }
+        try Self.require(areNamed, "expected header", "has no name")
     }
 
     private func validateNumbers() throws(QueueError) {
-        guard self.maxRetries >= 0 else {
-            throw .invalidRequest(field: "limit of retries", reason: "is negative; 0 is one attempt")
+        try Self.require(self.maxRetries >= 0, "limit of retries", "is negative; 0 is one attempt")
+        try Self.require(self.timeouts.minimumRate >= 0, "minimum rate", "is negative; 0 is any at all")
+        for (field, date) in [("timestamp", self.timestamp), ("expiry", self.expiresAt)] {
+            try Self.require(date?.timeIntervalSince1970.isFinite != false, field, "is no point in time")
         }
-        try Self.validate("timestamp", self.timestamp)
-        try Self.validate("expiry", self.expiresAt)
-        try Self.validate("connect timeout", self.timeouts.connect)
-        try Self.validate("total timeout", self.timeouts.total)
-        try Self.validate("stall timeout", self.timeouts.stall)
-        guard self.timeouts.minimumRate >= 0 else {
-            throw .invalidRequest(field: "minimum rate", reason: "is negative; 0 is any at all")
+        for (field, limit) in [
+            ("connect timeout", self.timeouts.connect), ("total timeout", self.timeouts.total),
+            ("stall timeout", self.timeouts.stall),
+        ] {
+            try Self.require(limit.map { $0 > .zero } != false, field, "is not longer than nothing")
         }
-    }
-
-    private static func validate(_ name: String, _ date: Date?) throws(QueueError) {
-        guard let date, !date.timeIntervalSince1970.isFinite else { return }
-        throw .invalidRequest(field: name, reason: "is no point in time")
-    }
-
-    private static func validate(_ name: String, _ limit: Duration?) throws(QueueError) {
-        guard let limit, limit <= .zero else { return }
-        throw .invalidRequest(field: name, reason: "is not longer than nothing")
     }
 }

@@ -34,6 +34,8 @@ public enum WaitingReason: Hashable, Sendable {
     case unexpectedAnswer(String)
     /// It is at the head of its lane and was given up, and the lane stands still until somebody decides.
     case laneHeld
+    /// What the file has of it is not what was put there, so that it is not sent; it waits until somebody cancels it.
+    case damaged
     /// The queue is paused.
     case paused
     /// Another process sends for this queue.
@@ -64,6 +66,7 @@ extension WaitingReason: CustomStringConvertible {
         case .redirected(let host): "the answer leads to \(host); send it there, or retry it"
         case .unexpectedAnswer(let reason): "the answer is not as expected: \(reason); see who gave it, and retry it"
         case .laneHeld: "it was given up, and holds its lane until it is tried again or cancelled"
+        case .damaged: "what was kept of it is damaged, and is not sent; make it anew and cancel this one"
         case .paused: "the queue is paused"
         case .otherSender: "another process sends for this queue, and gets to it in turn"
         case .notRunning: "sending has not been started"
@@ -73,7 +76,7 @@ extension WaitingReason: CustomStringConvertible {
 
 extension WaitingReason: Codable {
     /// The flat form that is kept and shown: a code, and what belongs to it.
-    private struct Coded: Codable {
+    private struct Coded: Codable, Equatable {
         var code: String
         var text: String?
         var id: UUID?
@@ -96,6 +99,7 @@ extension WaitingReason: Codable {
         case .redirected(let host): Coded(code: "redirected", text: host)
         case .unexpectedAnswer(let reason): Coded(code: "unexpectedAnswer", text: reason)
         case .laneHeld: Coded(code: "laneHeld")
+        case .damaged: Coded(code: "damaged")
         case .paused: Coded(code: "paused")
         case .otherSender: Coded(code: "otherSender")
         case .notRunning: Coded(code: "notRunning")
@@ -110,28 +114,14 @@ extension WaitingReason: Codable {
     /// Decodes a reason.
     public init(from decoder: any Decoder) throws {
         let coded = try Coded(from: decoder)
-        let decoded: WaitingReason? =
-            switch coded.code {
-            case "noPath": coded.text.map { .noPath($0) }
-            case "metered": .metered
-            case "interfaceType": coded.text.map { .interfaceType($0) }
-            case "hostUnreachable": coded.text.map { .hostUnreachable($0) }
-            case "behind": coded.id.map { .behind($0) }
-            case "backoff": coded.until.map { .backoff(until: $0) }
-            case "reconnecting": .reconnecting
-            case "concurrency": .concurrency
-            case "hostPaused": coded.text.flatMap { host in coded.until.map { .hostPaused(host, until: $0) } }
-            case "unauthorized": .unauthorized
-            case "portal": .portal
-            case "redirected": coded.text.map { .redirected($0) }
-            case "unexpectedAnswer": coded.text.map { .unexpectedAnswer($0) }
-            case "laneHeld": .laneHeld
-            case "paused": .paused
-            case "otherSender": .otherSender
-            case "notRunning": .notRunning
-            default: nil
-            }
-        guard let decoded else {
+        let (text, id, until) = (coded.text ?? "", coded.id ?? UUID(), coded.until ?? .distantPast)
+        let all: [WaitingReason] = [
+            .noPath(text), .metered, .interfaceType(text), .hostUnreachable(text), .behind(id), .backoff(until: until),
+            .reconnecting, .concurrency, .hostPaused(text, until: until), .unauthorized, .portal, .redirected(text),
+            .unexpectedAnswer(text), .laneHeld, .damaged, .paused, .otherSender, .notRunning,
+        ]
+        // What belongs to it must be there, too.
+        guard let decoded = all.first(where: { $0.coded == coded }) else {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: decoder.codingPath,

@@ -93,7 +93,8 @@ struct RequestCodingTests {
         .noPath("no carrier"), .metered, .interfaceType("WiFi"), .hostUnreachable("example.net"), .behind(UUID()),
         .backoff(until: Date(timeIntervalSince1970: 1_800_000_000)), .reconnecting, .concurrency,
         .hostPaused("example.net:8080", until: Date(timeIntervalSince1970: 1_800_000_000)), .unauthorized, .laneHeld,
-        .portal, .redirected("example.net"), .unexpectedAnswer("no header X"), .paused, .otherSender, .notRunning,
+        .portal, .redirected("example.net"), .unexpectedAnswer("no header X"), .damaged, .paused, .otherSender,
+        .notRunning,
     ]
 
     @Test(arguments: reasons)
