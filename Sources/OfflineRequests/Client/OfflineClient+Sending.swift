@@ -27,8 +27,7 @@ extension OfflineClient {
         } catch {
             result = .failure(error)
         }
-        // What the caller gave up is not worth sending later.
-        if Task.isCancelled, case .failure(let error) = result, error.reason == .cancelled { throw .cancelled }
+        if Task.isCancelled, case .failure = result { throw .cancelled(queuedAs: nil) }
         switch self.meaning(of: result, for: request) {
         case .answer(let response): return response
         case .later: throw await self.keep(request, after: FirstAttempt(result: result))
@@ -104,8 +103,11 @@ extension OfflineClient {
     ///
     /// - Returns: What to throw.
     private func keep(_ request: RetryableRequest, after failure: FirstAttempt? = nil) async -> OfflineClientError {
+        // What the caller gave up is not worth sending later.
+        if Task.isCancelled { return .cancelled(queuedAs: nil) }
         do {
-            return .queuedForRetry(try await self.queue.core.enqueue(request, after: failure))
+            let id = try await self.queue.core.enqueue(request, after: failure)
+            return Task.isCancelled ? .cancelled(queuedAs: id) : .queuedForRetry(id)
         } catch .invalidRequest(let field, let reason) {
             return .invalidRequest(field: field, reason: reason)
         } catch {

@@ -8,8 +8,11 @@ public import NetPathHTTP
 ///
 /// Online a request goes out at once. Offline, or when it fails in a way that another attempt may mend, it is kept in
 /// the queue, with the idempotency key that was already sent, and ``OfflineClientError/queuedForRetry(_:)`` is thrown. The
-/// response then comes to the handler of its type, ``OfflineRequestQueue/onResponse(for:_:)``, also after a restart.
-/// The client does not start the queue.
+/// response then comes to the handler of its type, ``OfflineRequestQueue/onResponse(for:as:decoder:_:)``, also after a
+/// restart. The client does not start the queue.
+///
+/// Each call is there twice: with an answer of the type that is asked for, and with the response as it came, which
+/// need not be used.
 public struct OfflineClient: Sendable {
     /// What the addresses of requests are relative to.
     public let baseURL: String
@@ -17,6 +20,10 @@ public struct OfflineClient: Sendable {
     public let queue: OfflineRequestQueue
     /// Sent with every request that does not have fields of those names.
     public var headers: HeaderFields
+    /// What writes bodies; it must not be changed while it is used.
+    public var encoder: JSONEncoder
+    /// What reads answers; it must not be changed while it is used.
+    public var decoder: JSONDecoder
 
     /// Creates a client.
     ///
@@ -24,79 +31,95 @@ public struct OfflineClient: Sendable {
     ///   - baseURL: The beginning of every address, for example `https://api.example.net/v1`.
     ///   - queue: Where requests wait; it also says what is sent through, and whether there is a path.
     ///   - headers: Sent with every request that does not have fields of those names.
-    public init(baseURL: String, queue: OfflineRequestQueue, headers: HeaderFields = [:]) {
+    ///   - encoder: What writes bodies.
+    ///   - decoder: What reads answers.
+    public init(
+        baseURL: String,
+        queue: OfflineRequestQueue,
+        headers: HeaderFields = [:],
+        encoder: JSONEncoder = JSONEncoder(),
+        decoder: JSONDecoder = JSONDecoder()
+    ) {
         self.baseURL = baseURL
         self.queue = queue
         self.headers = headers
+        self.encoder = encoder
+        self.decoder = decoder
     }
 
     /// Sends a request and decodes the answer, or keeps the request for later.
     ///
     /// - Parameters:
     ///   - endpoint: What follows the base address, for example `/orders`, or a whole address.
-    ///   - method: The method.
+    ///   - method: The method; nil for `POST` with a body, and `GET` without.
     ///   - headers: The fields of the request.
     ///   - body: What is sent.
+    ///   - json: What is encoded and sent instead; `Content-Type` need not be among the fields then.
     ///   - requestType: Whose handler gets the response if the request is kept.
     ///   - type: What the answer is decoded as, from JSON; `TransportResponse` and `Data` are taken as they come.
+    ///   - configure: Sets everything else that can be said of a request, such as ``RetryableRequest/orderingKey``.
     /// - Returns: The answer.
     /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(
         endpoint: String,
-        method: String = "GET",
+        method: String? = nil,
         headers: HeaderFields = [:],
         body: Data? = nil,
+        json: (any Encodable)? = nil,
         requestType: String = "",
-        as type: Answer.Type = Answer.self
+        as type: Answer.Type = Answer.self,
+        _ configure: (inout RetryableRequest) -> Void = { _ in }
     ) async throws(OfflineClientError) -> Answer {
-        let request = RetryableRequest(
-            endpoint: self.address(of: endpoint),
-            method: method,
-            headers: self.complete(headers),
-            body: body,
-            requestType: requestType
-        )
-        return try await self.fetchWithOfflineSupport(request, as: type)
-    }
-
-    /// Sends a request whose body is JSON and decodes the answer, or keeps the request for later.
-    ///
-    /// - Parameters:
-    ///   - endpoint: What follows the base address, for example `/orders`, or a whole address.
-    ///   - method: The method.
-    ///   - headers: The fields of the request; `Content-Type` need not be among them.
-    ///   - json: What is encoded and sent.
-    ///   - requestType: Whose handler gets the response if the request is kept.
-    ///   - type: What the answer is decoded as, from JSON; `TransportResponse` and `Data` are taken as they come.
-    /// - Returns: The answer.
-    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
-    public func fetchWithOfflineSupport<Answer: Decodable>(
-        endpoint: String,
-        method: String = "POST",
-        headers: HeaderFields = [:],
-        json: some Encodable,
-        requestType: String = "",
-        as type: Answer.Type = Answer.self
-    ) async throws(OfflineClientError) -> Answer {
-        var headers = headers
-        if headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
-        let body: Data
-        do {
-            body = try JSONEncoder().encode(json)
-        } catch {
-            throw .invalidRequest(field: "body", reason: "cannot be encoded: \(error)")
-        }
-        return try await self.fetchWithOfflineSupport(
+        let response = try await self.fetchWithOfflineSupport(
             endpoint: endpoint,
             method: method,
             headers: headers,
             body: body,
+            json: json,
             requestType: requestType,
-            as: type
+            configure
         )
+        return try response.decoded(by: self.decoder)
     }
 
-    /// Sends a request with everything that can be said of one and decodes the answer, or keeps it for later.
+    /// Sends a request, or keeps it for later; as above, for those who need not know the answer.
+    ///
+    /// - Returns: The response.
+    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
+    @discardableResult
+    public func fetchWithOfflineSupport(
+        endpoint: String,
+        method: String? = nil,
+        headers: HeaderFields = [:],
+        body: Data? = nil,
+        json: (any Encodable)? = nil,
+        requestType: String = "",
+        _ configure: (inout RetryableRequest) -> Void = { _ in }
+    ) async throws(OfflineClientError) -> TransportResponse {
+        var (headers, body) = (headers, body)
+        let method = method ?? (body == nil && json == nil ? "GET" : "POST")
+        if let json {
+            guard body == nil else {
+                throw .invalidRequest(field: "body", reason: "is given twice, as octets and as JSON; give one")
+            }
+            do { body = try self.encoder.encode(json) } catch {
+                throw .invalidRequest(field: "body", reason: "cannot be encoded: \(error)")
+            }
+            if headers["Content-Type"] == nil { headers["Content-Type"] = "application/json" }
+        }
+        headers.fields += self.headers.fields.filter { headers[$0.name] == nil }
+        var request = RetryableRequest(
+            endpoint: self.address(of: endpoint),
+            method: method,
+            headers: headers,
+            body: body,
+            requestType: requestType
+        )
+        configure(&request)
+        return try await self.fetchWithOfflineSupport(request)
+    }
+
+    /// Sends a request that was made before and decodes the answer, or keeps it for later.
     ///
     /// - Parameters:
     ///   - request: The request; its address and headers are taken as they are.
@@ -107,25 +130,24 @@ public struct OfflineClient: Sendable {
         _ request: RetryableRequest,
         as type: Answer.Type = Answer.self
     ) async throws(OfflineClientError) -> Answer {
-        let response = try await self.response(to: request)
-        if let response = response as? Answer { return response }
-        if let data = Data(response.body) as? Answer { return data }
-        do {
-            return try JSONDecoder().decode(Answer.self, from: Data(response.body))
-        } catch {
-            throw .decoding("\(error)")
-        }
+        try await self.response(to: request).decoded(by: self.decoder)
+    }
+
+    /// Sends a request that was made before, or keeps it for later, for those who need not know the answer.
+    ///
+    /// - Parameter request: The request; its address and headers are taken as they are.
+    /// - Returns: The response.
+    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
+    @discardableResult
+    public func fetchWithOfflineSupport(
+        _ request: RetryableRequest
+    ) async throws(OfflineClientError) -> TransportResponse {
+        try await self.response(to: request)
     }
 
     private func address(of endpoint: String) -> String {
         guard endpoint.firstRange(of: "://") == nil else { return endpoint }
         let base = self.baseURL.hasSuffix("/") ? String(self.baseURL.dropLast()) : self.baseURL
         return endpoint.hasPrefix("/") || endpoint.hasPrefix("?") ? base + endpoint : "\(base)/\(endpoint)"
-    }
-
-    private func complete(_ headers: HeaderFields) -> HeaderFields {
-        var complete = headers
-        for field in self.headers.fields where headers[field.name] == nil { complete.fields.append(field) }
-        return complete
     }
 }

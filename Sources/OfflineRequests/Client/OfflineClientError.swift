@@ -18,8 +18,10 @@ public enum OfflineClientError: Error, Hashable, Sendable {
     case invalidRequest(field: String, reason: String)
     /// It could neither be sent now nor be kept.
     case queue(QueueError)
-    /// The task was cancelled; nothing was kept, but the server may have received the request.
-    case cancelled
+    /// The task was cancelled. With an id the request had been kept by then and goes out by itself, unless
+    /// ``OfflineRequestQueue/cancelRequest(id:)`` takes it back; without one nothing was kept, but the server may have
+    /// received it.
+    case cancelled(queuedAs: UUID?)
 }
 
 extension OfflineClientError: CustomStringConvertible {
@@ -33,7 +35,9 @@ extension OfflineClientError: CustomStringConvertible {
         case .notRetryable(let error): error.description
         case .invalidRequest(let field, let reason): "the request was not sent: its \(field) \(reason)"
         case .queue(let error): error.description
-        case .cancelled: "cancelled; the server may have received the request all the same"
+        case .cancelled(nil): "cancelled, and not kept; the server may have received the request all the same"
+        case .cancelled(let id?):
+            "cancelled, but the request was kept before as \(id.uuidString.lowercased()) and goes out by itself"
         }
     }
 }

@@ -184,8 +184,139 @@ struct OfflineClientTests {
         }
         try await lab.transport.waitForHeld()
         task.cancel()
-        await #expect(throws: OfflineClientError.cancelled) { try await task.value }
+        await #expect(throws: OfflineClientError.cancelled(queuedAs: nil)) { try await task.value }
         #expect(queue.counts.total == 0)
+    }
+
+    @Test func whatWasCancelledBeforeItWasKeptIsNotKept() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        await lab.offline()
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            try await Self.client(of: queue).fetchWithOfflineSupport(endpoint: "a")
+        }
+        task.cancel()
+        await #expect(throws: OfflineClientError.cancelled(queuedAs: nil)) { try await task.value }
+        #expect(queue.counts.total == 0)
+    }
+
+    /// Who cancels while it is written down hears that it stays, and under which name.
+    @Test func whatWasKeptBeforeItWasCancelledIsSaid() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        await lab.offline()
+        let task = AwaitableState<Task<Void, any Error>?>(nil)
+        queue.observe { event in
+            if case .enqueued = event { task.value?.cancel() }
+        }
+        // Held until the task is known that is to be cancelled.
+        let (gate, open) = AsyncStream.makeStream(of: Void.self)
+        let client = Task {
+            for await _ in gate {}
+            try await Self.client(of: queue).fetchWithOfflineSupport(endpoint: "a")
+        }
+        task.update { $0 = client }
+        open.finish()
+        let error = await #expect(throws: OfflineClientError.self) { try await client.value }
+        let waiting = queue.pendingRequests.map(\.id)
+        #expect(waiting.count == 1)
+        // Which of the two it is depends on who is first; both have the name.
+        switch error {
+        case .cancelled(let id?), .queuedForRetry(let id): #expect(waiting == [id])
+        default: Issue.record("\(error as Any)")
+        }
+    }
+
+    @Test func theCallerSaysHowJSONIsWritten() async throws {
+        struct Visit: Codable, Hashable {
+            var customerName: String
+            var at: Date
+        }
+        let json = #"{"at":"2026-01-02T03:04:05Z","customer_name":"Ada"}"#
+        let visit = Visit(customerName: "Ada", at: Date(timeIntervalSince1970: 1_767_323_045))
+        let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.dateEncodingStrategy = .iso8601
+        encoder.outputFormatting = .sortedKeys
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        decoder.dateDecodingStrategy = .iso8601
+        let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array(json.utf8))))
+        let queue = try lab.open()
+        let handled = AwaitableState<[Visit]>([])
+        queue.onResponse(for: "visit", as: Visit.self, decoder: decoder) { _, visit in
+            handled.update { $0.append(visit) }
+        }
+        queue.start()
+        let client = OfflineClient(baseURL: "http://192.0.2.80", queue: queue, encoder: encoder, decoder: decoder)
+        #expect(try await client.fetchWithOfflineSupport(endpoint: "/visits", json: visit, as: Visit.self) == visit)
+        #expect(lab.transport.requests.first?.body == .bytes(Array(json.utf8)))
+        var later = lab.request()
+        later.requestType = "visit"
+        #expect(try await queue.wait(for: queue.enqueue(later)).state == .succeeded)
+        #expect(handled.value == [visit])
+    }
+
+    /// Sending again would not change what the server says.
+    @Test func aResponseThatCannotBeDecodedIsKept() async throws {
+        let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array(#"{"total":7}"#.utf8))))
+        let queue = try lab.open()
+        queue.onResponse(for: "order", as: Order.self) { _, _ in Issue.record("there is no order") }
+        queue.start()
+        var request = lab.request()
+        request.requestType = "order"
+        let id = try await queue.enqueue(request)
+        let record = try await queue.wait(for: id)
+        #expect(record.state == .dead)
+        #expect(record.lastError?.contains("not what was expected") == true, "\(record.lastError ?? "")")
+        // A handler that can read it gets it, without another request.
+        let bodies = AwaitableState<[Data]>([])
+        queue.onResponse(for: "order", as: Data.self) { _, body in bodies.update { $0.append(body) } }
+        let events = Events(queue)
+        try await queue.requeueDead(id: id)
+        try await events.wait(for: .succeeded(id, status: 200))
+        #expect(bodies.value.map { String(decoding: $0, as: UTF8.self) } == [#"{"total":7}"#])
+        #expect(lab.sent.count == 1)
+    }
+
+    @Test func everythingCanBeSaidOfARequestToAnEndpoint() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        await lab.offline()
+        let client = Self.client(of: queue)
+        let expiry = Date(timeIntervalSinceNow: 3600)
+        await #expect(throws: OfflineClientError.self) {
+            try await client.fetchWithOfflineSupport(endpoint: "a", json: Order(number: 1), as: Order.self) {
+                $0.priority = .high
+                $0.expiresAt = expiry
+                $0.sensitiveHeaders = ["Accept"]
+                $0.idempotencyKey = "mine"
+            }
+        }
+        await #expect(throws: OfflineClientError.self) {
+            try await client.fetchWithOfflineSupport(endpoint: "b") { $0.orderingKey = "lane" }
+        }
+        let waiting = queue.pendingRequests.map(\.request).sorted { $0.endpoint < $1.endpoint }
+        try #require(waiting.count == 2)
+        #expect(waiting[0].priority == .high && waiting[0].sensitiveHeaders == ["Accept"])
+        #expect(waiting[0].idempotencyKey == "mine" && waiting[0].method == "POST")
+        #expect(abs(waiting[0].expiresAt?.timeIntervalSince(expiry) ?? 1) < 0.01)
+        #expect(waiting[1].orderingKey == "lane" && waiting[1].method == "GET")
+    }
+
+    @Test func anAnswerNeedNotBeUsed() async throws {
+        let lab = try QueueLab(Self.answer)
+        let queue = try lab.started()
+        let client = Self.client(of: queue)
+        try await client.fetchWithOfflineSupport(endpoint: "a", json: Order(number: 8))
+        try await client.fetchWithOfflineSupport(endpoint: "b", body: Data([1]))
+        try await client.fetchWithOfflineSupport(lab.request("c", method: "DELETE"))
+        let response = try await client.fetchWithOfflineSupport(endpoint: "d")
+        #expect(response.status == 200)
+        #expect(lab.transport.requests.map(\.method) == ["POST", "POST", "DELETE", "GET"])
+        await #expect(throws: OfflineClientError.self) {
+            try await client.fetchWithOfflineSupport(endpoint: "e", body: Data(), json: Order(number: 8))
+        }
     }
 
     @Test func whatHasAnOrderWaitsForWhatWasKeptBefore() async throws {

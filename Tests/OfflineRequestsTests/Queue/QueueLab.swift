@@ -56,6 +56,11 @@ struct QueueLab {
         return queue
     }
 
+    /// Waits until the monitor has heard that there is no network.
+    func offline() async {
+        for await update in self.monitor.updates where !update.isConnected { return }
+    }
+
     func request(_ path: String = "a", method: String = "POST") -> RetryableRequest {
         RetryableRequest(endpoint: "http://192.0.2.80/\(path)", method: method, body: Data("x".utf8))
     }
