@@ -1,55 +1,94 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-// A sensor that reports to a server whether or not there is a network:
+// Offline requests to play with:
 //
-//     ExampleOfflineDemo URL FILE [COUNT]
+//     ExampleOfflineDemo URL FILE CABLE [SIZE]
 //
-// `make demo` runs it in a network of its own, which is cut and mended. What is answered at once, what is kept, and what
-// goes out by itself later is printed; while there is no network the last line of the terminal says so.
+// CABLE is a command that cuts the network with `down` and mends it with `up`. With the SIZE of a terminal, which gives
+// its keys one by one, a person plays; without one a script does. `make demo` runs it in a network of its own.
 
 import Connectivity
 import Foundation
 import OfflineRequests
 
-let arguments = CommandLine.arguments
-guard arguments.count >= 3, let count = Int(arguments.dropFirst(3).first ?? "12") else {
-    print("usage: ExampleOfflineDemo URL FILE [COUNT]")
-    exit(64)
+/// What the demonstration waits for.
+enum Happening: Sendable {
+    case key(Character)
+    case network(ConnectivityUpdate)
+    case queue
+    case tick
 }
 
-// The last line of the terminal says that there is no network, and how many readings wait; lines go above it.
-let indicator = OfflineIndicator(output: .standardOutput)
+let arguments = CommandLine.arguments
+guard arguments.count >= 4 else {
+    print("usage: ExampleOfflineDemo URL FILE CABLE [SIZE]")
+    exit(64)
+}
+let rows = arguments.dropFirst(4).first.map { $0.split(separator: " ").first.flatMap { Int($0) } ?? 0 }
+let (happenings, happened) = AsyncStream.makeStream(of: Happening.self)
+
+func write(_ text: String) {
+    // Whoever reads may be gone.
+    try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+}
 
 do {
-    // The queue is on disk. What an earlier run left there goes out too.
-    let queue = try OfflineRequestQueue(file: arguments[2])
-    let sensor = Sensor(client: OfflineClient(baseURL: arguments[1], queue: queue), indicator: indicator)
-
-    // Handlers first, so that no response is missed; then it may send.
-    queue.onResponse(for: Sensor.requestType) { request, response in
-        sensor.delivered(request, response)
+    // One request at a time, so that the queue can be seen draining.
+    let settings = DeliverySettings(concurrency: 1, perHostConcurrency: 1, reconnectJitter: .milliseconds(500))
+    let queue = try OfflineRequestQueue(file: arguments[2], settings: QueueSettings(delivery: settings))
+    let client = OfflineClient(baseURL: arguments[1], queue: queue)
+    let demo = Demo(client: client, cable: arguments[3]) { text in
+        if rows == nil { write("\(text)\n") }
     }
+    // Handlers first, so that no response is missed; then it may send.
+    queue.onResponse(for: Demo.requestType) { request, _ in await demo.delivered(request) }
+    queue.observe { _ in happened.yield(.queue) }
     queue.start()
-    indicator.start()
-    let monitor = NetworkMonitor.shared
-    let status = Task {
-        for await update in monitor.updates {
-            indicator.print("  status     \(update.status.displayName), \(update.connectionType.phrase)")
+    let network = Task {
+        for await update in queue.monitor.updates { happened.yield(.network(update)) }
+    }
+
+    var script = Script()
+    if rows == nil {
+        write("This is no terminal that could be played with, so that a short script is played.\n")
+    } else {
+        Thread.detachNewThread {
+            while let octet = try? FileHandle.standardInput.read(upToCount: 1)?.first {
+                happened.yield(.key(Character(UnicodeScalar(octet))))
+            }
+            happened.finish()
         }
     }
-
-    for number in 1...max(1, count) {
-        await sensor.report(number)
-        try await Task.sleep(for: .milliseconds(500))
+    var screen = Screen(rows: rows ?? 0)
+    var isTicking = false
+    for await happening in happenings {
+        if case .tick = happening {
+            isTicking = false
+            screen.slide(isOffline: !demo.isConnected)
+        }
+        await demo.take(happening)
+        if rows == nil {
+            while let keys = script.next(of: demo) {
+                for key in keys { await demo.take(.key(key)) }
+            }
+        } else {
+            write(screen.frame(of: demo))
+            if !isTicking, screen.isSliding(isOffline: !demo.isConnected) {
+                isTicking = true
+                Task {
+                    try await Task.sleep(for: .milliseconds(25))
+                    happened.yield(.tick)
+                }
+            }
+        }
+        if demo.isOver { break }
     }
-    try await queue.waitUntilEmpty()
-    status.cancel()
-    indicator.stop()
-    print("\(sensor.count) of \(count) readings were delivered, \(queue.pendingRequests.count) wait")
-    queue.close()
+    network.cancel()
+    let waiting = queue.counts.pending
+    await queue.shutdown(within: .seconds(1))
+    write("\(demo.answered) readings were answered at once, \(demo.later) delivered later, \(waiting) wait.\n")
 } catch {
-    indicator.stop()
-    print("error: \(error)")
+    write("error: \(error)\n")
     exit(70)
 }
