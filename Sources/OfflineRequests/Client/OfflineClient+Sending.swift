@@ -4,29 +4,27 @@
 import Connectivity
 import Foundation
 import NetPath
-import NetPathHTTP
+public import NetPathHTTP
 
 extension OfflineClient {
-    /// Sends a request, or keeps it.
-    func response(to request: RetryableRequest) async throws(OfflineClientError) -> TransportResponse {
-        do {
-            try request.validate(maxBodyBytes: self.queue.settings.limits.maxBodyBytes)
-        } catch .invalidRequest(let field, let reason) {
-            throw .invalidRequest(field: field, reason: reason)
-        } catch {
-            throw .queue(error)
+    /// Sends a request that was made before, or keeps it for later, for those who need not know the answer.
+    ///
+    /// - Parameter request: The request; its address and headers are taken as they are.
+    /// - Returns: The response.
+    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
+    @discardableResult
+    public func fetchWithOfflineSupport(
+        _ request: RetryableRequest
+    ) async throws(OfflineClientError) -> TransportResponse {
+        do { try request.validate(maxBodyBytes: self.queue.settings.limits.maxBodyBytes) } catch {
+            throw OfflineClientError(error)
         }
         guard self.mayGoNow(request) else { throw await self.keep(request) }
         var http = request.httpRequest()
         if let prepare = self.queue.settings.prepare {
             do { try await prepare(&http, request) } catch { throw await self.keep(request) }
         }
-        let result: Result<TransportResponse, TransportError>
-        do {
-            result = .success(try await self.send(http))
-        } catch {
-            result = .failure(error)
-        }
+        let result = await self.send(http)
         if Task.isCancelled, case .failure = result { throw .cancelled(queuedAs: nil) }
         switch self.meaning(of: result, for: request) {
         case .answer(let response): return response
@@ -36,7 +34,7 @@ extension OfflineClient {
     }
 
     /// Sends, and gives up when the connection is lost: what the network has forgotten would be waited for in vain.
-    private func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+    private func send(_ request: TransportRequest) async -> Result<TransportResponse, TransportError> {
         let transport = self.queue.core.transport
         let sending = Task { () async -> Result<TransportResponse, TransportError> in
             do throws(TransportError) { return .success(try await transport.send(request)) } catch {
@@ -48,11 +46,11 @@ extension OfflineClient {
             for await update in monitor.updates where !update.isConnected { sending.cancel() }
         }
         defer { watch.cancel() }
-        return try await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await sending.value
         } onCancel: {
             sending.cancel()
-        }.get()
+        }
     }
 
     private enum Meaning {
@@ -108,10 +106,8 @@ extension OfflineClient {
         do {
             let id = try await self.queue.core.enqueue(request, after: failure)
             return Task.isCancelled ? .cancelled(queuedAs: id) : .queuedForRetry(id)
-        } catch .invalidRequest(let field, let reason) {
-            return .invalidRequest(field: field, reason: reason)
         } catch {
-            return .queue(error)
+            return OfflineClientError(error)
         }
     }
 }

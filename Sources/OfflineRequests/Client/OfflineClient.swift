@@ -130,19 +130,8 @@ public struct OfflineClient: Sendable {
         _ request: RetryableRequest,
         as type: Answer.Type = Answer.self
     ) async throws(OfflineClientError) -> Answer {
-        try await self.response(to: request).decoded(by: self.decoder)
-    }
-
-    /// Sends a request that was made before, or keeps it for later, for those who need not know the answer.
-    ///
-    /// - Parameter request: The request; its address and headers are taken as they are.
-    /// - Returns: The response.
-    /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
-    @discardableResult
-    public func fetchWithOfflineSupport(
-        _ request: RetryableRequest
-    ) async throws(OfflineClientError) -> TransportResponse {
-        try await self.response(to: request)
+        let response = try await self.fetchWithOfflineSupport(request)
+        return try response.decoded(by: self.decoder)
     }
 
     private func address(of endpoint: String) -> String {

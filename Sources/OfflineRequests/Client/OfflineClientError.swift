@@ -24,6 +24,17 @@ public enum OfflineClientError: Error, Hashable, Sendable {
     case cancelled(queuedAs: UUID?)
 }
 
+extension OfflineClientError {
+    init(_ error: QueueError) {
+        self =
+            if case .invalidRequest(let field, let reason) = error {
+                .invalidRequest(field: field, reason: reason)
+            } else {
+                .queue(error)
+            }
+    }
+}
+
 extension OfflineClientError: CustomStringConvertible {
     /// What, why, and what to do.
     public var description: String {
