@@ -11,7 +11,8 @@ extension OfflineRequestQueue {
     ///
     /// - Parameters:
     ///   - requestType: The kind, ``RetryableRequest/requestType``.
-    ///   - type: What responses are decoded as, from JSON; `Data` and `TransportResponse` are taken as they come.
+    ///   - type: What responses are decoded as, from JSON, on any thread: a type whose `Decodable` belongs to the main actor
+    ///     cannot be. `Data` and `TransportResponse` are taken as they come.
     ///   - decoder: What reads them; it must not be changed while it is used.
     ///   - handler: Called on threads of the queue that all its functions share: it may suspend, and should not block.
     public func onResponse<Answer: Decodable & SendableMetatype>(

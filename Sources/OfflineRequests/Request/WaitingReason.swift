@@ -34,7 +34,8 @@ public enum WaitingReason: Hashable, Sendable {
     case unexpectedAnswer(String)
     /// It is at the head of its lane and was given up, and the lane stands still until somebody decides.
     case laneHeld
-    /// What the file has of it is not what was put there, so that it is not sent; it waits until somebody cancels it.
+    /// It is not what was taken, because the file or its body was damaged; it must not be sent, and waits until somebody
+    /// cancels it.
     case damaged
     /// The queue is paused.
     case paused
@@ -66,7 +67,7 @@ extension WaitingReason: CustomStringConvertible {
         case .redirected(let host): "the answer leads to \(host); send it there, or retry it"
         case .unexpectedAnswer(let reason): "the answer is not as expected: \(reason); see who gave it, and retry it"
         case .laneHeld: "it was given up, and holds its lane until it is tried again or cancelled"
-        case .damaged: "what was kept of it is damaged, and is not sent; make it anew and cancel this one"
+        case .damaged: "it is not what was taken: the file of the queue or of its body was damaged"
         case .paused: "the queue is paused"
         case .otherSender: "another process sends for this queue, and gets to it in turn"
         case .notRunning: "sending has not been started"
