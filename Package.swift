@@ -171,7 +171,7 @@ let package = Package(
 
         .executableTarget(
             name: "ExampleOfflineDemo",
-            dependencies: ["Connectivity", "NetPathHTTP", "OfflineRequests"],
+            dependencies: ["Connectivity", "NetPath", "OfflineRequests"],
             path: "Examples/OfflineDemo",
             exclude: ["run"]
         ),
@@ -264,14 +264,22 @@ let package = Package(
         .testTarget(
             name: "OfflineRequestsTests",
             dependencies: [
-                "Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests",
+                "Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests", "OfflineUse",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ]
+        ),
+        // What the documentation of OfflineRequests shows, compiled.
+        .executableTarget(
+            name: "OfflineUse",
+            dependencies: ["NetPathHTTP", "OfflineRequests"],
+            path: "Tests/OfflineUse"
         ),
         // What the tests of delivery kill, and run inside namespaces.
         .executableTarget(
             name: "OfflineScenarios",
-            dependencies: ["Connectivity", "NetPathCurl", "NetPathHTTP", "OfflineRequests"],
+            dependencies: [
+                "Connectivity", "NetPath", "NetPathCurl", "NetPathHTTP", "NetPathTestKit", "OfflineRequests",
+            ],
             path: "Tests/OfflineScenarios"
         ),
         // Delivery to a real server over a network that is cut, from programs that are killed.

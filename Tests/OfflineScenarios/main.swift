@@ -14,6 +14,7 @@ do {
     case "deliver": try await deliver()
     case "idle": try idle()
     case "state": try state()
+    case "walk": try await walk()
     case "fill": try await fill()
     case "bench-enqueue": try await measureEnqueuing()
     case "bench-drain": try await measureDraining()
