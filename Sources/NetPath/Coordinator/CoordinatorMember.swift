@@ -130,5 +130,5 @@ extension BackendOpinion {
     }
 
     /// Whether the backend has shown that it can judge by nothing but probes.
-    var onlyProbes: Bool { !self.seesPaths && self.observation?.probes != nil }
+    @inline(__always) var onlyProbes: Bool { !self.seesPaths && self.observation?.probes != nil }
 }

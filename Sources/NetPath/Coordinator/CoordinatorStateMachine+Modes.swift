@@ -7,8 +7,7 @@ extension CoordinatorStateMachine {
     mutating func supervise(now: MonotonicTime) -> [Action] {
         guard self.startedAt != nil else { return [] }
         for index in self.members.indices {
-            let isIgnorant = self.opinions[index].isHealthy && !self.opinions[index].hasVoice
-            self.members[index].note(isIgnorant: isIgnorant, now: now)
+            self.members[index].note(isIgnorant: self.opinions[index].report.isIgnorant, now: now)
         }
         var actions: [Action] = []
         for index in self.members.indices {
@@ -16,14 +15,8 @@ extension CoordinatorStateMachine {
             case .active: actions += self.need(index, now: now)
             case .off: actions += self.release(index, health: .off, now: now)
             case .standby:
-                // Probes never stand in for a backend that sees interfaces, so they keep no other one from doing so.
-                let hasSeeing = (0..<index).contains {
-                    self.opinions[$0].report.mode != .off && !self.opinions[$0].onlyProbes
-                }
-                let superiors = (0..<index).filter { position in
-                    self.opinions[position].report.mode != .off && !(hasSeeing && self.opinions[position].onlyProbes)
-                }
-                if superiors.allSatisfy(self.isOfNoUse) {
+                let superiors = self.superiors(of: index)
+                if superiors.allSatisfy({ self.isOfNoUse($0) }) {
                     actions += self.need(index, now: now)
                 } else if superiors.contains(where: { self.opinions[$0].hasVoice }) {
                     actions += self.release(index, health: .standby, now: now)
@@ -31,6 +24,18 @@ extension CoordinatorStateMachine {
             }
         }
         return actions
+    }
+
+    /// Those that a backend stands by for.
+    ///
+    /// Probes never stand in for a backend that sees interfaces, so they keep no other one from doing so.
+    private func superiors(of index: Int) -> [Int] {
+        var probing: [Int] = []
+        var others: [Int] = []
+        for position in 0..<index where self.opinions[position].report.mode != .off {
+            if self.opinions[position].onlyProbes { probing.append(position) } else { others.append(position) }
+        }
+        return others.isEmpty ? probing : others
     }
 
     /// Whether a backend is broken, or well and knows nothing, and has been for longer than a first word may take.

@@ -203,9 +203,9 @@ struct CoordinatorStateMachine: Sendable {
 
     /// When somebody has known nothing for so long that those on standby may be called.
     private var ignoranceDeadline: MonotonicTime? {
-        guard self.opinions.contains(where: { $0.report.health == .standby }) else { return nil }
         var earliest: MonotonicTime?
         for index in self.members.indices { earliest.lower(to: self.members[index].ignorance?.deadline) }
+        guard earliest != nil, self.opinions.contains(where: { $0.report.health == .standby }) else { return nil }
         return earliest
     }
 

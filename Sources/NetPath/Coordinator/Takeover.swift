@@ -21,10 +21,10 @@ struct VoiceRecord: Sendable {
 }
 
 extension BackendOpinion {
-    // Inlined, and asking for the status only, or it would copy the whole verdict.
+    // Inlined, and asking for one part only, or it would copy the whole opinion.
 
     /// Whether the backend has a verdict that counts now.
-    @inline(__always) var hasVoice: Bool { self.isHealthy && self.verdict?.status != nil }
+    @inline(__always) var hasVoice: Bool { self.report.hasVoice }
 }
 
 /// What a backend said, and when it lost its voice.

@@ -68,10 +68,11 @@ struct AssessedEvidence {
         below interface: NetworkInterface,
         _ byIndex: InterfaceMap<NetworkInterface>
     ) -> NetworkInterface? {
+        // What the policies of IPsec route does not depend on the interface that is named.
+        guard interface.parentIndex != nil, interface.kind != "xfrm" else { return nil }
         var down: NetworkInterface?
         var unlinked: NetworkInterface?
-        // What the policies of IPsec route does not depend on the interface that is named.
-        var next = interface.kind == "xfrm" ? nil : interface.parentIndex
+        var next = interface.parentIndex
         // Stacks are finite, but the ends of a veth pair name each other.
         for _ in 0..<8 {
             guard let index = next, index != interface.index, let parent = byIndex[index] else { break }
@@ -97,6 +98,11 @@ struct AssessedEvidence {
     /// The name of an interface, for people.
     func name(_ index: UInt32) -> String {
         self.byIndex[index]?.name ?? "interface \(index)"
+    }
+
+    /// The type of an interface; nil for one that is not seen.
+    func type(of index: UInt32) -> InterfaceType? {
+        self.byIndex.position(of: index).map { self.interfaces[$0].type }
     }
 
     /// Whether packets can leave through a next hop; nil when the evidence does not tell.

@@ -118,7 +118,8 @@ extension AssessedEvidence {
     fileprivate func finding(of answer: RouteAnswer, to destination: IPAddress) -> FamilyFinding {
         let isOnLink = answer.legs.contains { $0.gateway == nil }
         return .weigh(
-            CollectionOfOne(RepresentativeRoute(to: destination, answer)),
+            [RepresentativeRoute(to: destination, answer)],
+            of: destination.family,
             canCarry: { leg in
                 if leg.isDown || self.isIgnored(leg.interfaceIndex) { return false }
                 return self.assessments[leg.interfaceIndex]?.isUsable ?? true

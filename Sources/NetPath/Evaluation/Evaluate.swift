@@ -71,7 +71,8 @@ extension AssessedEvidence {
 
     private func finding(for family: AddressFamily) -> FamilyFinding {
         .weigh(
-            self.observation.representatives.lazy.filter { $0.destination.family == family },
+            self.observation.representatives,
+            of: family,
             canCarry: { self.canCarry($0) },
             isDead: { self.isDead($0) },
             isIgnored: { self.isIgnored($0.interfaceIndex) },

@@ -26,7 +26,8 @@ enum FamilyFinding: Hashable {
 
     /// Weighs the answers for all representatives of a family: every one of them has to be routed.
     static func weigh(
-        _ questions: some Sequence<RepresentativeRoute>,
+        _ questions: [RepresentativeRoute],
+        of family: AddressFamily,
         canCarry: (RouteLeg) -> Bool?,
         isDead: (RouteLeg) -> Bool,
         isIgnored: (RouteLeg) -> Bool = { _ in false },
@@ -34,10 +35,10 @@ enum FamilyFinding: Hashable {
     ) -> FamilyFinding {
         var gravest: FamilyFinding?
         var hops: [RoutedHop] = []
-        for question in questions {
+        for position in questions.indices where questions[position].destination.family == family {
             let finding = Self.weigh(
-                question.answer,
-                to: question.destination,
+                questions[position].answer,
+                of: family,
                 canCarry: canCarry,
                 isDead: isDead,
                 isIgnored: isIgnored,
@@ -66,7 +67,7 @@ enum FamilyFinding: Hashable {
 
     private static func weigh(
         _ answer: RouteAnswer,
-        to destination: IPAddress,
+        of family: AddressFamily,
         canCarry: (RouteLeg) -> Bool?,
         isDead: (RouteLeg) -> Bool,
         isIgnored: (RouteLeg) -> Bool = { _ in false },
@@ -87,9 +88,7 @@ enum FamilyFinding: Hashable {
                 let verdict = canCarry(leg)
                 if verdict != false, possible == nil { possible = leg }
                 guard verdict == true else { continue }
-                usable.append(
-                    RoutedHop(family: destination.family, leg: leg, metric: route.metric, table: route.table)
-                )
+                usable.append(RoutedHop(family: family, leg: leg, metric: route.metric, table: route.table))
             }
             // Of legs that all fail the kernel still takes one, but none through an interface that is down.
             guard let leg = possible ?? route.legs.first(where: { !isDead($0) }) ?? route.legs.first

@@ -94,7 +94,9 @@ struct InterfaceAssessment: Hashable {
             assessment.reviseAt = since + grace
             return assessment
         }
-        let isServed = { (address: InterfaceAddress) in interface.hasDefaultRoute(address.prefix.address.family) }
+        func isServed(_ address: InterfaceAddress) -> Bool {
+            interface.hasDefaultRoute(address.prefix.address.family)
+        }
         let noRoute = InterfaceAssessment(.noRoute, "\(name) has an address but no route to the internet", usable: true)
         if interface.addresses.contains(where: { $0.isGlobal && $0.isUsable && isServed($0) }) { return noRoute }
         let global = interface.addresses.filter(\.isGlobal)

@@ -59,8 +59,11 @@ extension AssessedEvidence {
         verdict.gateways = gateways
         verdict.carriedBy = carriers.first ?? nil
         // Packets may take any of these ways.
-        verdict.isExpensive = egress.contains { self.costs($0, \.isExpensive) { $0 == .cellular } }
-        verdict.isConstrained = egress.contains { self.costs($0, \.isConstrained) { _ in false } }
+        for (index, carrier) in zip(egress, carriers) {
+            let isCellular = self.type(of: carrier ?? index) == .cellular
+            if self.ruled(index, carrier, { $0.isExpensive }) ?? isCellular { verdict.isExpensive = true }
+            if self.ruled(index, carrier, { $0.isConstrained }) ?? false { verdict.isConstrained = true }
+        }
         return verdict
     }
 
@@ -68,23 +71,16 @@ extension AssessedEvidence {
         var message = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
         for index in egress { message += (index == egress[0] ? " through " : " and ") + self.name(index) }
         for hops in lost { message += "; " + self.description(hops, amongSeveralFamilies: families.count == 2) }
-        let doubtful = self.doubtfulTunnels.filter(egress.contains).map(self.name)
+        let doubtful = self.doubtfulTunnels.filter(egress.contains).map { self.name($0) }
         if !doubtful.isEmpty {
             message += "; whether anything carries \(doubtful.joined(separator: " and ")) is not known"
         }
         return PathReason(.routed, message)
     }
 
-    /// Whether traffic through an interface has a property: a rule about a tunnel is a word about what it is carried
-    /// by, too.
-    private func costs(
-        _ index: UInt32,
-        _ property: KeyPath<InterfaceRule, Bool?>,
-        otherwise: (InterfaceType) -> Bool
-    ) -> Bool {
-        let payers = [index, self.carrier(under: index)].compactMap { $0 }
-        return payers.lazy.compactMap { self.rule($0)?[keyPath: property] }.first
-            ?? payers.last.flatMap { self.byIndex[$0] }.map { otherwise($0.type) } ?? false
+    /// What a rule says of traffic through an interface: that about a tunnel first, then that about what carries it.
+    private func ruled(_ index: UInt32, _ carrier: UInt32?, _ property: (InterfaceRule) -> Bool?) -> Bool? {
+        self.rule(index).flatMap(property) ?? carrier.flatMap { self.rule($0) }.flatMap(property)
     }
 
     /// The other usable interfaces that have a default route of their own, the preferred one first.

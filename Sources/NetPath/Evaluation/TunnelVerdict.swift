@@ -7,12 +7,9 @@ extension AssessedEvidence {
     ///
     /// One that nothing carries is not usable, and what keeps it from being so is what is wrong below it.
     mutating func judgeTunnels() {
-        for question in self.observation.representatives {
-            guard case .route(let route) = question.answer else { continue }
-            for leg in route.legs where self.transports[leg.interfaceIndex] == nil {
-                guard let tunnel = self.byIndex[leg.interfaceIndex], self.isTunnel(tunnel) else { continue }
-                self.transports[leg.interfaceIndex] = self.transport(of: tunnel)
-            }
+        for index in self.observation.representatives.egress {
+            guard let tunnel = self.byIndex[index], self.isTunnel(tunnel) else { continue }
+            self.transports[index] = self.transport(of: tunnel)
         }
         // Only now: what one tunnel lost is no property of an interface that another one travels on.
         for (index, transport) in self.transports {
@@ -68,11 +65,13 @@ extension AssessedEvidence {
 
     /// The interface that carries what leaves through another; nil when that needs none, or nobody knows which.
     func carrier(under egress: UInt32) -> UInt32? {
-        guard let interface = self.byIndex[egress] else { return nil }
+        guard let position = self.byIndex.position(of: egress) else { return nil }
         if case .carried(let carrier)? = self.transports[egress] { return carrier }
         // MACsec and the like: not a tunnel, but not the whole way either.
-        guard interface.isTunnel, !self.isTunnel(interface), let parent = interface.parentIndex else { return nil }
-        return self.byIndex[parent] == nil || self.isIgnored(parent) ? nil : parent
+        guard let parent = self.interfaces[position].parentIndex, self.interfaces[position].isTunnel,
+            !self.isTunnel(self.interfaces[position])
+        else { return nil }
+        return self.byIndex.position(of: parent) == nil || self.isIgnored(parent) ? nil : parent
     }
 
     /// The tunnels of which nobody can tell whether anything carries them.

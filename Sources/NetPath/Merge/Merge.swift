@@ -22,7 +22,7 @@ public struct BackendOpinion: Hashable, Sendable {
     /// Whether the backend sees interfaces and asks where packets go, or did when it broke; where one does, probes only
     /// advise.
     @inline(__always) var seesPaths: Bool {
-        self.observation?.interfaces != nil && self.observation?.representatives.isEmpty == false
+        self.observation?.seesPaths == true
     }
     @inline(__always) var isHealthy: Bool { self.report.health == .healthy }
     /// The name servers, judged where there is a verdict.
@@ -58,7 +58,6 @@ extension Election {
     func path(_ opinions: [BackendOpinion]) -> NetworkPath? {
         // By position throughout, as opinions are large.
         guard let verdict = opinions[self.winner].verdict else { return nil }
-        let seesPaths = opinions[self.winner].seesPaths
         var path = NetworkPath(
             status: verdict.status,
             reason: verdict.reason,
@@ -66,7 +65,7 @@ extension Election {
             interfaces: verdict.interfaces,
             carriedBy: verdict.carriedBy,
             gateways: verdict.gateways,
-            dnsServers: opinions[self.winner].dnsServers,
+            dnsServers: verdict.dnsServers ?? opinions[self.winner].observation?.dnsServers,
             supportsIPv4: verdict.families.contains(.ipv4),
             supportsIPv6: verdict.families.contains(.ipv6),
             isExpensive: verdict.isExpensive,
@@ -79,11 +78,11 @@ extension Election {
             publishedAt: MonotonicTime(nanoseconds: 0),
             observedAt: opinions[self.winner].observation?.observedAt ?? MonotonicTime(nanoseconds: 0)
         )
-        for position in opinions.indices where opinions[position].isHealthy {
+        for position in opinions.indices where position != self.winner && opinions[position].isHealthy {
             if path.dnsServers == nil { path.dnsServers = opinions[position].dnsServers }
             // The status first: to take the verdict is to copy it.
-            guard opinions[position].seesPaths == seesPaths,
-                let status = opinions[position].verdict?.status, status != verdict.status,
+            guard let status = opinions[position].verdict?.status, status != verdict.status,
+                opinions[position].seesPaths == opinions[self.winner].seesPaths,
                 let reason = opinions[position].verdict?.reason
             else { continue }
             let name = opinions[position].report.name

@@ -33,6 +33,11 @@ extension BackendReport {
     /// The error of a backend that said nothing when it was started.
     static let silence = "no first word within 2 s"
 
+    /// Whether the backend has a verdict that counts now.
+    var hasVoice: Bool { self.health == .healthy && self.status != nil }
+    /// Whether the backend is well and has no opinion.
+    var isIgnorant: Bool { self.health == .healthy && self.status == nil }
+
     /// Whether the backend was to speak and has said nothing: neither what it sees nor what it failed of.
     package var isSilent: Bool {
         self.health == .starting || (self.reportedAt == nil && self.error == Self.silence)

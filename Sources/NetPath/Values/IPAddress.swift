@@ -10,6 +10,9 @@ public enum AddressFamily: String, Sendable, Hashable, CaseIterable {
 
     /// The name for people: IPv4 or IPv6.
     package var name: String { self == .ipv4 ? "IPv4" : "IPv6" }
+
+    /// Not by the text: every event looks up families several times.
+    public func hash(into hasher: inout Hasher) { hasher.combine(self == .ipv4) }
 }
 
 /// An IPv4 or IPv6 address, without a zone.

@@ -6,13 +6,15 @@
 /// What a backend cannot know is nil (or `unknown`), which never means "no". Two observations are equal when the
 /// evidence is; time and counters do not count.
 public struct Observation: Hashable, Sendable {
+    // First, as they are what differs mostly when observations are compared.
+
+    /// What the kernel would do with packets to the representative addresses; empty when the backend cannot ask.
+    public var representatives: [RepresentativeRoute]
     /// The interfaces that could matter, sorted by index; nil when the backend does not see interfaces.
     ///
     /// A backend may leave out members of a bridge, bond or VRF, and most of those that are ``InterfaceRelevance/spare``
     /// or ``InterfaceRelevance/ignored``, but none that the kernel's answers lead through.
     public var interfaces: [NetworkInterface]?
-    /// What the kernel would do with packets to the representative addresses; empty when the backend cannot ask.
-    public var representatives: [RepresentativeRoute]
     /// The gateways of the kernel's answers, and of default routes, of which the backend knows whether they answer.
     public var gateways: [Gateway]
     /// Whether spare interfaces were left out: when there is no path, the list of interfaces is not complete.
@@ -56,6 +58,9 @@ public struct Observation: Hashable, Sendable {
         self.resynchronizations = 0
         self.suspensions = 0
     }
+
+    /// Whether it is of one who sees interfaces and asks where packets go.
+    var seesPaths: Bool { self.interfaces != nil && !self.representatives.isEmpty }
 
     /// What the backend had to do without, as far as it concerns a verdict of a status: a list of what carries a path is
     /// complete without the interfaces that cannot.

@@ -88,7 +88,10 @@ extension NetworkInterface {
     /// program that does.
     ///
     /// Not `xfrm`, whose packets are routed by the policies of IPsec, and not `ppp`, which mostly is a line to a provider.
-    public var hasTunnelKind: Bool { self.kind.map(Self.tunnelKinds.contains) ?? false }
+    public var hasTunnelKind: Bool { Self.isTunnelKind(self.kind) }
+
+    /// The same of a kind alone.
+    package static func isTunnelKind(_ kind: String?) -> Bool { kind.map(self.tunnelKinds.contains) ?? false }
 
     /// The kinds as the kernel's modules name them (`rtnl_link_ops`).
     private static let tunnelKinds: Set<String> = [

@@ -112,3 +112,15 @@ public struct RepresentativeRoute: Hashable, Sendable {
         IPAddress(ipv6: 0x2600 << 112 | 1), IPAddress(ipv6: 0x3000 << 112 | 1),
     ]
 }
+
+extension [RepresentativeRoute] {
+    /// The interfaces that packets leave through, each of them once.
+    package var egress: [UInt32] {
+        var egress: [UInt32] = []
+        for position in self.indices {
+            guard case .route(let route) = self[position].answer else { continue }
+            for leg in route.legs where !egress.contains(leg.interfaceIndex) { egress.append(leg.interfaceIndex) }
+        }
+        return egress
+    }
+}
