@@ -235,21 +235,19 @@ final class NetlinkSession {
         self.askKernel()
         let outer = self.askAboutTunnels()
         var observation = Observation(at: self.readingSince)
-        var egress: [UInt32] = []
-        for position in self.representatives.indices {
-            guard case .route(let route) = self.representatives[position].answer else { continue }
-            for leg in route.legs { egress.append(leg.interfaceIndex) }
-        }
+        var egress = self.representatives.egress
         for packets in outer.values { egress += packets.interfaces }
-        var interfaces = self.table.reportable(including: egress)
+        let table = self.table
+        var interfaces = table.reportable(including: egress)
         for position in interfaces.indices where !outer.isEmpty {
             interfaces[position].outerPackets = outer[interfaces[position].index]
         }
-        for position in interfaces.indices where egress.contains(interfaces[position].index) {
-            interfaces[position].membersWithoutCarrier = self.table.membersWithoutCarrier(of: interfaces[position])
+        for position in interfaces.indices
+        where interfaces[position].kind == "bridge" && egress.contains(interfaces[position].index) {
+            interfaces[position].membersWithoutCarrier = table.membersWithoutCarrier(of: interfaces[position].index)
         }
         observation.interfaces = interfaces
-        observation.isAbridged = self.table.isAbridged
+        observation.isAbridged = table.isAbridged
         observation.representatives = self.representatives
         observation.dnsServers = self.nameServers.servers
         observation.dnsRoutes = self.nameServers.routes

@@ -30,15 +30,13 @@ extension LinkTable {
             if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
         }
         return chosen.indices.compactMap { index in
-            guard var entry = self.entries[index] else { return nil }
-            entry.interface.type = self.type(of: index)
-            entry.interface.foundation = self.foundation(of: index)
+            guard var interface = self.entries[index]?.interface else { return nil }
+            interface.type = self.type(of: index)
+            interface.foundation = self.foundation(of: index)
             // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
-            if entry.interface.kind == "bond", self.memberHasCarrier(index) == false {
-                entry.interface.hasCarrier = false
-            }
-            entry.interface.carrierSince = entry.interface.carrierSince ?? entry.linkLocalSince
-            return entry.interface
+            if interface.kind == "bond", self.memberHasCarrier(index) == false { interface.hasCarrier = false }
+            interface.carrierSince = interface.carrierSince ?? self.entries[index]?.linkLocalSince
+            return interface
         }
     }
 

@@ -34,9 +34,8 @@ extension LinkTable {
     /// The names of the ports of a bridge that are up and have no carrier, among the first ones.
     ///
     /// A bridge has a carrier as long as one port has, so that a virtual machine hides that the cable is out.
-    func membersWithoutCarrier(of interface: NetworkInterface) -> [String] {
-        guard interface.kind == "bridge" else { return [] }
-        return self.members(of: interface.index).compactMap { member in
+    func membersWithoutCarrier(of bridge: UInt32) -> [String] {
+        self.members(of: bridge).compactMap { member in
             guard let entry = self.entries[member], entry.interface.flags.contains(.up), !entry.hasCarrier
             else { return nil }
             return entry.interface.name

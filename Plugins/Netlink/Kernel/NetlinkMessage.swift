@@ -138,14 +138,7 @@ struct NetlinkAttribute {
     /// The value as a number of 32 bits; nil when it is shorter.
     var uint32: UInt32? { self.load(at: 0) }
     /// The value as an address of 4 or 16 octets; nil for other lengths.
-    var address: IPAddress? {
-        let payload = unsafe self.payload
-        return switch payload.count {
-        case 4: unsafe IPAddress(ipv4: UInt32(bigEndian: payload.loadUnaligned(as: UInt32.self)))
-        case 16: unsafe IPAddress(ipv6: UInt128(bigEndian: payload.loadUnaligned(as: UInt128.self)))
-        default: nil
-        }
-    }
+    var address: IPAddress? { unsafe IPAddress(networkOrder: self.payload) }
 
     /// Reads a number inside the value; nil when it does not fit.
     func load<Value: BitwiseCopyable>(at offset: Int) -> Value? {
@@ -174,5 +167,18 @@ struct NetlinkAttribute {
         guard start < end, let base = payload.baseAddress else { return nil }
         let first = unsafe UnsafeMutableRawPointer(mutating: base + start).assumingMemoryBound(to: nlattr.self)
         return unsafe nla_find(first, Int32(end - start), Int32(type)).map { unsafe NetlinkAttribute($0) }
+    }
+}
+
+extension IPAddress {
+    /// Reads an address of 4 or 16 octets; nil for other lengths.
+    ///
+    /// Not octet by octet: every event has several.
+    init?(networkOrder octets: UnsafeRawBufferPointer) {
+        switch octets.count {
+        case 4: self.init(ipv4: UInt32(bigEndian: unsafe octets.loadUnaligned(as: UInt32.self)))
+        case 16: self.init(ipv6: UInt128(bigEndian: unsafe octets.loadUnaligned(as: UInt128.self)))
+        default: return nil
+        }
     }
 }

@@ -49,6 +49,6 @@ extension AddressUpdate {
     private static func address(_ address: OpaquePointer?) -> IPAddress? {
         guard let address = unsafe address, let bytes = unsafe nl_addr_get_binary_addr(address) else { return nil }
         let count = Int(unsafe nl_addr_get_len(address))
-        return unsafe IPAddress(octets: Array(UnsafeRawBufferPointer(start: bytes, count: count)))
+        return unsafe IPAddress(networkOrder: UnsafeRawBufferPointer(start: bytes, count: count))
     }
 }

@@ -55,19 +55,28 @@ extension LinkUpdate {
         self.index = index
         self.flags = InterfaceFlags(kernelFlags: flags)
         self.hardwareType = hardwareType
-        guard message.attribute(IFLA_OPERSTATE, headerLength: Self.headerLength) != nil else { return }
-        let info = message.attribute(IFLA_LINKINFO, headerLength: Self.headerLength)
-        // libnl looks into IFLA_INFO_DATA without asking whether it is there when IFLA_INFO_XSTATS is.
-        guard info?.nested(IFLA_INFO_XSTATS) == nil || info?.nested(IFLA_INFO_DATA) != nil else { return }
-        self.details = unsafe message.withObject { unsafe Details(link: $0) } ?? nil
-        guard self.details != nil else { return }
-        self.details?.hasParentDevice =
-            message.attribute(IFLA_PARENT_DEV_NAME, headerLength: Self.headerLength) != nil
-        if message.attribute(IFLA_CARRIER, headerLength: Self.headerLength) == nil { self.details?.hasCarrier = nil }
-        if let kind = self.details?.kind, let data = info?.nested(IFLA_INFO_DATA) {
-            self.details?.tunnel = TunnelAttributes(kind: kind, data)
+        var info: NetlinkAttribute?
+        var (isFull, saysCarrier, hasParentDevice) = (false, false, false)
+        // Once through them all: a link has some fifty.
+        message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
+            switch type {
+            case IFLA_OPERSTATE: isFull = true
+            case IFLA_CARRIER: saysCarrier = true
+            case IFLA_PARENT_DEV_NAME: hasParentDevice = true
+            case IFLA_LINKINFO: info = attribute
+            default: break
+            }
         }
-        self.details?.activeMember = info?.nested(IFLA_INFO_DATA)?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32
+        let data = info?.nested(IFLA_INFO_DATA)
+        // libnl looks into IFLA_INFO_DATA without asking whether it is there when IFLA_INFO_XSTATS is.
+        guard isFull, data != nil || info?.nested(IFLA_INFO_XSTATS) == nil,
+            var details = unsafe message.withObject({ unsafe Details(link: $0) }) ?? nil
+        else { return }
+        details.hasParentDevice = hasParentDevice
+        if !saysCarrier { details.hasCarrier = nil }
+        if let kind = details.kind, let data { details.tunnel = TunnelAttributes(kind: kind, data) }
+        details.activeMember = data?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32
+        self.details = details
     }
 }
 

@@ -16,11 +16,12 @@ extension RouteLookup {
     ///
     /// Only policy rules can make it another one.
     func confirm(_ answers: inout [RouteAnswer], of questions: [Question]) {
-        let chosen = questions.indices.filter { position in
+        func isChosen(_ position: Int) -> Bool {
             questions[position].family == .ipv4 && questions[position].flow.source == nil
                 && answers[position].chosenSource != nil
         }
-        guard !chosen.isEmpty, self.looksAtSources(.ipv4) else { return }
+        guard questions.indices.contains(where: isChosen), self.looksAtSources(.ipv4) else { return }
+        let chosen = questions.indices.filter(isChosen)
         let flows = chosen.map { questions[$0].flow.with(\.source, answers[$0].chosenSource) }
         let replies = self.replies(
             flows.map { .route($0, matchesTable: true) },

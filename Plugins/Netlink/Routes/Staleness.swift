@@ -11,7 +11,7 @@ struct Staleness: Hashable {
     /// Whether the default routes of all interfaces are concerned.
     private var hasAllInterfaces = false
     /// The interfaces whose default routes are concerned.
-    private var interfaces: Set<UInt32> = []
+    private var interfaces = IndexSet()
 
     /// The families of routes.
     struct Families: OptionSet, Hashable {

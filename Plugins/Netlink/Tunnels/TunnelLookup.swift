@@ -77,18 +77,15 @@ final class TunnelLookup {
         self.isStale = false
         self.watched = Watched()
         self.lastAnswer.removeAll()
+        var pending = representatives.egress
         // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
-        guard
-            representatives.contains(where: { $0.leads(into: table.mayBeTunnel) })
-                || rules().contains(where: { $0.isTunnel == true })
+        guard pending.contains(where: { table.mayBeTunnel($0) }) || rules().contains(where: { $0.isTunnel == true })
         else { return self.lastAnswer }
         let rules = rules()
-        var pending: [UInt32] = []
         var entrances: [UInt32: (table: UInt32, family: AddressFamily)] = [:]
         for question in representatives {
             guard case .route(let route) = question.answer else { continue }
-            for leg in route.legs where !pending.contains(leg.interfaceIndex) {
-                pending.append(leg.interfaceIndex)
+            for leg in route.legs where entrances[leg.interfaceIndex] == nil {
                 entrances[leg.interfaceIndex] = route.table.map { ($0, question.destination.family) }
             }
         }
@@ -272,14 +269,6 @@ final class TunnelLookup {
     }
 }
 
-extension RepresentativeRoute {
-    /// Whether packets would leave through an interface of some kind.
-    fileprivate func leads(into isOfKind: (UInt32) -> Bool) -> Bool {
-        guard case .route(let route) = self.answer else { return false }
-        return route.legs.contains { isOfKind($0.interfaceIndex) }
-    }
-}
-
 extension OuterPackets {
     /// The interfaces that the answers are about.
     var interfaces: [UInt32] {
@@ -307,9 +296,10 @@ extension OuterRoute {
 extension LinkTable {
     /// Whether an interface can be a tunnel, or stand on one, without a rule that says so.
     func mayBeTunnel(_ index: UInt32) -> Bool {
-        guard let interface = self.entries[index]?.interface else { return false }
-        return interface.hasTunnelKind || interface.kind == "ppp" || self.foundation(of: index) == .tunnels
-            || (interface.kind != "veth" && interface.parentIndex != nil)
+        // One by one: an interface is large.
+        let kind = self.entries[index]?.interface.kind
+        return NetworkInterface.isTunnelKind(kind) || kind == "ppp" || self.foundation(of: index) == .tunnels
+            || (kind != "veth" && self.entries[index]?.interface.parentIndex != nil)
     }
 
     fileprivate func rule(for index: UInt32, among rules: [InterfaceRule]) -> InterfaceRule? {
