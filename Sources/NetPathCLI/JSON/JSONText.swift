@@ -124,8 +124,8 @@ struct JSONText: JSONSink {
         if role != .literal { end += 1 }
         for position in text.indices {
             let octet = text[position]
-            // From the space to the tilde, but for the quote and the backslash.
-            if octet &- 0x20 > 0x5E || octet == 0x22 || octet == 0x5C { return false }
+            // From the space to the tilde but for the quote and the backslash; small letters are found first.
+            guard octet &- 0x5D <= 0x21 || octet &- 0x23 <= 0x38 || octet &- 0x20 <= 0x01 else { return false }
             room[end &+ position] = octet
         }
         end += text.count
