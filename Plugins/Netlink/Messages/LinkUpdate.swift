@@ -75,7 +75,8 @@ extension LinkUpdate {
         details.hasParentDevice = hasParentDevice
         if !saysCarrier { details.hasCarrier = nil }
         if let kind = details.kind, let data { details.tunnel = TunnelAttributes(kind: kind, data) }
-        details.activeMember = data?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32
+        // The number means something else for every kind: to a bridge its hello time.
+        if details.kind == "bond" { details.activeMember = data?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32 }
         self.details = details
     }
 }

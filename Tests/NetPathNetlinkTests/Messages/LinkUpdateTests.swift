@@ -128,6 +128,17 @@ import Testing
         #expect(try self.first("newlink-bond") == expected)
     }
 
+    /// The attribute's number is a bridge's hello time, and something else for other kinds.
+    @Test func onlyABondHasAnActiveMember() throws {
+        var datagram = try #require(Fixture.datagrams("newlink-bond").first)
+        let kind = try #require(datagram.firstRange(of: Array("bond\0".utf8)))
+        datagram.replaceSubrange(kind, with: Array("none\0".utf8))
+        var update: LinkUpdate?
+        NetlinkMessage.forEach(in: datagram) { update = LinkUpdate($0) }
+        #expect(update?.details?.kind == "none")
+        #expect(update?.details?.activeMember == nil)
+    }
+
     @Test func routerAdvertisementIsSeen() throws {
         let expected = LinkUpdate(
             index: 13,
