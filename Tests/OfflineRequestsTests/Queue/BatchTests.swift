@@ -8,7 +8,7 @@ import Testing
 
 @testable import OfflineRequests
 
-/// Many requests in a row, most of which are read ahead and go in the place of others.
+/// Many requests in a row, which share few places.
 @Suite(.timeLimit(.minutes(5)))
 struct QueueBatchTests {
     /// A queue with so many requests that nobody sends yet, and a server that answers when it is told to.
@@ -40,7 +40,7 @@ struct QueueBatchTests {
         #expect(queue.counts.total == 0)
     }
 
-    @Test func whatWasReadAheadAndIsCancelledDoesNotGo() async throws {
+    @Test func whatIsCancelledDoesNotGo() async throws {
         let (lab, queue, ids) = try await Self.filled(60)
         queue.start()
         try await lab.transport.waitForHeld(4)
@@ -49,7 +49,7 @@ struct QueueBatchTests {
         #expect(lab.sent == (0..<60).filter { $0 != 10 }.map { "\($0)" })
     }
 
-    @Test func pausedNothingGoesInThePlaceOfAnother() async throws {
+    @Test func pausedNothingTakesAFreePlace() async throws {
         let (lab, queue, _) = try await Self.filled(60)
         queue.start()
         try await lab.transport.waitForHeld(4)
@@ -62,15 +62,13 @@ struct QueueBatchTests {
         #expect(lab.sent == (0..<60).map { "\($0)" })
     }
 
-    @Test func whatIsMoreUrgentGoesBeforeWhatWasReadAhead() async throws {
+    @Test func whatIsMoreUrgentGoesFirst() async throws {
         let (lab, queue, _) = try await Self.filled(60)
         queue.start()
         try await lab.transport.waitForHeld(4)
         var urgent = lab.request("urgent")
         urgent.priority = .high
         try await queue.enqueue(urgent)
-        // It is in the file; the thread has heard of it when it answers something else.
-        try await queue.resume()
         lab.transport.release()
         try await lab.transport.waitForRequests(5)
         #expect(lab.sent[4] == "urgent")
@@ -78,7 +76,7 @@ struct QueueBatchTests {
         #expect(lab.sent.count == 61)
     }
 
-    @Test func withoutAPathNothingGoesInThePlaceOfAnother() async throws {
+    @Test func withoutAPathNothingTakesAFreePlace() async throws {
         let (lab, queue, ids) = try await Self.filled(60)
         let events = Events(queue)
         queue.start()
@@ -145,36 +143,6 @@ struct QueueBatchTests {
         queue.start()
         try await Self.releaseAll(of: lab, until: queue)
         #expect(handled.value == 30)
-    }
-
-    @Test func theNextOneGoesOnlyInThePlaceOfASuccessThatWentTheSameWay() throws {
-        let transport = ScriptedTransport(.held(.notSent))
-        let doorbell = try #require(Doorbell())
-        let mailbox = Mailbox<QueueMessage>(doorbell: doorbell)
-        let relay = Relay(transport: transport, mailbox: mailbox)
-        func entry(_ run: UInt64, gate: Int64) -> Relay.Entry {
-            let request = TransportRequest(url: "http://192.0.2.80/\(run)")
-            return Relay.Entry(id: UUID(), run: run, gate: gate, request: request)
-        }
-        _ = relay.send(entry(1, gate: 1))
-        _ = relay.send(entry(2, gate: 2))
-        relay.put([entry(3, gate: 2), entry(4, gate: 1), entry(5, gate: 1)])
-        transport.release(to: "http://192.0.2.80/1")
-        #expect(transport.requests.count == 2)
-        transport.release(to: "http://192.0.2.80/2")
-        #expect(transport.held == ["http://192.0.2.80/3"])
-        transport.release(.status(503), to: "http://192.0.2.80/3")
-        #expect(transport.held.isEmpty)
-        #expect(relay.takeBack() == 2)
-        #expect(relay.takeBack() == 0)
-        let next = mailbox.take().map { if case .finished(_, _, _, let next) = $0 { next?.run } else { UInt64.max } }
-        #expect(next == [nil, 3, nil])
-        // Whoever has closed wants nothing more of it.
-        _ = relay.send(entry(6, gate: 1))
-        relay.put([entry(7, gate: 1)])
-        _ = mailbox.close()
-        transport.release(to: "http://192.0.2.80/6")
-        #expect(transport.cancelled == 1)
     }
 
     /// Answers everything, one after the other, until nothing is left.

@@ -152,26 +152,4 @@ struct QueueNetworkTests {
         NotificationCenter.default.post(name: NetworkMonitor.connectivityRestoredNotification, object: lab.monitor)
         try await events.wait(for: .succeeded(id, status: 200))
     }
-
-    @Test func aQueueWithNothingToDoNeverWakes() async throws {
-        let lab = try QueueLab(.failure(.refused, .notSent), network: .noLink)
-        let queue = try lab.started()
-        // Something that waits for its time, without a path.
-        try await queue.enqueue(lab.request())
-        try await QueueDeliveryTests.eventually { queue.core.status.withLock { $0.role } == .sender }
-        let thread = try await queue.core.perform { _, _ in
-            try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
-        }
-        try await Task.sleep(for: .milliseconds(500))
-        let before = try Self.wakeUps(thread)
-        try await Task.sleep(for: .seconds(3))
-        #expect(try Self.wakeUps(thread) == before)
-        #expect(before > 0)
-    }
-
-    private static func wakeUps(_ thread: String) throws -> Int {
-        let status = try String(contentsOfFile: "/proc/\(thread)/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches") })
-        return try #require(Int(line.split(separator: "\t").last ?? ""))
-    }
 }

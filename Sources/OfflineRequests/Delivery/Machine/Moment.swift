@@ -23,6 +23,21 @@ struct Moment: Hashable, Sendable {
     }
 }
 
+extension Moment {
+    /// Reads the clocks.
+    ///
+    /// Deadlines of a queue go on while the machine is suspended: what falls due meanwhile is done after the resume.
+    static func ofQueue() -> Moment {
+        let stamp = ClockStamp.now()
+        return Moment(monotonic: MonotonicTime(nanoseconds: stamp.bootNanoseconds), stamp: stamp)
+    }
+}
+
+extension MonotonicTime {
+    /// The present moment on the clock that a queue goes by, CLOCK_BOOTTIME.
+    static var ofQueue: MonotonicTime { MonotonicTime(nanoseconds: ClockStamp.nanosecondsSinceBoot()) }
+}
+
 /// What the clocks show, so that ages can be told whatever happens to the one on the wall.
 struct ClockStamp: Hashable, Sendable {
     /// The wall clock.
@@ -37,12 +52,12 @@ struct ClockStamp: Hashable, Sendable {
 
     /// Reads the clocks of the machine.
     static func now() -> ClockStamp {
+        ClockStamp(wall: Date(), bootID: self.thisBoot, bootNanoseconds: self.nanosecondsSinceBoot())
+    }
+
+    fileprivate static func nanosecondsSinceBoot() -> Int64 {
         // ContinuousClock is CLOCK_BOOTTIME on Linux.
         let clock = ContinuousClock()
-        return ClockStamp(
-            wall: Date(),
-            bootID: self.thisBoot,
-            bootNanoseconds: clock.systemEpoch.duration(to: clock.now).inNanoseconds
-        )
+        return clock.systemEpoch.duration(to: clock.now).inNanoseconds
     }
 }

@@ -10,12 +10,12 @@ extension QueueWorker {
     func enqueue(_ prepared: PreparedRequest, after failure: FirstAttempt?, in store: StoreTransaction) throws -> UUID {
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion.id }
-        self.effects.add(.enqueued(insertion.id))
-        self.core.remember(prepared, insertion, as: self.role, ends: store.tally.ends)
-        for id in insertion.replaced + insertion.dropped {
-            self.effects.removed.append(id)
-            self.effects.add(.cancelled(id), ending: id, as: .cancelled)
-        }
+        self.effects.events.append(.enqueued(insertion.id))
+        self.recent.add(
+            RequestRecord(request: prepared.request, state: insertion.state, sequence: 0),
+            ends: store.ends
+        )
+        self.cancelled(insertion.replaced + insertion.dropped)
         // Behind another of its lane its time does not matter.
         if let failure, insertion.state == .ready { try self.record(failure, of: prepared.request, in: store) }
         return insertion.id
@@ -29,39 +29,41 @@ extension QueueWorker {
         guard case .retry(let delay, let countsAttempt) = disposition, try store.markRunning(request.id) else { return }
         let outcome = StoreOutcome.later(after: delay, countsAttempt: countsAttempt)
         _ = try store.finish(request.id, outcome, status: result.status, error: result.failure(of: request))
-        self.effects.add(.backoff(request.id, until: now.wall(at: now.monotonic + delay)))
+        self.effects.events.append(.backoff(request.id, until: now.wall(at: now.monotonic + delay)))
+    }
+
+    private func cancelled(_ ids: [UUID]) {
+        self.effects.removed += ids
+        self.effects.events += ids.map { .cancelled($0) }
     }
 
     func cancel(_ id: UUID, in store: StoreTransaction) throws -> Bool {
         guard let state = try store.cancel(id) else { throw QueueError.unknownID(id) }
-        self.effects.removed.append(id)
-        self.effects.add(.cancelled(id), ending: id, as: .cancelled)
-        return state == .running || self.flights[id] != nil
+        self.cancelled([id])
+        return state == .running
     }
 
     func cancel(_ selection: StoreTransaction.Selection, in store: StoreTransaction) throws -> Int {
-        let cancellation = try store.cancel(selection)
-        self.effects.removed += cancellation.running
-        for id in cancellation.ids { self.effects.add(.cancelled(id), ending: id, as: .cancelled) }
-        return cancellation.ids.count
+        let ids = try store.cancel(selection).ids
+        self.cancelled(ids)
+        return ids.count
     }
 
     func reset(in store: StoreTransaction) throws {
-        // Those who wait for one of them hear of it.
-        for id in self.waiters.compactMap(\.id) { self.effects.add(.cancelled(id), ending: id, as: .cancelled) }
         self.effects.removed += try store.reset()
+        // Those who wait for one of them hear of it.
+        self.effects.events += self.waiters.compactMap(\.id).map { .cancelled($0) }
     }
+
+    // MARK: Now
 
     func force(in store: StoreTransaction) throws {
         self.machine.force()
         try store.resumeHeld()
-        if self.role == .sender {
-            self.promotion = .all
-        } else {
-            store.force(host: nil)
-            // The sender finds them ready; for as long as it takes, because it does not know of this.
-            while try store.promoteDue(all: true, limit: 10_000) == 10_000 {}
-        }
+        // A sender does the rest itself, now or when there is a path.
+        if self.role == .sender { return }
+        store.force(host: nil)
+        try store.promoteDue(all: true, limit: .max)
     }
 
     /// Lets everything go now that waits for its time or for somebody; with `includingDead` what was given up too.
@@ -71,7 +73,7 @@ extension QueueWorker {
         let before = store.counts
         try self.force(in: store)
         let count = before.backoff + before.held - store.counts.held
-        return try includingDead ? count + self.requeueDead(in: store) : count
+        return try includingDead ? count + store.requeueDead(limit: .max).count : count
     }
 
     func force(_ id: UUID, replacing headers: HeaderFields, in store: StoreTransaction) throws {
@@ -82,45 +84,20 @@ extension QueueWorker {
 
     /// Does what other processes want of the one that sends.
     func obey(in store: StoreTransaction) {
-        let (forces, host) = (store.tally.forces, store.tally.forced)
+        let (forces, host) = (store.forces, store.forced)
         defer { self.forces = forces }
         // What was wanted before this process sent is no concern of its own.
         guard let known = self.forces, known != forces else { return }
         if let host, forces == known + 1 { self.machine.force(host: host) } else { self.machine.force() }
     }
+}
 
-    func pause(_ isPaused: Bool, in store: StoreTransaction) throws {
-        store.isPaused = isPaused
-    }
-
-    func requeueDead(_ id: UUID, in store: StoreTransaction) throws {
-        guard try store.requeue(id) != nil else { throw QueueError.unknownID(id) }
-    }
-
-    func requeueDead(in store: StoreTransaction) throws -> Int {
-        try self.all { try store.requeueDead(limit: $0).count }
-    }
-
-    func purgeFinished(_ id: UUID, in store: StoreTransaction) throws {
-        guard try store.purge(id) else { throw QueueError.unknownID(id) }
-    }
-
-    func purgeDead(in store: StoreTransaction) throws -> Int {
-        try self.all { try store.purge(.dead, limit: $0) }
-    }
-
-    func purgeResponses(in store: StoreTransaction) throws -> Int {
-        try self.all { try store.purge(.succeeded, limit: $0) }
-    }
-
-    /// Does something to as many as there are, a part at a time.
-    private func all(_ body: (_ limit: Int) throws -> Int) throws -> Int {
-        let limit = 10_000
-        var total = 0
-        while true {
-            let count = try body(limit)
-            total += count
-            if count < limit { return total }
-        }
-    }
+// What the store says itself before long.
+extension StoreTransaction {
+    /// How many requests have left without having been delivered.
+    var ends: Int64 { self.tally.ends }
+    /// How often somebody wanted what waits to go now.
+    var forces: Int64 { self.tally.forces }
+    /// The host that was meant the last time; nil for all.
+    var forced: String? { self.tally.forced }
 }

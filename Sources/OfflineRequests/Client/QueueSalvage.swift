@@ -22,6 +22,14 @@ public struct QueueSalvage: Hashable, Sendable {
     }
 }
 
+extension QueueSalvage {
+    func event(of file: String) -> QueueEvent {
+        if let asideAs { return .salvaged(recovered: self.recovered, lost: self.lost, setAsideAs: asideAs) }
+        let reason = "the file was removed while it was open, and what waited in it is lost; a new one was made"
+        return .failed(.io(path: file, reason: reason))
+    }
+}
+
 /// All that was saved since a queue was opened.
 final class QueueSalvages: Sendable {
     private let list = Mutex<[QueueSalvage]>([])

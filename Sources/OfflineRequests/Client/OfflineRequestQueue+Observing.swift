@@ -63,9 +63,6 @@ extension OfflineRequestQueue {
         return record
     }
 
-    /// What was found wrong with the file before anybody observed.
-    package var damage: [QueueEvent] { self.core.observers.unheard }
-
     // MARK: Dead letters
 
     /// Revives a request that was given up, with its attempts reset.
@@ -73,7 +70,9 @@ extension OfflineRequestQueue {
     /// - Parameter id: The id.
     /// - Throws: ``QueueError/unknownID(_:)`` when there is no such dead letter.
     public func requeueDead(id: UUID) async throws(QueueError) {
-        try await self.core.perform { worker, store in try worker.requeueDead(id, in: store) }
+        try await self.core.perform { _, store in
+            guard try store.requeue(id) != nil else { throw QueueError.unknownID(id) }
+        }
     }
 
     /// Revives everything that was given up.
@@ -82,7 +81,7 @@ extension OfflineRequestQueue {
     /// - Throws: ``QueueError``; nothing was revived then.
     @discardableResult
     public func requeueDead() async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.requeueDead(in: store) }
+        try await self.core.perform { _, store in try store.requeueDead(limit: .max).count }
     }
 
     /// Removes a request that is finished: one that was given up, or one whose response was kept and has been taken.
@@ -90,7 +89,9 @@ extension OfflineRequestQueue {
     /// - Parameter id: The id.
     /// - Throws: ``QueueError/unknownID(_:)`` when there is none, or it is not finished.
     public func purgeFinished(id: UUID) async throws(QueueError) {
-        try await self.core.perform { worker, store in try worker.purgeFinished(id, in: store) }
+        try await self.core.perform { _, store in
+            guard try store.purge(id) else { throw QueueError.unknownID(id) }
+        }
     }
 
     /// Removes all responses that are kept.
@@ -99,7 +100,7 @@ extension OfflineRequestQueue {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func purgeResponses() async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.purgeResponses(in: store) }
+        try await self.core.perform { _, store in try store.purge(.succeeded, limit: .max) }
     }
 
     /// Removes everything that was given up.
@@ -108,6 +109,6 @@ extension OfflineRequestQueue {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func purgeDead() async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.purgeDead(in: store) }
+        try await self.core.perform { _, store in try store.purge(.dead, limit: .max) }
     }
 }

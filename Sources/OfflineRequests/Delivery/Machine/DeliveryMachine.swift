@@ -17,7 +17,18 @@ struct DeliveryMachine: Sendable {
     let responses: ResponsePolicy
     private var random: any RandomNumberGenerator & Sendable
 
+    /// Which of those that wait for their time go now.
+    enum Promotion: Int, Comparable, Sendable {
+        case due
+        case restored
+        case all
+
+        static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
     private(set) var isPaused = false
+    /// Which of those that wait for their time go now, once there is a path; `due` when that has been done.
+    var promotion = Promotion.due
     private var facts: PathFacts?
     /// When a path that returned has proved itself; may have passed.
     private var opensAt: MonotonicTime?
@@ -49,7 +60,10 @@ struct DeliveryMachine: Sendable {
         guard let facts else { return false }
         // A path that was there when the queue was opened has not returned.
         let isRestored = facts.isSatisfied && self.facts?.isSatisfied == false
+        // What somebody else has answered in the server's place need not wait for its time either.
+        let isFreed = [.portal, .unreachable].contains(self.facts?.internet) && facts.internet == .reachable
         self.facts = facts
+        if isRestored || isFreed { self.promote(.restored) }
         guard isRestored else { return false }
         let jitter = Int64.random(in: 0...max(0, self.settings.reconnectJitter.inNanoseconds), using: &self.random)
         self.opensAt = now.monotonic + max(.zero, self.settings.minimumOnline) + .nanoseconds(jitter)
@@ -65,8 +79,12 @@ struct DeliveryMachine: Sendable {
     /// Requests are started again.
     mutating func resume() { self.isPaused = false }
 
+    /// More of those that wait for their time go now.
+    mutating func promote(_ promotion: Promotion) { self.promotion = max(self.promotion, promotion) }
+
     /// Somebody does not want to wait: what waits only out of politeness goes now.
     mutating func force() {
+        self.promote(.all)
         self.opensAt = nil
         self.limit = max(1, self.settings.concurrency)
         self.forgetFailures()
@@ -74,7 +92,8 @@ struct DeliveryMachine: Sendable {
 
     /// Somebody does not want to wait for a host: it is left alone no longer.
     mutating func force(host: String) {
-        self.update(host) { health, _, _ in health.recovered() }
+        self.hosts[host]?.recovered()
+        self.forget(host)
     }
 
     /// A request is being sent.
@@ -86,7 +105,8 @@ struct DeliveryMachine: Sendable {
     /// A request is not being sent any more, and its end does not matter, for example because it was removed.
     mutating func dropped(_ id: UUID) {
         guard let host = self.running.removeValue(forKey: id) else { return }
-        self.update(host) { health, _, _ in health.running -= 1 }
+        self.hosts[host]?.running -= 1
+        self.forget(host)
     }
 
     /// An attempt ended.
@@ -153,6 +173,31 @@ struct DeliveryMachine: Sendable {
         return health.running < health.limit(self.settings) && !isShared ? nil : .concurrency
     }
 
+    /// How many more requests may be sent to a host at the same time.
+    func places(of host: String) -> Int {
+        let health = self.hosts[host] ?? HostHealth()
+        return max(0, health.limit(self.settings) - health.running)
+    }
+
+    /// Chooses what is sent now, the most urgent first, and counts it as being sent.
+    ///
+    /// - Parameters:
+    ///   - places: How many at most.
+    ///   - heads: What is ready: of each gate the first ones.
+    ///   - now: When.
+    /// - Returns: Those that go.
+    mutating func choose(_ places: Int, of heads: [RequestRecord], at now: Moment) -> [RequestRecord] {
+        var chosen: [RequestRecord] = []
+        let inOrder = heads.sorted { ($1.request.priority, $0.sequence) < ($0.request.priority, $1.sequence) }
+        for head in inOrder where chosen.count < places && self.running[head.id] == nil {
+            let gate = Gate(head.request)
+            guard self.waiting(for: gate, at: now) == nil else { continue }
+            self.started(head.id, gate: gate)
+            chosen.append(head)
+        }
+        return chosen
+    }
+
     /// How many places hosts may take that have one already.
     private var sharedPlaces: Int {
         let places = max(1, self.settings.concurrency)
@@ -198,30 +243,24 @@ struct DeliveryMachine: Sendable {
 extension DeliveryMachine {
     private mutating func learn(_ lesson: Outcome.Host, from host: String?, at now: Moment) {
         if lesson == .works { self.limit = min(self.limit * 2, max(1, self.settings.concurrency)) }
-        guard let host else { return }
-        self.update(host) { health, settings, random in
-            switch lesson {
-            case .works: health.recovered()
-            case .failed(let retryAfter):
-                health.failed(
-                    pausesAtOnce: false,
-                    retryAfter: retryAfter,
-                    at: now.monotonic,
-                    settings: settings,
-                    using: &random
-                )
-            case .notReached:
-                health.failed(
-                    pausesAtOnce: true,
-                    retryAfter: nil,
-                    at: now.monotonic,
-                    settings: settings,
-                    using: &random
-                )
-            case .unknown: ()
-            }
+        guard let host, lesson != .unknown else { return }
+        var health = self.hosts[host] ?? HostHealth()
+        if lesson == .works {
+            health.recovered()
+        } else {
+            let retryAfter: Duration? = if case .failed(let time) = lesson { time } else { nil }
+            health.failed(
+                pausesAtOnce: lesson == .notReached,
+                retryAfter: retryAfter,
+                at: now.monotonic,
+                settings: self.settings,
+                using: &self.random
+            )
         }
+        self.hosts[host] = health
+        self.forget(host)
     }
+
     /// The request is tried again, unless this was its last attempt.
     private mutating func again(_ request: RetryableRequest, failure: String, retryAfter: Duration?) -> Disposition {
         if let end = self.end(of: request, failure) { return end }
@@ -287,16 +326,11 @@ extension DeliveryMachine {
     }
 
     private mutating func forgetFailures() {
-        for host in Array(self.hosts.keys) { self.update(host) { health, _, _ in health.recovered() } }
+        for host in Array(self.hosts.keys) { self.force(host: host) }
     }
 
-    private mutating func update(
-        _ host: String,
-        _ change: (inout HostHealth, DeliverySettings, inout any RandomNumberGenerator & Sendable) -> Void
-    ) {
-        var health = self.hosts[host] ?? HostHealth()
-        change(&health, self.settings, &self.random)
-        // Only what deviates is kept: a queue that has sent to a million hosts remembers none of them.
-        self.hosts[host] = health.isForgettable ? nil : health
+    /// Only what deviates is kept: a queue that has sent to a million hosts remembers none of them.
+    private mutating func forget(_ host: String) {
+        if self.hosts[host]?.isForgettable == true { self.hosts[host] = nil }
     }
 }

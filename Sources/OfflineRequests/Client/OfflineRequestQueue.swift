@@ -13,8 +13,8 @@ import Synchronization
 /// delivered at least once, and every repeat carries the same idempotency key. Several processes may have the same
 /// file open; one of them sends, and the next one takes over whenever that ends.
 ///
-/// Every member may be used on any thread. One thread of the queue does the work, and sleeps without any timer while
-/// there is nothing to send or no path. A queue that nobody holds any more is closed.
+/// Every member may be used on any thread. One serial executor of the queue does the work, and sleeps without any timer
+/// while there is nothing to send or no path. A queue that nobody holds any more is closed.
 public final class OfflineRequestQueue: Sendable {
     /// The file of queues for which none is named: `netpath/queue.sqlite` in the folder for data of the user.
     public static var standardFile: String { QueueFile.standard() }
@@ -36,7 +36,7 @@ public final class OfflineRequestQueue: Sendable {
     ///   - settings: How it works.
     ///   - transport: What sends.
     ///   - monitor: What says whether there is a path; ``start()`` starts it.
-    /// - Throws: ``QueueError`` when the file cannot be used, or the system grants no thread.
+    /// - Throws: ``QueueError`` when the file cannot be used.
     public init(
         file: String? = nil,
         settings: QueueSettings = QueueSettings(),
@@ -91,8 +91,6 @@ public final class OfflineRequestQueue: Sendable {
 
     /// Takes a request; it is on disk when this returns.
     ///
-    /// A caller who is alone writes it there itself when the disk is quick, off the main actor; see <doc:Storage>.
-    ///
     /// - Parameter request: The request.
     /// - Returns: Its id; that of the one that waits already, where ``RetryableRequest/ifExists`` says so.
     /// - Throws: ``QueueError``; nothing was kept then.
@@ -111,7 +109,7 @@ public final class OfflineRequestQueue: Sendable {
         _ request: RetryableRequest,
         completion: @escaping @Sendable (Result<UUID, QueueError>) -> Void
     ) {
-        self.core.enqueue(request, after: nil, reply: completion)
+        self.core.enqueue(request, reply: completion)
     }
 
     /// Removes a request, also one that is being sent, which the server may receive all the same.
@@ -177,7 +175,7 @@ public final class OfflineRequestQueue: Sendable {
 
     /// Tries everything that waits for its time or for somebody again, now, if there is a path.
     public func forceTriggerRetry() {
-        self.core.command { worker, store in try worker.force(in: store) }
+        self.core.post(QueueCommand(isDurable: false, { try $0.force(in: $1) }, reply: { _ in }))
     }
 
     /// The same, at once with what was given up where that is asked for; each request goes once.
@@ -210,14 +208,14 @@ public final class OfflineRequestQueue: Sendable {
     ///
     /// - Throws: ``QueueError`` when that cannot be recorded.
     public func pause() async throws(QueueError) {
-        try await self.core.perform { worker, store in try worker.pause(true, in: store) }
+        try await self.core.perform { _, store in store.isPaused = true }
     }
 
     /// Sends again after ``pause()``.
     ///
     /// - Throws: ``QueueError`` when that cannot be recorded.
     public func resume() async throws(QueueError) {
-        try await self.core.perform { worker, store in try worker.pause(false, in: store) }
+        try await self.core.perform { _, store in store.isPaused = false }
     }
 
     /// Sets what receives the responses of a kind of request, also of those that an earlier run of the program left.

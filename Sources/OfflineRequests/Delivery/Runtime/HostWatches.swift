@@ -6,11 +6,11 @@ import Reachability
 
 /// Watches the hosts that requests ask for, as long as requests that are ready do.
 struct HostWatches {
-    private let mailbox: Mailbox<QueueMessage>
+    private let core: QueueCore
     private var watches: [String: HostReachability] = [:]
 
-    init(mailbox: Mailbox<QueueMessage>) {
-        self.mailbox = mailbox
+    init(core: QueueCore) {
+        self.core = core
     }
 
     /// Watches these hosts and no others.
@@ -24,14 +24,11 @@ struct HostWatches {
             // What is no name of a host is never reachable, which is what the request waits for.
             guard let watch = try? HostReachability(host: host) else { continue }
             self.watches[host] = watch
-            watch.reach { [mailbox = self.mailbox] status in
-                mailbox.post(.host(host, isReachable: status.mayBeReached))
+            watch.reach { [core = self.core] status in
+                // Also where nobody can tell, but not while the name is being looked up.
+                let isReachable = status.isReachable || status.reason.code == .notAnswered
+                core.post { worker, now in worker.host(host, isReachable: isReachable, at: now) }
             }
         }
     }
-}
-
-extension HostStatus {
-    /// Whether to try: also where nobody can tell, but not while the name is being looked up.
-    fileprivate var mayBeReached: Bool { self.isReachable || self.reason.code == .notAnswered }
 }

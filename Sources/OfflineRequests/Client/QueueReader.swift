@@ -15,7 +15,7 @@ public final class QueueReader: Sendable {
     public let file: String
 
     private let store: StoreReader
-    private let status = QueueStatus(settings: QueueSettings())
+    private let status = QueueStatus()
 
     /// Opens a queue that is there.
     ///

@@ -25,12 +25,6 @@ final class QueueObservers: Sendable {
         self.executor = executor
     }
 
-    /// What was found wrong with the file while nobody listened.
-    var unheard: [QueueEvent] { self.state.withLock { $0.unheard } }
-
-    /// Whether nobody listens: events need not even be made then.
-    var isEmpty: Bool { self.state.withLock { $0.streams.isEmpty } }
-
     /// Tells everybody, in order; on any thread.
     func send(_ events: [QueueEvent]) {
         self.state.withLock { state in

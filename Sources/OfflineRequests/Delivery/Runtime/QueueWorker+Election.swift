@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathHTTP
+
+/// The only request that a process sends.
+struct OnlyRequest {
+    let id: UUID
+    /// When to be the sender once more, after it was in vain.
+    var notBefore: MonotonicTime?
+}
+
+/// Which process sends, and over which network.
+///
+/// Who sends one request only holds the lock of the sender only while that is on its way, so that nobody who would send
+/// the others has to wait for it.
+extension QueueWorker {
+    /// How long after a vain election the next one is.
+    private static let electionPause: Duration = .seconds(1)
+
+    /// Begins to send all requests, or one; once.
+    func start(following monitor: NetworkMonitor, only id: UUID?) {
+        guard self.pathFeed == nil else { return }
+        self.only = id.map { OnlyRequest(id: $0) }
+        self.pathFeed = PathFeed(monitor, telling: self.core)
+    }
+
+    // MARK: The network
+
+    func network(is update: ConnectivityUpdate, at now: Moment) {
+        let isOutdated = self.network.change(to: update, at: now.monotonic)
+        let isRestored = self.machine.path(self.network.facts, at: now)
+        if isOutdated {
+            // They wait for answers that cannot come, and would hold up their lanes until they time out. How far they
+            // came decides whether the attempt counts.
+            for flight in self.flights.values { flight.cancel() }
+        }
+        // After the requests that were cancelled, whose connections are idle now.
+        if isOutdated || isRestored { self.core.transport.pathChanged() }
+        if isRestored { self.core.observers.send([.connectivityRestored]) }
+    }
+
+    func host(_ host: String, isReachable: Bool, at now: Moment) {
+        self.network.host(host, isReachable: isReachable)
+        self.machine.path(self.network.facts, at: now)
+    }
+
+    // MARK: Other processes
+
+    /// Becomes the sender, unless another process is, or there is nothing for this one to send.
+    func standForElection(at now: Moment) {
+        guard self.pathFeed != nil, self.role != .sender, self.shutdown == nil, (self.retryAt ?? now.monotonic) <= now.monotonic
+        else { return }
+        self.electionAt = nil
+        do throws(QueueError) {
+            guard try self.mayGo(at: now) else { return }
+            if self.lock == nil { self.lock = try self.openLock() }
+            guard self.lock?.take() == true else { return self.role = .waiting }
+        } catch {
+            return self.failed(error)
+        }
+        self.role = .sender
+        // What the last sender was at when it died; a server may have it.
+        self.releasesRunning = true
+        self.stopListening()
+        // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
+        // transaction says.
+        if self.only == nil { _ = try? self.core.store.removeOrphanedBodies() }
+    }
+
+    private func openLock() throws(QueueError) -> SenderLock {
+        let path = QueueFile.senderLock(of: self.core.file)
+        let lock = try SenderLock(path: path)
+        // Before the first try: an end between the two would not be heard.
+        let paths = self.core.store.paths
+        let watches: [(String, FileWatch.Event)] = [
+            (path, .closedAfterWriting), (paths.lock, .read), (paths.database, .removed),
+        ]
+        for (path, event) in watches {
+            guard self.wakeSource.files.add(path, event) != nil else {
+                throw .io(path: path, reason: "it cannot be watched; see fs.inotify.max_user_watches")
+            }
+        }
+        return lock
+    }
+
+    // MARK: One request
+
+    /// Whether the only request could go now if this process sent; if not, says when to look again.
+    private func mayGo(at now: Moment) throws(QueueError) -> Bool {
+        guard let only = self.only else { return true }
+        let (record, isPaused) = try self.core.store.read { (try $0.record(only.id), $1.isPaused) }
+        if isPaused { self.machine.pause() } else { self.machine.resume() }
+        self.role = .standby
+        self.listen()
+        guard let record, !record.state.isFinal else { return false }
+        let gate = Gate(record.request)
+        self.gates = [gate]
+        self.hosts.set(Set([gate.requires.hostReachable].compactMap { $0 }))
+        var due = only.notBefore
+        if record.state == .backoff, let date = record.notBefore {
+            due = max(due ?? now.monotonic, now.monotonic + .seconds(max(0, date.timeIntervalSince(now.wall))))
+        }
+        if let due, due > now.monotonic {
+            self.electionAt = due
+            return false
+        }
+        let isOpen = self.network.isSatisfied && self.machine.waiting(for: gate, at: now) == nil
+        // What a process that died was sending is running for ever until somebody else sends.
+        if isOpen, [.ready, .backoff, .running].contains(record.state) { return true }
+        self.electionAt = self.machine.nextWake(after: now, for: self.gates)
+        return false
+    }
+
+    /// The only request, if it may go.
+    func head(_ only: OnlyRequest, in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
+        guard let record = try store.records.record(only.id), record.state == .ready else { return [] }
+        self.gates = [Gate(record.request)]
+        return self.shutdown == nil ? self.machine.choose(1, of: [record], at: now) : []
+    }
+
+    /// Lets others send while the only request cannot go.
+    ///
+    /// - Returns: Whether it does from now on.
+    func stepDown() -> Bool {
+        guard self.only != nil, self.role == .sender, self.flights.isEmpty, self.landings.isEmpty else { return false }
+        self.role = .standby
+        // Hears of its own end, too, and looks again.
+        self.lock = nil
+        let next = MonotonicTime.ofQueue + Self.electionPause
+        self.only?.notBefore = next
+        self.electionAt = next
+        self.listen()
+        return true
+    }
+}
+
+/// Tells a queue how the network is, for as long as it is there.
+final class PathFeed {
+    private let updates: Task<Void, Never>
+    private let restored: any NSObjectProtocol
+
+    init(_ monitor: NetworkMonitor, telling core: QueueCore) {
+        // The sequence, because the calls of a monitor wait for a main thread that may be blocked.
+        self.updates = Task(executorPreference: core.executor) {
+            for await update in monitor.updates { core.post { worker, now in worker.network(is: update, at: now) } }
+        }
+        self.restored = NotificationCenter.default.addObserver(
+            forName: NetworkMonitor.connectivityRestoredNotification,
+            object: monitor,
+            queue: nil
+        ) { _ in
+            core.post { worker, _ in worker.machine.promote(.restored) }
+        }
+    }
+
+    deinit {
+        self.updates.cancel()
+        NotificationCenter.default.removeObserver(self.restored)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+import NetPathHTTP
+import Synchronization
+
+/// The end of a queue, which waits for what is under way.
+struct Shutdown: Sendable {
+    let until: MonotonicTime
+    /// Tells whether everything came to its end.
+    let reply: @Sendable (Bool) -> Void
+}
+
+/// What is under way when it is to end: handlers, the queue.
+extension QueueWorker {
+    // MARK: The queue
+
+    /// Begins nothing from now on.
+    func begin(_ shutdown: Shutdown) {
+        let earlier = self.shutdown
+        // Who asks again may have less patience.
+        self.shutdown = Shutdown(until: min(earlier?.until ?? shutdown.until, shutdown.until)) { isDone in
+            earlier?.reply(isDone)
+            shutdown.reply(isDone)
+        }
+        self.landWhatIsBeingPrepared()
+    }
+
+    /// Whether it is shut down, and nothing is under way any more, or nobody waits for that any longer.
+    func hasShutDown(at now: Moment) -> Bool {
+        guard let shutdown else { return false }
+        return self.flights.isEmpty && self.landings.isEmpty || shutdown.until <= now.monotonic
+    }
+
+    /// Takes back what has not left this host.
+    func landWhatIsBeingPrepared() {
+        for (id, flight) in self.flights {
+            guard case .preparing = flight.phase else { continue }
+            self.machine.dropped(id)
+            self.land(flight, .waitForPath)
+        }
+    }
+
+    // MARK: Handlers
+
+    /// Calls the handler of a response, or says that there is none.
+    func handle(_ response: TransportResponse, of flight: Flight, at now: Moment) {
+        let (id, run, request) = (flight.record.id, flight.run, flight.record.request)
+        guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
+            let isMissed = request.needsHandler && !request.requestType.isEmpty
+            if !isMissed, flight.record.response == nil {
+                return self.land(flight, .succeeded, status: response.status, response: response)
+            }
+            let text = "this program has no handler for responses to '\(request.requestType)'"
+            return self.land(flight, unhandled: response, text)
+        }
+        let task = Task(executorPreference: self.core.executor) { [core = self.core] in
+            var failure: String?
+            do { try await handler(request, response) } catch {
+                failure = "the handler of its response failed: \(error)"
+            }
+            core.post { [failure] worker, _ in worker.handled(id, run, failure) }
+        }
+        self.flights[id]?.phase = .handling(response, task, by: now.monotonic + self.core.settings.handlerTimeLimit)
+    }
+
+    private func handled(_ id: UUID, _ run: UInt64, _ failure: String?) {
+        guard let flight = self.flights[id], flight.run == run, case .handling(let response, _, _) = flight.phase else {
+            return
+        }
+        if let failure { return self.land(flight, unhandled: response, failure) }
+        self.land(flight, .succeeded, status: response.status, response: response)
+    }
+
+    /// Gives up on the handlers that have had their time.
+    func endHandlers(at now: Moment) {
+        let limit = self.core.settings.handlerTimeLimit
+        for (id, flight) in self.flights where flight.handledBy.map({ $0 <= now.monotonic }) ?? false {
+            flight.cancel()
+            self.handled(id, flight.run, "the handler of its response did not return within \(limit)")
+        }
+    }
+
+    /// It is delivered, and never sent again because nobody took the response.
+    private func land(_ flight: Flight, unhandled response: TransportResponse, _ reason: String) {
+        let text = flight.record.request.redact("delivered, but \(reason)")
+        self.land(flight, .dead(reason: text), status: response.status, failure: text, response: response)
+    }
+
+    /// Keeps what servers answered and handlers have not done with, so that it is not sent again.
+    func keepResponses(in store: StoreTransaction) throws {
+        for (id, flight) in self.flights {
+            guard case .handling(let response, _, _) = flight.phase else { continue }
+            _ = try store.finish(id, .answered(response), status: response.status)
+        }
+    }
+}

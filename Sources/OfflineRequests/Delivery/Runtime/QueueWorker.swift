@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Connectivity
+import Foundation
+import NetPath
+import NetPathHTTP
+import Synchronization
+
+/// What a queue does on its executor, a turn at a time: it takes what came, writes it down in one transaction together
+/// with what may go next, replies, sends, and names the time of the next turn.
+///
+/// What must stay true: nobody hears of anything before it is in the file, nothing is sent before the file says so, and
+/// a request leaves the file only when its end is what is written down.
+final class QueueWorker {
+    /// How long nothing is sent after the file could not be written, since no success could be recorded; twice as long
+    /// each time that it fails again.
+    private static let patience: Duration = .seconds(1)
+    private static let longestPatience: Duration = .seconds(60)
+    /// How often it is asked what has become too old.
+    private static let expiryInterval: Duration = .seconds(1)
+
+    let core: QueueCore
+    let wakeSource: WakeSource
+    var machine: DeliveryMachine
+    var network = NetworkView()
+    var hosts: HostWatches
+    var pathFeed: PathFeed?
+
+    var role = QueueStatus.Role.none
+    var lock: SenderLock?
+    /// The only request that this process sends; nil for all.
+    var only: OnlyRequest?
+    /// When to ask again to be the one that sends; nil when somebody else's end tells that.
+    var electionAt: MonotonicTime?
+    /// Whether the file says of requests that they are being sent which the last sender was at when it died.
+    var releasesRunning = false
+    /// How often other processes wanted what waits to go now.
+    var forces: Int64?
+
+    /// What callers want.
+    var commands: [QueueCommand] = []
+    /// What is being sent.
+    var flights: [UUID: Flight] = [:]
+    var lastRun: UInt64 = 0
+    /// What was sent, and is not recorded yet.
+    var landings: [Landing] = []
+    /// Whether others may have removed what is being sent.
+    var checksFlights = false
+    /// What the transaction under way leads to, once it is in the file.
+    var effects = TurnEffects()
+
+    /// The gates of what is ready.
+    var gates: [Gate] = []
+    var waiters: [QueueWaiter] = []
+    var recent = RecentRequests()
+    var walWatch: Int32?
+
+    var isClosing = false
+    var shutdown: Shutdown?
+    private(set) var hasEnded = false
+    /// Why the queue is of no use any more.
+    private var end: QueueError?
+
+    /// When the first of those that wait for their time is due.
+    private var dueAt: MonotonicTime?
+    /// When what could not be written is tried again; nil while nothing is in the way.
+    private(set) var retryAt: MonotonicTime?
+    private var failures = 0
+    /// What is in the way, once it was said.
+    private var reported: QueueError?
+    private var nextExpiry: MonotonicTime?
+    private var wasPending = false
+
+    /// Makes one; nil when the system grants no descriptors.
+    init?(core: QueueCore, on queue: DispatchQueue) {
+        let wakeSource = WakeSource(
+            on: queue,
+            fileChanged: { [weak core] in core?.post { worker, _ in worker.lookAround() } },
+            timeCame: { [weak core] in core?.post { worker, _ in worker.wakeSource.wasWoken() } }
+        )
+        guard let wakeSource else { return nil }
+        self.core = core
+        self.wakeSource = wakeSource
+        self.machine = DeliveryMachine(settings: core.settings.delivery, responses: core.settings.responses)
+        self.hosts = HostWatches(core: core)
+    }
+
+    // MARK: A turn
+
+    func turn(_ messages: [QueueCore.Message]) {
+        if self.hasEnded { return }
+        let now = Moment.ofQueue()
+        for message in messages { message(self, now) }
+        self.endHandlers(at: now)
+        if self.isOver(at: now) { return self.finish() }
+        self.standForElection(at: now)
+        let hasWritten = self.write(at: now)
+        let after = Moment.ofQueue()
+        if self.isOver(at: after) { return self.finish() }
+        if self.stepDown() || !hasWritten { self.publish(at: after) }
+        let deadline = self.deadline(at: after)
+        if let deadline, deadline <= after.monotonic { self.core.post { _, _ in } }
+        self.wakeSource.wake(at: deadline, now: after.monotonic)
+    }
+
+    private func isOver(at now: Moment) -> Bool { self.isClosing || self.end != nil || self.hasShutDown(at: now) }
+
+    /// Another process rang, or ended, or wrote.
+    func lookAround() {
+        self.checksFlights = true
+        do throws(QueueError) { try self.core.store.checkPlace() } catch { return self.failed(error) }
+        // It may be another file by now.
+        if self.lock != nil { _ = self.wakeSource.files.add(self.core.store.paths.database, .removed) }
+        self.checkWaiters(all: true)
+    }
+
+    /// Writes down everything that came, and what may go now; then does what follows from it.
+    ///
+    /// - Returns: Whether anything was to be written, and is.
+    private func write(at now: Moment) -> Bool {
+        let commands = self.commands
+        self.commands = []
+        let sends = self.role == .sender && self.retryAt.map { $0 <= now.monotonic } ?? true
+        guard sends || !commands.isEmpty else { return false }
+        var replies: [@Sendable () -> Void] = []
+        let (machine, forces) = (self.machine, self.forces)
+        for attempt in 0...3 {
+            do throws(QueueError) {
+                (self.effects, replies) = (TurnEffects(), [])
+                try self.core.store.transaction(durable: commands.contains { $0.isDurable }) { store in
+                    // Callers and other processes write, too.
+                    self.effects.wasPending = store.counts.pending > store.counts.held
+                    if self.releasesRunning { try store.releaseRunning() }
+                    for landing in self.landings { try self.record(landing, in: store) }
+                    for command in commands { replies.append(try command.perform(self, store)) }
+                    if sends { try self.plan(in: store, at: now) }
+                    self.effects.isPending = store.counts.pending > store.counts.held
+                }
+                break
+            } catch {
+                // Nothing of it is in the file.
+                (self.machine, self.forces) = (machine, forces)
+                // One that was damaged was replaced by what could be read, which can be worked with.
+                if case .corrupt(_, .some) = error, attempt < 3 { continue }
+                for command in commands { command.refuse(error) }
+                self.failed(error)
+                return false
+            }
+        }
+        if self.retryAt.take() != nil, !sends { self.core.post { _, _ in } }
+        (self.failures, self.reported) = (0, nil)
+        (self.releasesRunning, self.landings) = (false, [])
+        let effects = self.effects
+        if sends { self.checksFlights = false }
+        self.remove(effects.removed)
+        // First, because a program may end as soon as it has its answer.
+        if !commands.isEmpty, self.role != .sender { self.core.store.ring() }
+        self.publish(at: now)
+        for reply in replies { reply() }
+        for record in effects.starts { self.start(record, at: now) }
+        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
+        self.announce(effects)
+        return true
+    }
+
+    /// Finds out what may go.
+    private func plan(in store: StoreTransaction, at now: Moment) throws {
+        if store.isPaused { self.machine.pause() } else { self.machine.resume() }
+        self.obey(in: store)
+        if self.checksFlights {
+            for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
+        }
+        if self.nextExpiry.map({ $0 <= now.monotonic }) ?? true {
+            self.nextExpiry = now.monotonic + Self.expiryInterval
+            for id in try store.expire(maxAge: self.core.settings.delivery.maxAge) {
+                self.effects.events.append(.expired(id))
+            }
+            try store.removeOldResponses()
+        }
+        (self.gates, self.dueAt) = ([], nil)
+        guard self.network.isSatisfied, !self.machine.isPaused else { return }
+        let limit = 10_000
+        let promoted =
+            switch self.machine.promotion {
+            case .due: try store.promoteDue(limit: limit)
+            case .restored: try store.promoteUnasked(limit: limit)
+            case .all: try store.promoteDue(all: true, limit: limit)
+            }
+        if promoted < limit { self.machine.promotion = .due }
+        self.dueAt =
+            promoted < limit ? try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) } : now.monotonic
+        for record in try self.heads(in: store, at: now) {
+            guard try store.markRunning(record.id) else {
+                self.machine.dropped(record.id)
+                continue
+            }
+            self.effects.starts.append(record)
+            // Only to have a response handled is no attempt.
+            if record.response == nil { self.effects.events.append(.attempt(record.id, number: record.attempts + 1)) }
+        }
+    }
+
+    /// Says what became true.
+    private func announce(_ effects: TurnEffects) {
+        let isDrained = (self.wasPending || effects.wasPending) && !effects.isPending
+        self.wasPending = effects.isPending
+        self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
+        self.checkWaiters(ended: effects.ended, isDrained: !effects.isPending)
+        // The file may be much larger than it need be; another time, if that cannot be changed now.
+        if isDrained, self.role == .sender { try? self.core.store.tidy() }
+    }
+
+    /// Says what is in the way, once, and when to try again; or ends when that would be in vain.
+    func failed(_ error: QueueError) {
+        if error.endsQueue {
+            self.end = self.end ?? error
+        } else {
+            // From now on: to find out may have taken longer than this.
+            let pause = Backoff.ceiling(attempt: self.failures, base: Self.patience, cap: Self.longestPatience)
+            self.failures += 1
+            self.retryAt = .ofQueue + pause
+            if self.pathFeed != nil, self.role != .sender { self.electionAt = self.retryAt }
+        }
+        if error == self.reported { return }
+        self.reported = error
+        self.core.observers.send([.failed(error)])
+    }
+
+    /// Tells others what is true now.
+    private func publish(at now: Moment) {
+        let report = SenderReport(self.machine, gates: self.gates, at: now)
+        let isNew = self.core.status.withLock { status in
+            defer { (status.role, status.report) = (self.role, report) }
+            return status.role != self.role || status.report != report
+        }
+        if isNew, self.role == .sender { self.lock?.write(report.octets) }
+    }
+
+    private func deadline(at now: Moment) -> MonotonicTime? {
+        var times = [self.shutdown?.until, self.flights.values.lazy.compactMap(\.handledBy).min()]
+        if self.role != .sender {
+            // Commands that fail are their callers' to repeat; only a sender has something of its own.
+            times.append(self.electionAt)
+        } else if let retryAt {
+            times.append(retryAt)
+        } else {
+            let wake = self.machine.nextWake(after: now, for: self.gates)
+            times += [wake, self.dueAt, self.landings.isEmpty ? nil : now.monotonic]
+        }
+        return times.compactMap { $0 }.min()
+    }
+
+    // MARK: The end
+
+    /// Leaves everything as somebody else can take it up.
+    private func finish() {
+        self.hasEnded = true
+        self.landWhatIsBeingPrepared()
+        for flight in self.flights.values { flight.cancel() }
+        var isDone = self.flights.isEmpty && self.end == nil
+        if self.role == .sender, self.end == nil {
+            do throws(QueueError) {
+                try self.core.store.transaction(durable: false) { store in
+                    for landing in self.landings { try self.record(landing, in: store) }
+                    try self.keepResponses(in: store)
+                    try store.releaseRunning()
+                }
+            } catch {
+                isDone = false
+            }
+        }
+        for message in self.core.take(last: true) { message(self, .ofQueue()) }
+        let error = self.end ?? .closed
+        self.core.status.withLock { $0.role = .none }
+        self.pathFeed = nil
+        self.hosts.set([])
+        self.wakeSource.cancel()
+        // What they captured may hold the queue, and with it everything here.
+        self.core.handlers.withLock { $0 = [:] }
+        for command in self.commands { command.refuse(error) }
+        for waiter in self.waiters { waiter.reply(.failure(error)) }
+        self.core.observers.end()
+        self.core.store.close()
+        // The next sender hears of it.
+        self.lock = nil
+        self.shutdown?.reply(isDone)
+    }
+}
+
+/// What a transaction leads to once it is in the file.
+struct TurnEffects {
+    var events: [QueueEvent] = []
+    /// Those that were removed, which may be being sent.
+    var removed: [UUID] = []
+    /// Those that go now.
+    var starts: [RequestRecord] = []
+    /// Whether anything waited for being sent before, and does afterwards.
+    var wasPending = false
+    var isPending = false
+
+    /// How requests ended.
+    var ended: [UUID: RequestState] {
+        self.events.reduce(into: [:]) { ended, event in
+            switch event {
+            case .succeeded(let id, _): ended[id] = .succeeded
+            case .dead(let id, _), .expired(let id): ended[id] = .dead
+            case .cancelled(let id): ended[id] = .cancelled
+            default: ()
+            }
+        }
+    }
+}

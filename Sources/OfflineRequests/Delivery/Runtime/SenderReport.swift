@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+
+/// What the process that sends says of why it does not send; for other processes in the file whose lock says who it is.
+///
+/// Without a reason a request waits for its turn: that it is the next but one changes too often to be written down.
+/// That the queue is paused, and when a request is tried again, the database says.
+struct SenderReport: Codable, Hashable, Sendable {
+    private struct Entry: Codable, Hashable, Sendable {
+        var host: String
+        var requires: PathRequirements
+        var reason: WaitingReason
+    }
+
+    /// More are not told apart: to look at all of them after every transaction costs too much.
+    private static let capacity = 1_000
+
+    /// What all of them wait for.
+    private var everybody: WaitingReason?
+    private var gates: [Entry] = []
+
+    init() {}
+
+    init(_ machine: DeliveryMachine, gates: [Gate], at now: Moment) {
+        if let reason = machine.waiting(for: Gate(host: ""), at: now), case .noPath = reason { self.everybody = reason }
+        self.gates = gates.prefix(Self.capacity).compactMap { gate in
+            switch machine.waiting(for: gate, at: now) {
+            case nil, .concurrency, .paused: return nil
+            case .hostPaused(let host, let until):
+                // Whole seconds, so that the same instant is not another one every time it is worked out.
+                let until = Date(timeIntervalSince1970: until.timeIntervalSince1970.rounded(.up))
+                return Entry(host: gate.host, requires: gate.requires, reason: .hostPaused(host, until: until))
+            case let reason?: return Entry(host: gate.host, requires: gate.requires, reason: reason)
+            }
+        }
+    }
+
+    /// What the process says that sends for a queue; nil when none does.
+    init?(ofQueue file: String) {
+        let path = QueueFile.senderLock(of: file)
+        guard SenderLock.isHeld(at: path) else { return nil }
+        // One that is just being written is not whole.
+        let report = FileManager.default.contents(atPath: path).flatMap {
+            try? JSONDecoder().decode(Self.self, from: $0)
+        }
+        self = report ?? Self()
+    }
+
+    /// Why a request with that gate waits; nil when it is for its turn.
+    func reason(for gate: Gate) -> WaitingReason? {
+        self.everybody ?? self.gates.first { $0.host == gate.host && $0.requires == gate.requires }?.reason
+    }
+
+    /// What is written.
+    var octets: [UInt8] { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? [] }
+}
+
+/// What a queue says of itself, for those who read on other threads.
+struct QueueStatus: Sendable {
+    /// What this process does about sending.
+    enum Role: Sendable {
+        /// Nothing: it was not started, or is closed.
+        case none
+        /// Another process sends; this one waits for its end.
+        case waiting
+        /// It sends one request only, when that can go and nobody else sends.
+        case standby
+        /// It sends.
+        case sender
+    }
+
+    var role = Role.none
+    var report = SenderReport()
+
+    /// Adds what requests wait for, where the database does not say it.
+    ///
+    /// - Parameters:
+    ///   - records: The requests.
+    ///   - isPaused: Whether the queue is.
+    ///   - file: The queue, beside which another process that sends says what hinders it.
+    /// - Returns: The same requests.
+    func explain(_ records: [RequestRecord], isPaused: Bool, in file: String) -> [RequestRecord] {
+        guard records.contains(where: { $0.state == .ready || $0.state == .backoff }) else { return records }
+        let other = self.role == .sender ? nil : SenderReport(ofQueue: file)
+        return records.map { record in
+            guard record.state == .ready || record.state == .backoff else { return record }
+            var record = record
+            record.waiting = self.waiting(for: record, isPaused: isPaused, other)
+            return record
+        }
+    }
+
+    /// Why a request in the state ready or backoff is not sent now.
+    private func waiting(for record: RequestRecord, isPaused: Bool, _ other: SenderReport?) -> WaitingReason? {
+        let gate = Gate(record.request)
+        let reason: WaitingReason? =
+            if isPaused {
+                .paused
+            } else if let other {
+                other.reason(for: gate) ?? .otherSender
+            } else {
+                switch self.role {
+                case .none: .notRunning
+                // The other one has just ended, and this process is the next.
+                case .waiting: .otherSender
+                case .standby, .sender: self.report.reason(for: gate) ?? .concurrency
+                }
+            }
+        guard record.state == .backoff, let until = record.notBefore else { return reason }
+        // What ends without its own time coming is worth more than a time.
+        switch reason {
+        case .notRunning, .paused, .noPath, .portal, .metered, .interfaceType, .hostUnreachable: return reason
+        default: return .backoff(until: until)
+        }
+    }
+}
