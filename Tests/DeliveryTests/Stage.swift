@@ -37,11 +37,12 @@ struct Stage {
     func start(
         _ scenario: String,
         path: String = "/ok",
+        origin: String = Stage.origin,
         file: String? = nil,
         _ options: [String: String] = [:],
         environment: [String: String] = [:]
     ) throws -> MonitorProcess {
-        let arguments = [scenario, file ?? self.queueFile(), Self.origin + path]
+        let arguments = [scenario, file ?? self.queueFile(), origin + path]
         return try self.lab.start(
             try MonitorProcess.builtProduct("OfflineScenarios"),
             arguments + options.sorted { $0.key < $1.key }.flatMap { ["--\($0.key)", $0.value] },
@@ -70,7 +71,7 @@ struct Stage {
 
     func addRoute() throws { try self.lab.addDefaultRoute(via: Self.gateway, through: self.uplink) }
 
-    private var farInterface: String { self.uplink.peerName ?? "" }
+    var farInterface: String { self.uplink.peerName ?? "" }
 }
 
 /// What SQLite thinks of a file that nobody uses any more.
