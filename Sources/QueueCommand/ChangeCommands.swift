@@ -23,83 +23,69 @@ extension RequestCommand {
         let text = count == 1 ? "1 request \(action)" : "\(count) requests \(action)"
         try ToolContext.current.write((self.options.json ? document.line : text) + "\n")
     }
+}
 
-    /// Does something with each of the requests that were named; those that are not there are told apart.
+extension NamingCommand {
+    /// Does something with each of the requests that were named, or with all; those that are not there are told apart.
     ///
     /// - Parameters:
-    ///   - ids: The identifiers.
     ///   - action: What is done, for people and as the key in JSON.
-    ///   - body: Does it.
+    ///   - needsOne: Whether it is a failure that there is none at all.
+    ///   - session: Where the queue is.
+    ///   - body: Does it with one.
+    ///   - all: Does it with all; says how many there were.
     /// - Returns: Whether all of them were there.
-    /// - Throws: `ToolFailure` before anything is done when one of them is no identifier, and what `body` throws.
-    fileprivate func each(_ ids: [String], _ action: String, _ body: (UUID) throws -> Void) throws -> ToolStatus {
-        let ids = try ids.map { try UUID(argument: $0) }
+    /// - Throws: `ToolFailure` before anything is done when one of them is no identifier, and what the functions throw.
+    fileprivate func each(
+        _ action: String,
+        needsOne: Bool = false,
+        in session: QueueSession,
+        _ body: @escaping @Sendable (OfflineRequestQueue, UUID) async throws(QueueError) -> Void,
+        all: @escaping @Sendable (OfflineRequestQueue) async throws(QueueError) -> Int
+    ) throws -> ToolStatus {
+        let ids = try self.ids.map { try UUID(argument: $0) }
+        let queue = try session.openExisting()
+        defer { queue.close() }
         var count = 0
+        if ids.isEmpty {
+            count = try session.wait { () async throws(QueueError) in try await all(queue) }
+        }
         for id in ids {
-            do {
-                try body(id)
+            do throws(QueueError) {
+                try session.wait { () async throws(QueueError) in try await body(queue, id) }
                 count += 1
-            } catch QueueError.unknownID(let id) {
-                ToolContext.current.message("netpath: \(QueueError.unknownID(id))")
+            } catch {
+                guard case .unknownID = error else { throw error }
+                ToolContext.current.message("netpath: \(error)")
             }
         }
         try self.tell(count, action)
-        return count == ids.count ? .satisfied : .unsatisfied
+        let isDone = ids.isEmpty ? count > 0 || !needsOne : count == ids.count
+        return isDone ? .satisfied : .unsatisfied
     }
 }
 
 extension QueueCommands.Retry: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.openExisting()
-        defer { queue.close() }
-        guard self.ids.isEmpty else {
-            let headers = HeaderFields(commandLine: self.headers)
-            return try self.each(self.ids, "retried") { id in
-                try session.wait { () async throws(QueueError) in
-                    try await queue.forceTriggerRetry(id: id, replacing: headers)
-                }
-            }
-        }
-        let includesDead = self.all
-        let count = try session.wait { () async throws(QueueError) in
+        let (headers, includesDead) = (HeaderFields(commandLine: self.headers), self.all)
+        return try self.each("retried", in: session) { queue, id throws(QueueError) in
+            try await queue.forceTriggerRetry(id: id, replacing: headers)
+        } all: { queue throws(QueueError) in
             try await queue.forceTriggerRetry(includingDead: includesDead)
         }
-        try self.tell(count, "retried")
-        return .satisfied
     }
 }
 
 extension QueueCommands.Cancel: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.openExisting()
-        defer { queue.close() }
-        if let lane = self.lane {
-            return try self.told(
-                session.wait { () async throws(QueueError) in
-                    try await queue.cancelRequests(orderingKey: lane)
-                }
-            )
+        let (lane, type) = (self.lane, self.type)
+        return try self.each("cancelled", needsOne: true, in: session) { queue, id throws(QueueError) in
+            _ = try await queue.cancelRequest(id: id)
+        } all: { queue throws(QueueError) in
+            if let lane { return try await queue.cancelRequests(orderingKey: lane) }
+            if let type { return try await queue.cancelRequests(requestType: type) }
+            return try await queue.cancelRequests()
         }
-        if let type = self.type {
-            return try self.told(
-                session.wait { () async throws(QueueError) in
-                    try await queue.cancelRequests(requestType: type)
-                }
-            )
-        }
-        if self.all {
-            return try self.told(
-                session.wait { () async throws(QueueError) in try await queue.cancelRequests() }
-            )
-        }
-        return try self.each(self.ids, "cancelled") { id in
-            _ = try session.wait { () async throws(QueueError) in try await queue.cancelRequest(id: id) }
-        }
-    }
-
-    private func told(_ count: Int) throws -> ToolStatus {
-        try self.tell(count, "cancelled")
-        return count > 0 ? .satisfied : .unsatisfied
     }
 }
 
@@ -139,45 +125,42 @@ extension QueueCommands.Resume: RunnableCommand {
 
 extension QueueCommands.Dead.Requeue: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.openExisting()
-        defer { queue.close() }
-        guard self.ids.isEmpty else {
-            return try self.each(self.ids, "requeued") { id in
-                try session.wait { () async throws(QueueError) in try await queue.requeueDead(id: id) }
-            }
+        try self.each("requeued", needsOne: true, in: session) { queue, id throws(QueueError) in
+            try await queue.requeueDead(id: id)
+        } all: { queue throws(QueueError) in
+            try await queue.requeueDead()
         }
-        let count = try session.wait { () async throws(QueueError) in try await queue.requeueDead() }
-        try self.tell(count, "requeued")
-        return count > 0 ? .satisfied : .unsatisfied
     }
 }
 
 extension QueueCommands.Dead.Purge: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.openExisting()
-        defer { queue.close() }
-        guard self.ids.isEmpty else {
-            return try self.each(self.ids, "removed") { id in
-                try session.wait { () async throws(QueueError) in try await queue.purgeFinished(id: id) }
-            }
+        try self.each("removed", in: session) { queue, id throws(QueueError) in
+            try await queue.purgeFinished(id: id)
+        } all: { queue throws(QueueError) in
+            try await queue.purgeDead()
         }
-        let count = try session.wait { () async throws(QueueError) in try await queue.purgeDead() }
-        try self.tell(count, "removed")
-        return .satisfied
     }
 }
 
 extension QueueCommands.Responses.Purge: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = try session.openExisting()
-        defer { queue.close() }
-        guard self.ids.isEmpty else {
-            return try self.each(self.ids, "removed") { id in
-                try session.wait { () async throws(QueueError) in try await queue.purgeFinished(id: id) }
-            }
+        try self.each("removed", in: session) { queue, id throws(QueueError) in
+            try await queue.purgeFinished(id: id)
+        } all: { queue throws(QueueError) in
+            try await queue.purgeResponses()
         }
-        let count = try session.wait { () async throws(QueueError) in try await queue.purgeResponses() }
-        try self.tell(count, "removed")
+    }
+}
+
+extension QueueCommands.Import: RunnableCommand {
+    func run(in session: QueueSession) throws -> ToolStatus {
+        // To open the usual one imports the usual one.
+        let queue = try session.open()
+        defer { queue.close() }
+        let former = self.former ?? OfflineRequestQueue.formerStandardFile
+        guard FileManager.default.fileExists(atPath: former) else { throw QueueError.missing(path: former) }
+        try self.tell(session.importRequests(from: former), "imported")
         return .satisfied
     }
 }

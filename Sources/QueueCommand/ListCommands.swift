@@ -81,7 +81,7 @@ extension QueueCommands.Show: RunnableCommand {
 extension QueueCommands.Stats: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let reader = try session.read()
-        let file = reader?.file ?? OfflineRequestQueue.standardFile
+        let file = try reader?.file ?? OfflineRequestQueue.standardFile(application: QueueSession.application)
         let counts = try reader?.counts() ?? QueueCounts()
         let isPaused = try reader?.isPaused() ?? false
         let states: [RequestState] = [.ready, .blocked, .backoff, .running, .held, .dead, .succeeded]

@@ -10,6 +10,9 @@ import Synchronization
 
 /// What a command works with: the file, the queue in it, and a loop on the main thread to wait in.
 final class QueueSession {
+    /// Whose queue the usual one is.
+    static let application = "netpath"
+
     /// The file that was named; nil for the usual one.
     let file: String?
     let loop: EventLoop
@@ -27,9 +30,32 @@ final class QueueSession {
     /// - Returns: The queue, which does nothing by itself yet.
     /// - Throws: `QueueError` when the file cannot be used.
     func open() throws(QueueError) -> OfflineRequestQueue {
-        let queue = try OfflineRequestQueue(file: self.file, settings: QueueSettings(sends: false))
+        let queue = try OfflineRequestQueue(
+            application: Self.application,
+            file: self.file,
+            settings: QueueSettings(sends: false),
+            // Never started: what does not send need not know of the network.
+            monitor: NetworkMonitor()
+        )
         self.queue = queue
+        try self.importFormerFile()
         return queue
+    }
+
+    /// Takes over what an older version has left in the usual file of that time.
+    private func importFormerFile() throws(QueueError) {
+        let former = OfflineRequestQueue.formerStandardFile
+        guard self.file == nil, FileManager.default.fileExists(atPath: former) else { return }
+        _ = try self.importRequests(from: former)
+    }
+
+    /// Takes over requests from the file of an older version, which stays.
+    ///
+    /// - Returns: How many.
+    /// - Throws: `QueueError` when the file cannot be read, or an older version sends what is in it.
+    func importRequests(from file: String) throws(QueueError) -> Int {
+        // MERGE: `try self.queue?.importRequests(from: file, types: nil) ?? 0`
+        return 0
     }
 
     /// Opens a queue that is there, to change what is in it.
@@ -45,9 +71,13 @@ final class QueueSession {
     /// - Returns: The queue; nil where no file was named, and nobody has put anything into the usual one.
     /// - Throws: `QueueError` when the file cannot be read, or was named and is not there.
     func read() throws(QueueError) -> QueueReader? {
-        do throws(QueueError) { return try QueueReader(file: self.file) } catch {
-            if case .missing = error, self.file == nil { return nil }
-            throw error
+        do throws(QueueError) { return try QueueReader(application: Self.application, file: self.file) } catch {
+            guard case .missing = error, self.file == nil else { throw error }
+            let former = OfflineRequestQueue.formerStandardFile
+            if FileManager.default.fileExists(atPath: former) {
+                ToolContext.current.message("netpath: \(former.safe) is of an older version: 'netpath queue import'")
+            }
+            return nil
         }
     }
 
@@ -85,8 +115,14 @@ final class QueueSession {
             deliverOn: .queue(DispatchQueue(label: "netpath.monitor")),
             makeCoordinator: try options.configuredCoordinator()
         )
-        let queue = try OfflineRequestQueue(file: self.file, transport: transport, monitor: monitor)
+        let queue = try OfflineRequestQueue(
+            application: Self.application,
+            file: self.file,
+            transport: transport,
+            monitor: monitor
+        )
         self.queue = queue
+        try self.importFormerFile()
         return queue
     }
 

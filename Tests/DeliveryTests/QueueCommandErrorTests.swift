@@ -136,12 +136,12 @@ struct QueueCommandErrorTests {
             '\(program)' send http://198.51.100.7/ >/dev/null && '\(program)' queue stats --json
             export NETPATH_QUEUE= XDG_DATA_HOME=\(self.tool.lab.directory)/share
             '\(program)' queue stats --json; '\(program)' queue pause >/dev/null
-            stat -c %a \(path) \(self.tool.lab.directory)/share/netpath/queue.sqlite
+            stat -c %a \(path) \(self.tool.lab.directory)/share/netpath/requests/netpath.sqlite
             """
         )
         let lines = output.split(separator: "\n")
         #expect(lines.count == 4 && lines[0].contains("\"pending\":1"), "\(output)")
-        #expect(lines.count == 4 && lines[1].contains("share/netpath/queue.sqlite"), "\(output)")
+        #expect(lines.count == 4 && lines[1].contains("share/netpath/requests/netpath.sqlite"), "\(output)")
         #expect(lines.suffix(2) == ["600", "600"])
     }
 }

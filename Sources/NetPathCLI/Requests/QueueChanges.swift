@@ -5,9 +5,32 @@ package import ArgumentParser
 
 // The commands that change what waits.
 
+/// The requests that a command names, of those of a file.
+package struct NamedRequests: ParsableArguments {
+    @Argument(help: "The identifiers.")
+    var ids: [String] = []
+
+    @OptionGroup var file: QueueFileOption
+    @OptionGroup(title: "Global options") var options: RequestOptions
+
+    package init() {}
+}
+
+/// A command about the requests that it names, or about all.
+package protocol NamingCommand: RequestCommand {
+    /// Which.
+    var requests: NamedRequests { get }
+}
+
+extension NamingCommand {
+    package var ids: [String] { self.requests.ids }
+    package var file: QueueFileOption { self.requests.file }
+    package var options: RequestOptions { self.requests.options }
+}
+
 extension QueueCommands {
     /// `netpath queue retry`.
-    package struct Retry: RequestCommand {
+    package struct Retry: NamingCommand {
         package static let configuration = CommandConfiguration(
             commandName: "retry",
             abstract: "Try again now what waits for its time, is held or was given up.",
@@ -21,9 +44,6 @@ extension QueueCommands {
                 """
         )
 
-        @Argument(help: "The identifiers.")
-        package var ids: [String] = []
-
         @Flag(help: "What was given up, too.")
         package var all = false
 
@@ -36,8 +56,7 @@ extension QueueCommands {
         )
         package var headers: [String] = []
 
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var requests: NamedRequests
 
         package init() {}
 
@@ -51,15 +70,12 @@ extension QueueCommands {
     }
 
     /// `netpath queue cancel`.
-    package struct Cancel: RequestCommand {
+    package struct Cancel: NamingCommand {
         package static let configuration = CommandConfiguration(
             commandName: "cancel",
             abstract: "Take requests out of the queue, also those that are being sent.",
             discussion: "The exit status is 1 when there was none."
         )
-
-        @Argument(help: "The identifiers.")
-        package var ids: [String] = []
 
         @Flag(help: "All that wait.")
         package var all = false
@@ -70,8 +86,7 @@ extension QueueCommands {
         @Option(help: ArgumentHelp("Those that were sent with --type.", valueName: "type"))
         package var type: String?
 
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
+        @OptionGroup package var requests: NamedRequests
 
         package init() {}
 
@@ -157,35 +172,27 @@ extension QueueCommands {
         }
 
         /// `netpath queue dead requeue`.
-        package struct Requeue: RequestCommand {
+        package struct Requeue: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "requeue",
                 abstract: "Let them wait again, with their attempts forgotten.",
                 discussion: "Without an identifier all of them. The exit status is 1 when there was none."
             )
 
-            @Argument(help: "The identifiers.")
-            package var ids: [String] = []
-
-            @OptionGroup package var file: QueueFileOption
-            @OptionGroup(title: "Global options") package var options: RequestOptions
+            @OptionGroup package var requests: NamedRequests
 
             package init() {}
         }
 
         /// `netpath queue dead purge`.
-        package struct Purge: RequestCommand {
+        package struct Purge: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "purge",
                 abstract: "Forget them.",
                 discussion: "Without an identifier all of them."
             )
 
-            @Argument(help: "The identifiers.")
-            package var ids: [String] = []
-
-            @OptionGroup package var file: QueueFileOption
-            @OptionGroup(title: "Global options") package var options: RequestOptions
+            @OptionGroup package var requests: NamedRequests
 
             package init() {}
         }
@@ -222,18 +229,14 @@ extension QueueCommands {
         }
 
         /// `netpath queue responses purge`.
-        package struct Purge: RequestCommand {
+        package struct Purge: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "purge",
                 abstract: "Remove them.",
                 discussion: "Without an identifier all of them."
             )
 
-            @Argument(help: "The identifiers.")
-            package var ids: [String] = []
-
-            @OptionGroup package var file: QueueFileOption
-            @OptionGroup(title: "Global options") package var options: RequestOptions
+            @OptionGroup package var requests: NamedRequests
 
             package init() {}
         }
@@ -249,6 +252,26 @@ extension QueueCommands {
                 into a new one. The exit status is 70 when it was damaged, 0 otherwise.
                 """
         )
+
+        @OptionGroup package var file: QueueFileOption
+        @OptionGroup(title: "Global options") package var options: RequestOptions
+
+        package init() {}
+    }
+
+    /// `netpath queue import`.
+    package struct Import: RequestCommand {
+        package static let configuration = CommandConfiguration(
+            commandName: "import",
+            abstract: "Take over what waits in the file of an older version.",
+            discussion: """
+                Without a file, that of an older version of this program, which the other commands take over by \
+                themselves. The old file stays. As long as an older version sends what is in it, nothing is taken over.
+                """
+        )
+
+        @Argument(help: "The file.", completion: .file(extensions: ["sqlite"]))
+        package var former: String?
 
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions

@@ -6,13 +6,13 @@ package import ArgumentParser
 /// `netpath queue`.
 package struct QueueCommands: ParsableCommand {
     // Every command names itself: to make a name of a type's searches every conformance of the program, and that of
-    // these eleven took as long as the rest of the parsing, whatever command was meant.
+    // these twelve took as long as the rest of the parsing, whatever command was meant.
     package static let configuration = CommandConfiguration(
         commandName: "queue",
         abstract: "Look after the requests that wait to be sent.",
         subcommands: [
             List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Responses.self, Stats.self, Pause.self,
-            Resume.self, Reset.self, Repair.self,
+            Resume.self, Reset.self, Repair.self, Import.self,
         ],
         defaultSubcommand: List.self
     )

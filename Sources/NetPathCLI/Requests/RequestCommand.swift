@@ -49,7 +49,8 @@ package struct QueueFileOption: ParsableArguments {
         help: ArgumentHelp(
             "Keep the requests in this file.",
             discussion: """
-                Otherwise: $NETPATH_QUEUE, or netpath/queue.sqlite in $XDG_DATA_HOME, which is ~/.local/share when unset.
+                Otherwise: $NETPATH_QUEUE, or netpath/requests/netpath.sqlite in $XDG_DATA_HOME, which is \
+                ~/.local/share when unset.
                 """,
             valueName: "file"
         ),

@@ -46,8 +46,9 @@ package struct SendCommand: RequestCommand {
 
             With --wait the command sends this request itself, and no other, unless another program sends already, and \
             prints the body of the response; as 'netpath queue run' it goes by the rules of the configuration about \
-            interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when it refused it or the request \
-            was given up, and 3 when --timeout ended first; the request stays in the queue then.
+            interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when it \
+            refused it or the request was given up, and 3 when --timeout ended first; the request stays in the queue \
+            then.
             """
     )
 

@@ -16,8 +16,18 @@ import Synchronization
 /// Every member may be used on any thread. One serial executor of the queue does the work, and sleeps without any timer
 /// while there is nothing to send or no path. A queue that nobody holds any more is closed.
 public final class OfflineRequestQueue: Sendable {
-    /// The file of queues for which none is named: `netpath/queue.sqlite` in the folder for data of the user.
-    public static var standardFile: String { QueueFile.standard() }
+    /// The file of an application that names none.
+    ///
+    /// - Parameter application: Its identifier; nil for the name of the executable.
+    /// - Returns: `$XDG_DATA_HOME/netpath/requests/APPLICATION.sqlite`, in `~/.local/share` when the variable is unset.
+    /// - Throws: ``QueueError/io(path:reason:)`` when the identifier is no name for a file.
+    public static func standardFile(application: String? = nil) throws(QueueError) -> String {
+        try QueueFile.standard(application: application)
+    }
+
+    /// The file that all applications of a user shared which named none, before each had one of its own:
+    /// `$XDG_DATA_HOME/netpath/queue.sqlite`.
+    public static var formerStandardFile: String { QueueFile.former() }
 
     /// The file of the queue, without symbolic links.
     public let file: String
@@ -31,19 +41,22 @@ public final class OfflineRequestQueue: Sendable {
     /// Opens a queue, or makes a new one; ``start()`` begins to send.
     ///
     /// - Parameters:
-    ///   - file: The file; nil for `$XDG_DATA_HOME/netpath/queue.sqlite`, or `~/.local/share/netpath/queue.sqlite`.
-    ///     Files beside it whose names begin with its name belong to it.
+    ///   - application: The identifier of the application, for example `org.example.mail`; nil for the name of the
+    ///     executable. With a file it is of no use.
+    ///   - file: The file; nil for ``standardFile(application:)``, which is the application's own. Applications that
+    ///     share a queue name the same one. Files beside it whose names begin with its name belong to it.
     ///   - settings: How it works.
     ///   - transport: What sends.
     ///   - monitor: What says whether there is a path; ``start()`` starts it.
     /// - Throws: ``QueueError`` when the file cannot be used.
     public init(
+        application: String? = nil,
         file: String? = nil,
         settings: QueueSettings = QueueSettings(),
         transport: any HTTPTransport = CurlTransport.shared,
         monitor: NetworkMonitor = .shared
     ) throws(QueueError) {
-        self.file = try QueueFile.path(of: file)
+        self.file = try QueueFile.path(of: file, application: application)
         self.settings = settings
         self.monitor = monitor
         self.core = try QueueCore(file: self.file, settings: settings, transport: transport)

@@ -5,24 +5,55 @@ import Foundation
 
 /// Where a queue is, and what lies beside it.
 enum QueueFile {
-    /// The file of applications that name none.
-    ///
-    /// - Parameter environment: The variables `XDG_DATA_HOME` and `HOME`.
-    /// - Returns: `netpath/queue.sqlite` in the folder for data of the user (XDG Base Directory Specification).
-    static func standard(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+    /// The folder for data of the user, and in it that of netpath (XDG Base Directory Specification).
+    private static func folder(_ environment: [String: String]) -> String {
         // Relative paths are invalid, says the specification, and ignored.
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
-        let folder = data ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/share"
-        return "\(folder)/netpath/queue.sqlite"
+        return "\(data ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/share")/netpath"
+    }
+
+    /// The file of an application that names none.
+    ///
+    /// - Parameters:
+    ///   - application: Its identifier; nil for the name of the executable.
+    ///   - environment: The variables `XDG_DATA_HOME` and `HOME`.
+    /// - Returns: `netpath/requests/APPLICATION.sqlite` in the folder for data of the user.
+    /// - Throws: ``QueueError/io(path:reason:)`` when that is no name for a file.
+    static func standard(
+        application: String? = nil,
+        environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(QueueError) -> String {
+        let name = application ?? self.executable
+        let isForbidden = { (octet: UInt8) in octet < 0x20 || octet == UInt8(ascii: "/") }
+        guard 1...200 ~= name.utf8.count, !name.utf8.contains(where: isForbidden) else {
+            throw .io(path: name, reason: "this cannot be an application's identifier; take one like org.example.mail")
+        }
+        return "\(self.folder(environment))/requests/\(name).sqlite"
+    }
+
+    /// The file of all applications that named none, before each had one of its own.
+    static func former(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
+        "\(self.folder(environment))/queue.sqlite"
+    }
+
+    /// The name of the program, also where it was replaced since it started.
+    private static var executable: String {
+        let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let name = path?.split(separator: "/").last.map { String($0) } ?? ProcessInfo.processInfo.processName
+        let removed = " (deleted)"
+        return name.hasSuffix(removed) ? String(name.dropLast(removed.count)) : name
     }
 
     /// The one path of a queue, whatever name leads to it.
     ///
-    /// - Parameter file: The name that was given; nil for ``standard(environment:)``.
+    /// - Parameters:
+    ///   - file: The name that was given; nil for ``standard(application:environment:)``.
+    ///   - application: The identifier of the application.
     /// - Returns: The path without symbolic links.
     /// - Throws: ``QueueError/notTrusted(path:reason:)`` where others could have put it there.
-    static func path(of file: String?) throws(QueueError) -> String {
-        try FileTrust.resolve(URL(fileURLWithPath: file ?? self.standard()).standardizedFileURL.path)
+    static func path(of file: String?, application: String?) throws(QueueError) -> String {
+        let name = if let file { file } else { try self.standard(application: application) }
+        return try FileTrust.resolve(URL(fileURLWithPath: name).standardizedFileURL.path)
     }
 
     /// The file whose lock says who sends.

@@ -19,11 +19,13 @@ public final class QueueReader: Sendable {
 
     /// Opens a queue that is there.
     ///
-    /// - Parameter file: The file; nil for the one that ``OfflineRequestQueue`` takes then.
+    /// - Parameters:
+    ///   - application: The identifier of the application, as for ``OfflineRequestQueue``.
+    ///   - file: The file; nil for ``OfflineRequestQueue/standardFile(application:)``.
     /// - Throws: ``QueueError``: ``QueueError/missing(path:)`` where there is none,
     ///   ``QueueError/corrupt(path:setAsideAs:)`` when it is damaged.
-    public init(file: String? = nil) throws(QueueError) {
-        self.file = try QueueFile.path(of: file)
+    public init(application: String? = nil, file: String? = nil) throws(QueueError) {
+        self.file = try QueueFile.path(of: file, application: application)
         self.store = try StoreReader(existing: self.file)
     }
 

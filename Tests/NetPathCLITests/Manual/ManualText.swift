@@ -36,7 +36,10 @@ enum ManualText {
         ("/etc/resolv.conf", "The name servers that are shown."),
         ("/run/systemd/resolve/resolv.conf", "Those that the stub of systemd-resolved forwards to."),
         ("/run/NetworkManager/no-stub-resolv.conf", "Those that the dnsmasq of NetworkManager forwards to."),
-        ("$XDG_DATA_HOME/netpath/queue.sqlite", "The requests that wait; ~/.local/share when the variable is unset."),
+        (
+            "$XDG_DATA_HOME/netpath/requests/netpath.sqlite",
+            "The requests that wait; ~/.local/share when the variable is unset."
+        ),
     ]
 
     static let examples = [

@@ -282,11 +282,17 @@ struct SharingTests {
         }
     }
 
-    @Test func theFileOfApplicationsThatNameNone() {
-        #expect(QueueFile.standard(environment: ["XDG_DATA_HOME": "/data"]) == "/data/netpath/queue.sqlite")
-        #expect(
-            QueueFile.standard(environment: ["XDG_DATA_HOME": "relative", "HOME": "/home/x"])
-                == "/home/x/.local/share/netpath/queue.sqlite"
-        )
+    @Test func applicationsThatNameNoFileHaveOneEach() throws {
+        let environment = ["XDG_DATA_HOME": "relative", "HOME": "/home/x"]
+        let names = try ["org.example.mail", "org.example.news", nil].map { application in
+            try QueueFile.standard(application: application, environment: environment)
+        }
+        #expect(names.first == "/home/x/.local/share/netpath/requests/org.example.mail.sqlite")
+        #expect(Set(names).count == 3)
+        #expect(!names.contains(QueueFile.former(environment: environment)))
+        #expect(try QueueFile.standard(application: "a", environment: ["XDG_DATA_HOME": "/data"]).hasPrefix("/data/netpath/"))
+        for wrong in ["", "../a", "a\nb", String(repeating: "a", count: 300)] {
+            #expect(throws: QueueError.self) { try QueueFile.standard(application: wrong) }
+        }
     }
 }

@@ -11,7 +11,7 @@ public struct ResponsePolicy: Sendable {
     public var holding: Set<Int>
     /// Asked first; nil means that the rules decide.
     ///
-    /// It must not block, and is called on the thread of the queue.
+    /// It must not block, and is called on the executor of the queue.
     public var decide: (@Sendable (TransportResponse, RetryableRequest) -> Disposition?)?
 
     /// 408, 425, 429, 500, 502, 503 and 504, and what a captive portal says in place of the server (511).

@@ -52,7 +52,8 @@ extension QueueWorker {
 
     /// Becomes the sender, unless another process is, or there is nothing for this one to send.
     func standForElection(at now: Moment) {
-        guard self.pathFeed != nil, self.role != .sender, self.shutdown == nil, (self.retryAt ?? now.monotonic) <= now.monotonic
+        guard self.pathFeed != nil, self.role != .sender, self.shutdown == nil,
+            (self.retryAt ?? now.monotonic) <= now.monotonic
         else { return }
         self.electionAt = nil
         do throws(QueueError) {
