@@ -55,7 +55,7 @@ final class QueueSession {
     /// - Throws: `QueueError` when the file cannot be read, or an older version sends what is in it.
     func importRequests(from file: String) throws(QueueError) -> Int {
         // MERGE: `try self.queue?.importRequests(from: file, types: nil) ?? 0`
-        return 0
+        0
     }
 
     /// Opens a queue that is there, to change what is in it.

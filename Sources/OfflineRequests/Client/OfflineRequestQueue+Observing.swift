@@ -41,7 +41,7 @@ extension OfflineRequestQueue {
     /// - Returns: What ends it.
     @discardableResult
     public func observe(_ body: @escaping @Sendable (QueueEvent) -> Void) -> QueueObservation {
-        self.core.observers.observe(body)
+        QueueObservation(self.core.observers.stream(), on: self.core.executor, body)
     }
 
     /// Waits until nothing is left to deliver but what waits for somebody.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+/// How many requests are read at once.
+private let pageSize = 256
+
 /// Requests of a queue and where they stand, in the order in which they were enqueued.
 ///
 /// Nothing is kept in memory: iterating reads a page at a time, and sees what changes meanwhile; the counts take
@@ -8,7 +11,6 @@
 /// says why.
 public struct PendingRequests: Sequence, Sendable {
     static let pending: Set<RequestState> = [.ready, .blocked, .backoff, .running, .held]
-    private static let pageSize = 256
 
     private let core: QueueCore?
     private let states: Set<RequestState>
@@ -38,25 +40,22 @@ public struct PendingRequests: Sequence, Sendable {
 
     /// Reads requests, a page at a time.
     public struct Iterator: IteratorProtocol, Sendable {
-        private let core: QueueCore?
-        private let states: Set<RequestState>
+        fileprivate let core: QueueCore?
+        fileprivate let states: Set<RequestState>
         private var page: ArraySlice<RequestRecord> = []
         private var last: Int64 = 0
 
         fileprivate init(core: QueueCore?, states: Set<RequestState>) {
-            self.core = core
-            self.states = states
+            (self.core, self.states) = (core, states)
         }
 
         /// The next request; nil after the last one.
         public mutating func next() -> RequestRecord? {
             if self.page.isEmpty {
-                self.page =
-                    self.core?.page(of: self.states, after: self.last, limit: PendingRequests.pageSize)[...] ?? []
+                self.page = self.core?.page(of: self.states, after: self.last, limit: pageSize)[...] ?? []
             }
-            guard let record = self.page.popFirst() else { return nil }
-            self.last = record.sequence
-            return record
+            self.last = self.page.first?.sequence ?? self.last
+            return self.page.popFirst()
         }
     }
 }

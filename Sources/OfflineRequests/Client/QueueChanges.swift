@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathStandard
+
 /// The events of a queue as an asynchronous sequence, from the moment of its iterator on.
 ///
 /// Every iterator is independent. One that is slower than the queue loses the oldest events once 4,096 are waiting.
@@ -25,16 +27,20 @@ public struct QueueChanges: AsyncSequence, Sendable {
 ///
 /// Dropping it does not end the registration; ``cancel()`` does, and the end of the queue. Thread-safe.
 public final class QueueObservation: Sendable {
-    private let id: UInt64
-    private weak let observers: QueueObservers?
+    private let task: Task<Void, Never>
 
-    init(id: UInt64, of observers: QueueObservers) {
-        self.id = id
-        self.observers = observers
+    init(
+        _ events: AsyncStream<QueueEvent>,
+        on executor: BackgroundExecutor,
+        _ body: @escaping @Sendable (QueueEvent) -> Void
+    ) {
+        self.task = Task(executorPreference: executor) {
+            for await event in events where !Task.isCancelled { body(event) }
+        }
     }
 
     /// Ends the registration; a call that is under way finishes.
     public func cancel() {
-        self.observers?.remove(self.id)
+        self.task.cancel()
     }
 }

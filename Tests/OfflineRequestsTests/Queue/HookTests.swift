@@ -261,6 +261,21 @@ struct HookTests {
         await #expect(throws: QueueError.unknownID(unknown)) { _ = try await queue.wait(for: unknown) }
     }
 
+    /// Whoever is cancelled has its stream ended, which must not wait for the queue that tells it something else.
+    @Test func whoListensMayGoAway() async throws {
+        let observers = QueueObservers()
+        for _ in 0..<500 {
+            let isHeard = AwaitableState(false)
+            let stream = observers.stream()
+            let listener = Task { for await _ in stream { isHeard.update { $0 = true } } }
+            let sender = Task.detached { for _ in 0..<50 { observers.send([.drained, .drained]) } }
+            try await isHeard.wait { $0 }
+            listener.cancel()
+            await sender.value
+            await listener.value
+        }
+    }
+
     @Test func attachedToAMonitor() async throws {
         let lab = try QueueLab(network: .noLink)
         let queue = try lab.open()

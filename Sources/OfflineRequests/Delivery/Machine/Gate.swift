@@ -7,20 +7,16 @@ import NetPath
 /// What a request must pass: where it goes, and what it needs of the network.
 ///
 /// Requests with the same gate wait for the same things, so that a hundred thousand of them are one question.
-struct Gate: Hashable, Sendable {
+struct Gate: Hashable, Codable, Sendable {
     /// The host, as ``RetryableRequest/host`` says it.
     var host: String
     /// What it needs besides a path.
-    var requires: PathRequirements
+    var requires = PathRequirements()
     /// Whether it goes over plain http, which anybody on the way can answer.
-    var isPlain: Bool
+    var isPlain = false
+}
 
-    init(host: String, requires: PathRequirements = PathRequirements(), isPlain: Bool = false) {
-        self.host = host
-        self.requires = requires
-        self.isPlain = isPlain
-    }
-
+extension Gate {
     init(_ request: RetryableRequest) { self.init(request, to: request.host) }
 
     /// The gate of a request whose host is known.
@@ -36,45 +32,23 @@ struct PathFacts: Hashable, Sendable {
     /// Whether there is a path, or nobody can tell, which is not "offline".
     var isSatisfied: Bool
     /// Whether anybody can tell.
-    var isKnown: Bool
+    var isKnown = true
     /// Why there is one, or none.
-    var reason: String
+    var reason = ""
     /// Whether it costs money.
-    var isExpensive: Bool
+    var isExpensive = false
     /// Whether it is to be spared.
-    var isConstrained: Bool
+    var isConstrained = false
     /// What it leads over.
-    var interfaceTypes: Set<ConnectionType>
+    var interfaceTypes: Set<ConnectionType> = []
     /// The hosts of ``PathRequirements/hostReachable`` that can be reached.
     ///
     /// A host that nobody has asked about yet is not among them; one of which nothing can be known is.
-    var reachableHosts: Set<String>
+    var reachableHosts: Set<String> = []
     /// What probes say of the internet.
-    var internet: InternetReachability
+    var internet = InternetReachability.unknown
     /// What answers in the place of servers; nil for nothing.
     var portal: CaptivePortal?
-
-    init(
-        isSatisfied: Bool,
-        isKnown: Bool = true,
-        reason: String = "",
-        isExpensive: Bool = false,
-        isConstrained: Bool = false,
-        interfaceTypes: Set<ConnectionType> = [],
-        reachableHosts: Set<String> = [],
-        internet: InternetReachability = .unknown,
-        portal: CaptivePortal? = nil
-    ) {
-        self.isSatisfied = isSatisfied
-        self.isKnown = isKnown
-        self.reason = reason
-        self.isExpensive = isExpensive
-        self.isConstrained = isConstrained
-        self.interfaceTypes = interfaceTypes
-        self.reachableHosts = reachableHosts
-        self.internet = internet
-        self.portal = portal
-    }
 
     /// What a gate asks for and this path does not give; nil when it is open as far as the path is concerned.
     func lacks(_ gate: Gate) -> WaitingReason? {

@@ -26,7 +26,7 @@ final class QueueCore: Sendable {
     let transport: any HTTPTransport
     /// Where functions of the application run.
     let executor = BackgroundExecutor()
-    let observers: QueueObservers
+    let observers = QueueObservers()
     let handlers = Mutex<[String: Handler]>([:])
     /// What was saved from damaged files.
     let salvages = QueueSalvages()
@@ -43,7 +43,6 @@ final class QueueCore: Sendable {
         self.file = file
         self.settings = settings
         self.transport = transport
-        self.observers = QueueObservers(executor: self.executor)
         self.store = try RequestStore(
             path: file,
             limits: settings.limits,

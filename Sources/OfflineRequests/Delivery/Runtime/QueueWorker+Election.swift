@@ -59,7 +59,10 @@ extension QueueWorker {
         do throws(QueueError) {
             guard try self.mayGo(at: now) else { return }
             if self.lock == nil { self.lock = try self.openLock() }
-            guard self.lock?.take() == true else { return self.role = .waiting }
+            guard self.lock?.take() == true else {
+                self.role = .waiting
+                return
+            }
         } catch {
             return self.failed(error)
         }
@@ -131,6 +134,8 @@ extension QueueWorker {
         self.role = .standby
         // Hears of its own end, too, and looks again.
         self.lock = nil
+        // What is being sent by then is somebody else's.
+        self.releasesRunning = false
         let next = MonotonicTime.ofQueue + Self.electionPause
         self.only?.notBefore = next
         self.electionAt = next

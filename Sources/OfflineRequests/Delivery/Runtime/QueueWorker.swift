@@ -100,8 +100,11 @@ final class QueueWorker {
         if self.isOver(at: after) { return self.finish() }
         if self.stepDown() || !hasWritten { self.publish(at: after) }
         let deadline = self.deadline(at: after)
-        if let deadline, deadline <= after.monotonic { self.core.post { _, _ in } }
-        self.wakeSource.wake(at: deadline, now: after.monotonic)
+        if let deadline, deadline <= after.monotonic {
+            self.core.post { _, _ in }
+        } else {
+            self.wakeSource.wake(at: deadline, now: after.monotonic)
+        }
     }
 
     private func isOver(at now: Moment) -> Bool { self.isClosing || self.end != nil || self.hasShutDown(at: now) }

@@ -9,31 +9,25 @@ import NetPath
 /// Without a reason a request waits for its turn: that it is the next but one changes too often to be written down.
 /// That the queue is paused, and when a request is tried again, the database says.
 struct SenderReport: Codable, Hashable, Sendable {
-    private struct Entry: Codable, Hashable, Sendable {
-        var host: String
-        var requires: PathRequirements
-        var reason: WaitingReason
-    }
-
     /// More are not told apart: to look at all of them after every transaction costs too much.
     private static let capacity = 1_000
 
     /// What all of them wait for.
     private var everybody: WaitingReason?
-    private var gates: [Entry] = []
+    private var gates: [Gate: WaitingReason] = [:]
 
     init() {}
 
     init(_ machine: DeliveryMachine, gates: [Gate], at now: Moment) {
         if let reason = machine.waiting(for: Gate(host: ""), at: now), case .noPath = reason { self.everybody = reason }
-        self.gates = gates.prefix(Self.capacity).compactMap { gate in
+        for gate in gates.prefix(Self.capacity) {
             switch machine.waiting(for: gate, at: now) {
-            case nil, .concurrency, .paused: return nil
+            case nil, .concurrency, .paused: ()
             case .hostPaused(let host, let until):
                 // Whole seconds, so that the same instant is not another one every time it is worked out.
-                let until = Date(timeIntervalSince1970: until.timeIntervalSince1970.rounded(.up))
-                return Entry(host: gate.host, requires: gate.requires, reason: .hostPaused(host, until: until))
-            case let reason?: return Entry(host: gate.host, requires: gate.requires, reason: reason)
+                let seconds = until.timeIntervalSince1970.rounded(.up)
+                self.gates[gate] = .hostPaused(host, until: Date(timeIntervalSince1970: seconds))
+            case let reason?: self.gates[gate] = reason
             }
         }
     }
@@ -50,9 +44,7 @@ struct SenderReport: Codable, Hashable, Sendable {
     }
 
     /// Why a request with that gate waits; nil when it is for its turn.
-    func reason(for gate: Gate) -> WaitingReason? {
-        self.everybody ?? self.gates.first { $0.host == gate.host && $0.requires == gate.requires }?.reason
-    }
+    func reason(for gate: Gate) -> WaitingReason? { self.everybody ?? self.gates[gate] }
 
     /// What is written.
     var octets: [UInt8] { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? [] }
@@ -88,32 +80,24 @@ struct QueueStatus: Sendable {
         return records.map { record in
             guard record.state == .ready || record.state == .backoff else { return record }
             var record = record
-            record.waiting = self.waiting(for: record, isPaused: isPaused, other)
+            record.waiting = isPaused ? .paused : self.reason(for: Gate(record.request), other)
+            guard record.state == .backoff, let until = record.notBefore else { return record }
+            // What ends without its own time coming is worth more than a time.
+            switch record.waiting {
+            case .notRunning, .paused, .noPath, .portal, .metered, .interfaceType, .hostUnreachable: ()
+            default: record.waiting = .backoff(until: until)
+            }
             return record
         }
     }
 
-    /// Why a request in the state ready or backoff is not sent now.
-    private func waiting(for record: RequestRecord, isPaused: Bool, _ other: SenderReport?) -> WaitingReason? {
-        let gate = Gate(record.request)
-        let reason: WaitingReason? =
-            if isPaused {
-                .paused
-            } else if let other {
-                other.reason(for: gate) ?? .otherSender
-            } else {
-                switch self.role {
-                case .none: .notRunning
-                // The other one has just ended, and this process is the next.
-                case .waiting: .otherSender
-                case .standby, .sender: self.report.reason(for: gate) ?? .concurrency
-                }
-            }
-        guard record.state == .backoff, let until = record.notBefore else { return reason }
-        // What ends without its own time coming is worth more than a time.
-        switch reason {
-        case .notRunning, .paused, .noPath, .portal, .metered, .interfaceType, .hostUnreachable: return reason
-        default: return .backoff(until: until)
+    private func reason(for gate: Gate, _ other: SenderReport?) -> WaitingReason {
+        if let other { return other.reason(for: gate) ?? .otherSender }
+        return switch self.role {
+        case .none: .notRunning
+        // The other one has just ended, and this process is the next.
+        case .waiting: .otherSender
+        case .standby, .sender: self.report.reason(for: gate) ?? .concurrency
         }
     }
 }
