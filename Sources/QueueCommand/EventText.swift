@@ -99,7 +99,7 @@ extension WaitingReason {
     func advice(for id: UUID) -> String {
         switch self {
         case .unauthorized: ": 'netpath queue retry \(id.text) -H \"Authorization: …\"'"
-        case .laneHeld, .redirected, .unexpectedAnswer:
+        case .laneHeld, .redirected, .unexpectedAnswer, .damaged:
             ": 'netpath queue retry \(id.text)', or 'netpath queue cancel \(id.text)'"
         case .paused: ": 'netpath queue resume'"
         case .notRunning: ": 'netpath queue run'"

@@ -8,7 +8,7 @@ import Foundation
 /// Within one run of the system it follows the time since the start; from one run to the next it goes on by what the
 /// wall clock says has passed, and stands still where that clock says nothing of use. So a wall clock that jumps
 /// neither expires a request nor keeps it waiting.
-struct QueueClock: Hashable, Sendable {
+struct QueueClock: Hashable, Sendable, Codable {
     /// The run of the system that the offset belongs to.
     var boot: String
     /// What is added to the time since the start of the system, in milliseconds.
@@ -30,13 +30,6 @@ struct QueueClock: Hashable, Sendable {
         self.offset = wall - stamp.bootNanoseconds / 1_000_000
         self.anchorWall = wall
         self.anchor = wall
-    }
-
-    init(boot: String, offset: Int64, anchorWall: Int64, anchor: Int64) {
-        self.boot = boot
-        self.offset = offset
-        self.anchorWall = anchorWall
-        self.anchor = anchor
     }
 
     /// The time of this clock.

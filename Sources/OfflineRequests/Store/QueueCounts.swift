@@ -49,29 +49,20 @@ public struct QueueCounts: Hashable, Sendable, Codable {
 
     /// How many are in a state; setting changes that.
     public subscript(state: RequestState) -> Int {
-        get {
-            switch state {
-            case .ready: self.ready
-            case .blocked: self.blocked
-            case .backoff: self.backoff
-            case .running: self.running
-            case .held: self.held
-            case .dead: self.dead
-            case .succeeded: self.succeeded
-            case .cancelled: 0
-            }
-        }
-        set {
-            switch state {
-            case .ready: self.ready = newValue
-            case .blocked: self.blocked = newValue
-            case .backoff: self.backoff = newValue
-            case .running: self.running = newValue
-            case .held: self.held = newValue
-            case .dead: self.dead = newValue
-            case .succeeded: self.succeeded = newValue
-            case .cancelled: ()
-            }
+        get { Self.place(of: state).map { self[keyPath: $0] } ?? 0 }
+        set { if let place = Self.place(of: state) { self[keyPath: place] = newValue } }
+    }
+
+    private static func place(of state: RequestState) -> WritableKeyPath<QueueCounts, Int>? {
+        switch state {
+        case .ready: \.ready
+        case .blocked: \.blocked
+        case .backoff: \.backoff
+        case .running: \.running
+        case .held: \.held
+        case .dead: \.dead
+        case .succeeded: \.succeeded
+        case .cancelled: nil
         }
     }
 }

@@ -7,12 +7,8 @@ import Synchronization
 
 /// The requests of a queue on disk.
 ///
-/// Everything is in the database; what is kept in memory besides, the numbers of gates and what the last transaction
-/// left, is true for as long as the file is as that left it. All functions block; any thread may call them, but none
-/// from within a transaction.
-///
-/// The file may be used by several processes. Each looks before every transaction whether the name still leads to the
-/// file it has open: a process that finds it damaged puts another in its place.
+/// Everything is in the database, and nothing is kept in memory besides. All functions block; any thread may call them,
+/// but none from within a transaction.
 final class RequestStore: Sendable {
     /// Where the files are.
     let paths: StorePaths
@@ -24,10 +20,13 @@ final class RequestStore: Sendable {
     private let clock: @Sendable () -> ClockStamp
     private let salvaged: @Sendable (QueueSalvage) -> Void
     private let lastEndpoint = Mutex<Endpoint?>(nil)
-    private let writer: StoreAccess
+    private let file: StoreFile
     private let reader: StoreReader
+    private let isSender = Atomic<Bool>(false)
+    /// How often the file was replaced: a disk that damages everything must not be filled with copies.
+    private let repairs = Atomic<Int>(0)
 
-    /// Opens a queue, or makes one.
+    /// Opens a queue, or makes one; a damaged one can be opened too, and is repaired by whoever sends.
     ///
     /// - Parameters:
     ///   - path: The database; the folder is made when it is not there.
@@ -51,15 +50,20 @@ final class RequestStore: Sendable {
         case .folder: throw .isDirectory(path: path)
         case .other: throw .notAQueue(path: path)
         case .file where !StoreFiles.isWritable(path): throw .readOnly(path: path)
+        // Only a file that was a queue once has a lock, so that its beginning may be damaged.
+        case .file(_, size: 1...) where StoreFiles.kind(self.paths.lock) == .nothing: try StoreReader.check(self.paths)
         case .file, .nothing: ()
         }
         try StoreFiles.createFolder(self.paths.folder)
-        self.writer = StoreAccess(lock: try StoreLock(self.paths.lock))
+        self.file = StoreFile(self.paths, lock: try StoreLock(self.paths.lock))
         self.reader = StoreReader(self.paths, lock: try StoreLock(self.paths.lock), clock: clock)
-        do { try self.withWriter { _ in } } catch .corrupt(_, setAsideAs: _?) {
-            // It has been replaced.
-            try self.withWriter { _ in }
-        }
+        do { try self.use { _, _ in } } catch .corrupt {}
+    }
+
+    /// Whether this process is the one that sends, which alone repairs a damaged file.
+    var sends: Bool {
+        get { self.isSender.load(ordering: .relaxed) }
+        set { self.isSender.store(newValue, ordering: .relaxed) }
     }
 
     /// Gets a request ready to be inserted: checks it, encodes it, and copies a long body.
@@ -78,80 +82,67 @@ final class RequestStore: Sendable {
     ///   - durable: Whether it must survive the loss of power, and not only the death of the process.
     ///   - body: What is to be done. What it throws ends the transaction.
     /// - Returns: What the body returns.
-    /// - Throws: After ``QueueError/corrupt(path:setAsideAs:)`` the file has been replaced: do it again.
+    /// - Throws: After ``QueueError/corrupt(path:setAsideAs:)`` with a second name the file has been replaced: do it again.
     func transaction<Value: Sendable>(
         durable: Bool,
         _ body: (StoreTransaction) throws -> Value
     ) throws(QueueError) -> Value {
         let stamp = self.clock()
-        return try self.withWriter { connection in
-            try connection.transaction(durable: durable, at: stamp, limits: self.limits, bodies: self.bodies, body)
-        }
-    }
-
-    /// Puts a request behind all others, durably, if that needs to wait for nobody and takes nothing from anybody.
-    ///
-    /// - Parameters:
-    ///   - prepared: The request.
-    ///   - then: Called when it is durable, before anybody in this process can see it; with how many requests had left
-    ///     by then without having been delivered.
-    /// - Returns: Whether it is in the queue. For every reason not to be, ``transaction(durable:_:)`` does or says the
-    ///   right thing.
-    func append(_ prepared: PreparedRequest, then: (Insertion, _ ends: Int64) -> Void) -> Bool {
-        let stamp = self.clock()
-        let isDone = try? self.writer.atOnce(self.paths) { connection -> Bool? in
-            let result = try connection.transaction(
-                durable: true,
-                waits: false,
-                at: stamp,
-                limits: self.limits,
-                bodies: self.bodies
-            ) { store in
-                try store.takesNothing(prepared) ? (store.insert(prepared), store.tally.ends) : nil
+        return try self.use { database, state in
+            try database.writeWithoutTransaction { db in
+                // Within a transaction SQLite ignores it.
+                if durable != state.isDurable {
+                    try db.execute(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
+                    state.isDurable = durable
+                }
+                var done: (value: Value, transaction: StoreTransaction)?
+                do {
+                    try db.inTransaction(.immediate) {
+                        try StoreSchema.check(db, path: self.paths.database)
+                        let transaction = try StoreTransaction(db, at: stamp, limits: self.limits, bodies: self.bodies)
+                        done = (try body(transaction), transaction)
+                        try transaction.finish()
+                        return .commit
+                    }
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                    // The journal may be what fills the disk, and the next transaction has the room it gives back.
+                    _ = try? db.checkpoint(.truncate)
+                    throw error
+                }
+                guard let done else { throw QueueError.closed }
+                for lease in done.transaction.leases { lease.keep() }
+                for name in done.transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
+                return done.value
             }
-            guard let (insertion, ends) = result else { return false }
-            then(insertion, ends)
-            return true
         }
-        return isDone == true
     }
 
     /// Reads what the last transaction left, beside whatever is written at the same time; repairs nothing.
-    func read<Value: Sendable>(_ body: (StoreRecords, StoreTally) throws -> Value) throws(QueueError) -> Value {
+    func read<Value: Sendable>(_ body: (StoreRecords, StoreStatus) throws -> Value) throws(QueueError) -> Value {
         try self.reader.read(body)
     }
 
     /// Tells the other processes to look into the queue: those that watch ``StorePaths/lock`` for being read.
-    func ring() { self.writer.ring() }
+    func ring() { self.file.ring() }
 
     /// Gives back the room on the disk that a file takes which is mostly empty; costs microseconds when it is not.
     ///
     /// For when nothing else is to be done; it does nothing while another process is at the file.
     func tidy() throws(QueueError) {
-        try self.withWriter { connection in try connection.tidy() }
-    }
-
-    /// Keeps room on the disk for what has to be recorded when there is no other.
-    ///
-    /// - Returns: Whether it could be had.
-    func takeReserve() -> Bool { StoreReserve(path: self.paths.reserve).take() }
-
-    /// Gives that room back, to be used at once.
-    ///
-    /// - Returns: Whether there was any.
-    func giveReserve() -> Bool { StoreReserve(path: self.paths.reserve).give() }
-
-    /// Empties the journal, which may be what fills the disk, if the file can take what is in it.
-    func emptyJournal() throws(QueueError) {
-        let path = self.paths.database
-        guard case .file(_, let size) = StoreFiles.kind(path) else { return }
-        try self.withWriter { try $0.checkpoint(size: size, room: StoreFiles.room(path)) }
-    }
-
-    /// Looks through the whole file, which takes as long as that is; a damaged one is replaced.
-    func verify() throws(QueueError) {
-        let stamp = self.clock()
-        try self.withWriter { connection in try connection.verify(at: stamp, bodies: self.bodies) }
+        try self.use { database, _ in
+            try database.writeWithoutTransaction { db in
+                let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+                let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
+                // What is used, up to 16 MiB, is copied, and until that is done nobody can enqueue.
+                guard free > 1024, free > used, used < 4096 else { return }
+                do {
+                    try db.execute(sql: "VACUUM")
+                    _ = try db.checkpoint(.truncate)
+                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                    // Another time.
+                }
+            }
+        }
     }
 
     /// Removes bodies that belong to no request, which a process left that died.
@@ -159,53 +150,115 @@ final class RequestStore: Sendable {
     /// - Returns: How many there were.
     @discardableResult
     func removeOrphanedBodies() throws(QueueError) -> Int {
-        try self.withWriter { connection in
-            try connection.removeOrphans(self.bodies) { name in StoreFiles.remove(self.bodies.path(name)) }
+        try self.use { database, _ in
+            // In no transaction: what is looked up must be what is true once the lock on the body is taken.
+            try database.inDatabase { db in
+                let statement = try db.cachedStatement(sql: "SELECT 1 FROM request WHERE bodyFile = ?")
+                return try self.bodies.removeOrphans(
+                    isKnown: { name in try Int.fetchOne(statement, arguments: [name]) != nil },
+                    remove: { name in StoreFiles.remove(self.bodies.path(name)) }
+                )
+            }
         }
     }
 
     /// Makes sure that the file is still under its name, and makes it anew where somebody has removed it.
-    func checkPlace() throws(QueueError) { try self.withWriter { _ in } }
+    func checkPlace() throws(QueueError) { try self.use { _, _ in } }
 
     /// Closes the file; everything fails with ``QueueError/closed`` from then on.
     func close() {
         self.reader.close()
-        self.writer.close()
+        self.file.close()
     }
 
     // MARK: Damage
 
-    /// Does something with the connection that writes, which is opened when that has to be.
-    private func withWriter<Value: Sendable>(
-        _ body: (StoreConnection) throws -> Value
-    ) throws(QueueError) -> Value {
+    /// Looks through the whole file, which takes as long as that is: a damaged one is replaced, a request that is not
+    /// what was taken is held, and all are counted anew.
+    ///
+    /// - Throws: ``QueueError/corrupt(path:setAsideAs:)`` with a second name after the file was replaced; that another
+    ///   process sends, which alone may do that.
+    func verify() throws(QueueError) {
         do {
-            return try self.writer.shared(self.paths) { identity in
-                if !self.writer.isOpen(identity), let lost = try self.writer.openOrMake(self.paths, at: self.clock()) {
-                    self.salvaged(lost)
+            try self.use(repairs: false) { database, _ in
+                try database.read { db in
+                    let finding = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? ""
+                    if finding != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }
                 }
-                return try self.writer.withConnection(body)
             }
-        } catch {
-            throw self.repair(error)
+            try self.transaction(durable: true) { try $0.verify() }
+        } catch .corrupt(let path, nil) {
+            let lock = self.sends ? nil : try SenderLock(path: QueueFile.senderLock(of: path))
+            guard lock?.take() ?? true else {
+                self.ring()
+                let reason = "the file is damaged, and the process that sends has it; end that, and repair it then"
+                throw .io(path: path, reason: reason)
+            }
+            throw try self.repair()
         }
     }
 
-    /// Replaces a damaged file by what can be read of it, if that is what an error is about.
+    /// Does something with the database, which is opened or made when that has to be.
+    private func use<Value: Sendable>(
+        repairs: Bool = true,
+        _ body: (DatabaseQueue, inout StoreFile.State) throws -> Value
+    ) throws(QueueError) -> Value {
+        do { return try self.file.use(open: self.open, body) } catch {
+            guard StoreErrors.isDamage(error) else { throw StoreErrors.queueError(error, path: self.paths.database) }
+            if repairs, self.sends { throw try self.repair() }
+            // The sender has to hear of it.
+            self.ring()
+            throw .corrupt(path: self.paths.database, setAsideAs: nil)
+        }
+    }
+
+    /// Opens the file, makes it where there is none, and brings it up to date; without anybody else at it.
+    private func open(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
+        lock?.takeAlone()
+        let (path, stamp) = (self.paths.database, self.clock())
+        let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
+        try replacement.finish()
+        var lost: QueueSalvage?
+        let hasJournal = if case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") { true } else { false }
+        switch StoreFiles.kind(path) {
+        case .folder: throw QueueError.isDirectory(path: path)
+        case .other: throw QueueError.notAQueue(path: path)
+        case .nothing:
+            // It cannot be read without its file, and must not be played into another.
+            if hasJournal || wasOpen {
+                lost = QueueSalvage(recovered: 0, lost: nil, asideAs: hasJournal ? try replacement.setAside() : nil)
+            }
+            try StoreFiles.create(path)
+            StoreFiles.syncFolder(self.paths.folder)
+        // SQLite would remove the journal of a file that has lost everything.
+        case .file(_, size: 0) where hasJournal: throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+        case .file(_, let size):
+            // To switch to WAL writes into the file, and somebody else's must stay as it is.
+            if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
+            // SQLite makes those beside it as the file was.
+            for suffix in ["", "-wal", "-shm"] { StoreFiles.makePrivate(path + suffix) }
+        }
+        let database = try StoreFile.open(path, readOnly: false)
+        try StoreSchema.migrate(database, path: path, at: stamp)
+        if let lost { self.salvaged(lost) }
+        return database
+    }
+
+    /// Replaces a damaged file by what can be read of it.
     ///
     /// - Returns: The error for whoever found it.
-    private func repair(_ error: any Error) -> QueueError {
-        let path = self.paths.database
-        guard let damaged = error as? DamagedFile else { return StoreErrors.queueError(error, path: path) }
+    private func repair() throws(QueueError) -> QueueError {
+        guard self.repairs.add(1, ordering: .relaxed).newValue <= 3 else {
+            return .corrupt(path: self.paths.database, setAsideAs: nil)
+        }
         do {
-            let salvage = try self.writer.alone {
-                try self.writer.salvage(damaged, self.paths, bodies: self.bodies, at: self.clock())
+            let salvage = try self.file.alone {
+                try StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: self.clock()).replace()
             }
-            guard let salvage else { return .io(path: path, reason: "the damaged file was just replaced; try again") }
             self.salvaged(salvage)
-            return .corrupt(path: path, setAsideAs: salvage.asideAs)
+            return .corrupt(path: self.paths.database, setAsideAs: salvage.asideAs)
         } catch {
-            return StoreErrors.queueError(error, path: path)
+            throw StoreErrors.queueError(error, path: self.paths.database)
         }
     }
 }

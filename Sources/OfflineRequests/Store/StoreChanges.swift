@@ -51,3 +51,24 @@ struct Cancellation: Hashable, Sendable {
     /// Those of them that are being sent.
     var running: [UUID] = []
 }
+
+/// A gate that has requests which may go.
+struct StoreGate: Identifiable, Hashable, Sendable {
+    /// What its requests have in their column.
+    var id: String
+    /// Where the requests go, and what they need of the network.
+    var gate: Gate
+    /// The priority of the request that goes first through it.
+    var priority: RequestPriority
+    /// The number of that request.
+    var first: Int64
+}
+
+/// A request that may go.
+struct ReadyRequest: Hashable, Sendable, Identifiable {
+    var record: RequestRecord
+    /// How much memory it takes, about.
+    var octets: Int
+
+    var id: UUID { self.record.id }
+}

@@ -12,8 +12,6 @@ struct StorePaths: Hashable, Sendable {
     var bodies: String { "\(self.database)-bodies" }
     /// What keeps the database in its place while it is used.
     var lock: String { "\(self.database)-lock" }
-    /// Room on the disk for what must be recorded when there is no other.
-    var reserve: String { "\(self.database)-reserve" }
     /// A new database that takes the place of a damaged one, complete as soon as it has this name.
     var replacement: String { "\(self.database)-salvaged" }
     /// The folder the database is in.

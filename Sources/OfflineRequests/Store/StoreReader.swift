@@ -1,76 +1,88 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import GRDB
+
 /// Reads a queue; makes, changes and repairs nothing, and waits for nobody who writes.
 ///
 /// SQLite's own companions of the file (`-wal`, `-shm`) are excepted. All functions block; any thread may call them.
 final class StoreReader: Sendable {
-    /// How long somebody may have the file alone, to open or to repair it, before a reader gives up.
-    private static let patience: Duration = .seconds(2)
-
     let paths: StorePaths
     private let clock: @Sendable () -> ClockStamp
-    private let access: StoreAccess
+    private let file: StoreFile
 
     /// Reads beside those who write in the same process.
-    init(_ paths: StorePaths, lock: StoreLock, clock: @escaping @Sendable () -> ClockStamp) {
+    init(_ paths: StorePaths, lock: StoreLock?, clock: @escaping @Sendable () -> ClockStamp) {
         self.paths = paths
         self.clock = clock
-        self.access = StoreAccess(lock: lock)
+        // For how long somebody may have the file alone, to open or to repair it.
+        self.file = StoreFile(paths, lock: lock, patience: .seconds(2))
     }
 
     /// Opens a queue that is there.
     ///
     /// - Throws: What is in the way; ``QueueError/missing(path:)`` where nobody has put anything yet.
-    init(existing path: String) throws(QueueError) {
-        self.paths = StorePaths(path)
-        self.clock = { .now() }
-        try FileTrust.check(self.paths)
+    convenience init(existing path: String) throws(QueueError) {
+        let paths = StorePaths(path)
+        try FileTrust.check(paths)
         switch StoreFiles.kind(path) {
         case .folder: throw .isDirectory(path: path)
         case .other: throw .notAQueue(path: path)
         case .nothing: throw .missing(path: path)
         case .file(_, size: 0):
             // With a journal it is one that has lost everything.
-            if case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") {
-                throw .corrupt(path: path, setAsideAs: nil)
-            }
+            if case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") { throw .corrupt(path: path, setAsideAs: nil) }
             throw .missing(path: path)
         case .file: ()
         }
-        self.access = StoreAccess(lock: StoreLock(existing: self.paths.lock), patience: Self.patience)
-        do throws(QueueError) { try self.use { try $0.check(path: path) } } catch {
+        self.init(paths, lock: StoreLock(existing: paths.lock), clock: { .now() })
+        do throws(QueueError) {
+            _ = try self.use { db in try StoreSchema.check(db, path: path) }
+        } catch {
             // A file of somebody else's looks as damaged as one of ours whose beginning was overwritten.
-            guard case .corrupt = error, let pages = try? DatabasePages(database: path), !pages.isQueue else {
-                throw error
-            }
+            guard case .corrupt = error, StoreFiles.kind(paths.lock) == .nothing else { throw error }
             throw .notAQueue(path: path)
         }
+    }
+
+    /// Makes sure that a file which nobody has used as a queue yet is one.
+    static func check(_ paths: StorePaths) throws(QueueError) {
+        let reader = try StoreReader(existing: paths.database)
+        reader.close()
     }
 
     /// Reads what the last transaction left.
     ///
     /// - Throws: ``QueueError/corrupt(path:setAsideAs:)`` without a second name when what is read is damaged.
-    func read<Value: Sendable>(_ body: (StoreRecords, StoreTally) throws -> Value) throws(QueueError) -> Value {
+    func read<Value: Sendable>(_ body: (StoreRecords, StoreStatus) throws -> Value) throws(QueueError) -> Value {
         let (stamp, bodies) = (self.clock(), BodyFiles(folder: self.paths.bodies))
-        return try self.use { connection in try connection.read(at: stamp, bodies: bodies, body) }
+        return try self.use { db in
+            try StoreSchema.check(db, path: self.paths.database)
+            var status = try StoreStatus.read(db)
+            status.counts = try QueueCounts(db)
+            return try body(StoreRecords(db: db, clock: status.clock, stamp: stamp, bodies: bodies), status)
+        }
     }
 
     /// Looks for damage in every page of the file.
-    func inspect() throws(QueueError) { try self.use { try $0.inspect() } }
+    func inspect() throws(QueueError) {
+        try self.use { db in
+            let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
+            if finding != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }
+        }
+    }
 
-    func close() { self.access.close() }
+    func close() { self.file.close() }
 
-    private func use<Value: Sendable>(_ body: (StoreConnection) throws -> Value) throws(QueueError) -> Value {
+    private func use<Value: Sendable>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
+        let path = self.paths.database
         do {
-            return try self.access.shared(self.paths) { identity in
-                try self.access.open(self.paths, as: identity, readOnly: true)
-                return try self.access.withConnection(body)
-            }
-        } catch is DamagedFile {
-            throw .corrupt(path: self.paths.database, setAsideAs: nil)
+            return try self.file.use(open: { _, _ in
+                if StoreFiles.identity(path) == nil { throw QueueError.io(path: path, reason: "the file is gone") }
+                return try StoreFile.open(path, readOnly: true)
+            }) { database, _ in try database.read(body) }
         } catch {
-            throw StoreErrors.queueError(error, path: self.paths.database)
+            throw StoreErrors.queueError(error, path: path)
         }
     }
 }

@@ -5,24 +5,87 @@ import Foundation
 import GRDB
 import NetPathHTTP
 
+/// What may go, and how it ends.
 extension StoreTransaction {
+    private struct Head: Codable, FetchableRecord {
+        var gate: String
+        var priority: RequestPriority
+        var sequence: Int64
+    }
+
+    /// The gates that have requests which may go, each with the first of them.
+    ///
+    /// One look into the index for each, however many requests wait.
+    func gates() throws -> [StoreGate] {
+        let sql = """
+            SELECT gate, priority, sequence FROM request INDEXED BY requestReady WHERE state = 'ready' AND gate > ?
+            ORDER BY gate, priority DESC, sequence LIMIT 1
+            """
+        var gates: [StoreGate] = []
+        var last = ""
+        while let head = try Head.fetchOne(self.db.cachedStatement(sql: sql), arguments: [last]) {
+            last = head.gate
+            let gate = Gate(text: head.gate) ?? Gate(host: head.gate)
+            gates.append(StoreGate(id: head.gate, gate: gate, priority: head.priority, first: head.sequence))
+        }
+        return gates
+    }
+
+    /// The requests that may go through a gate, in the order they are to go.
+    ///
+    /// One that is not what was taken is held, and must not go.
+    ///
+    /// - Parameters:
+    ///   - gate: The gate.
+    ///   - limit: How many at most.
+    ///   - octets: How much memory they may take; the last one may take more.
+    ///   - isKnown: Says which ones not to read.
+    /// - Returns: As many as there are within the limits.
+    /// - Throws: What the database says.
+    func ready(
+        gate: StoreGate.ID,
+        limit: Int,
+        octets: Int = .max,
+        except isKnown: (UUID) -> Bool = { _ in false }
+    ) throws -> [ReadyRequest] {
+        var (requests, damaged, room) = ([ReadyRequest](), [UUID](), octets)
+        guard limit > 0, room > 0 else { return [] }
+        let sql = """
+            SELECT * FROM request INDEXED BY requestReady WHERE state = 'ready' AND gate = ?
+            ORDER BY priority DESC, sequence
+            """
+        let rows = try Row.fetchCursor(self.db.cachedStatement(sql: sql), arguments: [gate])
+        while requests.count < limit, room > 0, let row = try rows.next() {
+            if let id = UUID.fromDatabaseValue(row["id"]), isKnown(id) { continue }
+            let stored = try StoredRequest(row: row)
+            guard let request = stored.intact(self.bodies) else {
+                damaged.append(stored.id)
+                continue
+            }
+            let record = stored.record(of: request, self.status.clock, at: self.stamp)
+            let size = stored.request.utf8.count + (stored.body?.count ?? 0)
+            requests.append(ReadyRequest(record: record, octets: size))
+            room -= size
+        }
+        for id in damaged { try self.hold(damaged: id) }
+        return requests
+    }
+
     /// Marks a request as being sent, which begins an attempt.
     ///
     /// - Returns: Whether it was ready.
     func markRunning(_ id: UUID) throws -> Bool {
-        guard let row = try self.row(id), row.state == .ready else { return false }
         // To have a response handled is no attempt.
-        let mark = "UPDATE request SET state = 3, attempts = attempts + (response IS NULL) WHERE sequence = ?"
-        try self.run(mark, .number(row.sequence))
-        self.move(row, to: .running)
-        return true
+        let sql = """
+            UPDATE request SET state = 'running', attempts = attempts + (answer IS NULL) WHERE id = ? AND state = 'ready'
+            """
+        return try self.execute(sql, [id]) == 1
     }
 
     /// Records how an attempt ended, and lets the next of its lane go where that is due.
     ///
     /// - Parameters:
     ///   - id: The request.
-    ///   - known: Where it stood when it was read; nil when that is not known any more.
     ///   - outcome: How it ended.
     ///   - status: The status of the answer; nil keeps the one before.
     ///   - error: What is wrong, for a person; nil keeps the one before.
@@ -30,54 +93,38 @@ extension StoreTransaction {
     /// - Throws: What the database says.
     func finish(
         _ id: UUID,
-        as known: StoredRow? = nil,
         _ outcome: StoreOutcome,
         status: Int? = nil,
         error: String? = nil
     ) throws -> Finish? {
-        if case .delivered(nil) = outcome, let known, try self.remove(ifStill: known) {
-            return Finish(state: .succeeded, promoted: try self.promote(known.lane))
+        if case .delivered(nil) = outcome {
+            guard let row = try self.remove("id = ? AND \(StoreSchema.pending)", [id]).first else { return nil }
+            return Finish(state: .succeeded, promoted: try self.promote(row.lane))
         }
-        guard let row = try self.row(id) else { return nil }
+        guard let row = try self.row(id), !row.state.isFinal else { return nil }
         switch outcome {
         case .delivered(let response):
-            if let response {
-                try self.bury(row, as: .succeeded, status: status ?? response.status, error: nil, response)
-            } else {
-                try self.remove(row)
-            }
+            try self.keep(response, of: row)
+            let deadline = self.now &+ QueueClock.milliseconds(self.limits.maxResponseAge)
+            try self.set(row, .succeeded, status: status ?? response?.status, "deadline = ?", [deadline])
             return Finish(state: .succeeded, promoted: try self.promote(row.lane))
         case .later(let delay, let countsAttempt):
             let due = delay.map { self.now &+ max(0, QueueClock.milliseconds($0)) }
-            let counted = countsAttempt ? 1 : 0
-            try self.execute(
-                """
-                UPDATE request SET state = ?, due = ?, retries = retries + ?, received = max(received, ?),
-                  status = coalesce(?, status), error = coalesce(?, error), waiting = NULL WHERE sequence = ?
-                """,
-                [due == nil ? 0 : 2, due, counted, counted, status, error, row.sequence]
-            )
-            self.move(row, to: due == nil ? .ready : .backoff)
-            return Finish(state: due == nil ? .ready : .backoff)
+            let state: RequestState = due == nil ? .ready : .backoff
+            let change = "due = ?, retries = retries + ?, received = max(received, ?)"
+            try self.set(row, state, status: status, error: error, change, [due, countsAttempt, countsAttempt])
+            return Finish(state: state)
         case .answered(let response):
-            let octets = try self.octets(of: response, for: row)
-            try self.execute(
-                """
-                UPDATE request SET state = 0, due = NULL, response = ?, received = 1, status = ?, size = size + ?
-                WHERE sequence = ?
-                """,
-                [octets.data, response.status, octets.growth, row.sequence]
-            )
-            self.move(row, to: .ready, growth: octets.growth)
+            try self.keep(response, of: row)
+            try self.set(row, .ready, status: response.status, "received = 1")
             return Finish(state: .ready)
         case .unhandled(let response):
-            try self.bury(row, as: .dead, status: response.status, error: error, response)
-            return Finish(state: .dead, promoted: try self.promote(row.lane))
+            try self.keep(response, of: row)
+            return try self.drop(row, status: response.status, error: error)
         case .held(let reason):
-            try self.hold(row, reason, status: status, error: error)
+            try self.set(row, .held, status: status, error: error, "waiting = ?", [Self.text(of: reason)])
             return Finish(state: .held)
-        case .dead:
-            return try self.giveUp(row, status: status, error: error)
+        case .dead: return try self.giveUp(row, status: status, error: error)
         }
     }
 
@@ -90,25 +137,28 @@ extension StoreTransaction {
     /// - Throws: What the database says.
     @discardableResult
     func promoteDue(all: Bool = false, limit: Int = 10_000) throws -> Int {
-        guard self.counts.backoff > 0 else { return 0 }
-        let due = try self.rows(
+        try self.promote(where: "due <= ?", [all ? Int64.max : self.now], limit: limit)
+    }
+
+    /// The same, because the path is back: all but those of servers that ask for patience.
+    func promoteUnasked(limit: Int) throws -> Int {
+        let condition = "(due <= ? OR status IS NULL OR status NOT IN (429, 503))"
+        return try self.promote(where: condition, [self.now], limit: limit)
+    }
+
+    private func promote(where condition: String, _ arguments: StatementArguments, limit: Int) throws -> Int {
+        let sql = """
+            UPDATE request SET state = 'ready', due = NULL WHERE sequence IN
+              (SELECT sequence FROM request INDEXED BY requestDue WHERE state = 'backoff' AND \(condition)
+               ORDER BY due LIMIT ?)
             """
-            SELECT \(StoredRow.columns) FROM request INDEXED BY requestDue WHERE state = 2 AND due <= ?
-            ORDER BY due LIMIT ?
-            """,
-            [all ? Int64.max : self.now, limit]
-        )
-        for row in due {
-            try self.execute("UPDATE request SET state = 0, due = NULL WHERE sequence = ?", [row.sequence])
-            self.move(row, to: .ready)
-        }
-        return due.count
+        return try self.execute(sql, arguments + [limit])
     }
 
     /// How long it is until the first of those that were tried is due; nil when there is none.
     func nextDue() throws -> Duration? {
-        guard self.counts.backoff > 0 else { return nil }
-        let due = try self.number("SELECT min(due) FROM request INDEXED BY requestDue WHERE state = 2")
+        let sql = "SELECT min(due) FROM request INDEXED BY requestDue WHERE state = 'backoff'"
+        let due = try Int64.fetchOne(self.db.cachedStatement(sql: sql))
         return due.map { .milliseconds(max(0, $0 &- self.now)) }
     }
 
@@ -117,99 +167,78 @@ extension StoreTransaction {
     /// - Returns: How many there were.
     @discardableResult
     func releaseRunning() throws -> Int {
-        let rows = try self.rows(
-            "SELECT \(StoredRow.columns) FROM request INDEXED BY requestApart WHERE state >= 3 AND state = 3"
-        )
-        for row in rows {
-            try self.execute("UPDATE request SET state = 0, received = 1 WHERE sequence = ?", [row.sequence])
-            self.move(row, to: .ready)
-        }
-        return rows.count
-    }
-
-    // MARK: Failures
-
-    /// Moves a request to what is kept of finished ones.
-    private func bury(
-        _ row: StoredRow,
-        as state: RequestState,
-        status: Int?,
-        error: String?,
-        _ response: TransportResponse? = nil
-    ) throws {
-        let octets = try response.map { try self.octets(of: $0, for: row) }
-        // What was given up stays until somebody has looked at it.
-        let deadline = state == .dead ? nil : self.now &+ QueueClock.milliseconds(self.limits.maxResponseAge)
         try self.execute(
             """
-            INSERT INTO finished SELECT sequence, id, ?, gate, priority, lane, uniqueKey, requestType, NULL, ?, enqueued,
-              size + ?, retries, attempts, received, coalesce(?, status), coalesce(?, error), NULL, coalesce(?, response),
-              bodyFile, ~seal, payload
-            FROM request WHERE sequence = ?
-            """,
-            [
-                StoreState.number(state), octets == nil ? nil : deadline, octets?.growth ?? 0, status, error,
-                octets?.data, row.sequence,
-            ]
+            UPDATE request INDEXED BY requestApart SET state = 'ready', received = 1
+            WHERE \(StoreSchema.apart) AND state = 'running'
+            """
         )
-        try self.execute("DELETE FROM request WHERE sequence = ?", [row.sequence])
-        self.move(row, to: state, growth: octets?.growth ?? 0)
     }
 
-    /// A response as it is kept, and by how much that lets the row of its request grow.
+    // MARK: Ends
+
+    /// Changes where a request stands, and whatever else.
+    func set(
+        _ row: StoredRow,
+        _ state: RequestState,
+        status: Int? = nil,
+        error: String? = nil,
+        _ change: String = "attempts = attempts",
+        _ arguments: StatementArguments = []
+    ) throws {
+        // What is set twice has the value that comes first.
+        let forgotten = ["due", "waiting"].filter { !change.contains("\($0) = ") }.map { "\($0) = NULL, " }.joined()
+        let sql = """
+            UPDATE request SET \(change), \(forgotten)state = ?, status = coalesce(?, status), error = coalesce(?, error)
+            WHERE sequence = ?
+            """
+        try self.execute(sql, arguments + [state.rawValue, status, error, row.sequence])
+    }
+
+    static func text(of reason: WaitingReason) throws -> String {
+        String(decoding: try JSONEncoder().encode(reason), as: UTF8.self)
+    }
+
+    /// Keeps a response with its request.
     ///
     /// Where it has no room, its body is left out: that it was answered must be known whatever happens.
-    private func octets(of response: TransportResponse, for row: StoredRow) throws -> (data: Data, growth: Int) {
-        let present = try self.number("SELECT length(response) FROM request WHERE sequence = ?", [row.sequence]) ?? 0
-        let data = RequestWriter.encode(response)
-        let growth = data.count - Int(present)
-        guard self.counts.bytes + growth > self.limits.maxBytes, !response.body.isEmpty else { return (data, growth) }
-        return try self.octets(of: TransportResponse(status: response.status, headers: response.headers), for: row)
-    }
-
-    private func hold(_ row: StoredRow, _ reason: WaitingReason, status: Int?, error: String?) throws {
-        let waiting = String(decoding: try JSONEncoder().encode(reason), as: UTF8.self)
+    private func keep(_ response: TransportResponse?, of row: StoredRow) throws {
+        guard let response else { return }
+        let answer = StoredRequest.Answer(status: response.status, headers: response.headers)
+        let head = String(decoding: try JSONEncoder().encode(answer), as: UTF8.self)
+        let fits = self.counts.bytes + head.utf8.count + response.body.count <= self.limits.maxBytes
+        let body = fits ? Data(response.body) : Data()
         try self.execute(
             """
-            UPDATE request SET state = 4, due = NULL, waiting = ?, status = coalesce(?, status),
-              error = coalesce(?, error) WHERE sequence = ?
+            UPDATE request SET size = size + ? - ifnull(length(CAST(answer AS BLOB)) + length(answerBody), 0),
+              answer = ?, answerBody = ? WHERE sequence = ?
             """,
-            [waiting, status, error, row.sequence]
+            [head.utf8.count + body.count, head, body, row.sequence]
         )
-        self.move(row, to: .held)
     }
 
     /// Gives a request up, and does with its lane what it asks for.
     private func giveUp(_ row: StoredRow, status: Int?, error: String?) throws -> Finish {
-        let request = try self.attempt {
-            try self.records.fetch("SELECT * FROM request WHERE sequence = ?", [row.sequence]).first?.request
-        }
         // Without a key for order nobody asked for a lane: one that stands still would surprise.
-        let policy = request?.orderingKey == nil ? .skip : request?.onFailure ?? .skip
-        switch policy {
+        let request = try self.records.record(row.id)?.request
+        switch request?.orderingKey == nil ? .skip : request?.onFailure ?? .skip {
         case .hold:
-            try self.hold(row, .laneHeld, status: status, error: error)
+            try self.set(row, .held, status: status, error: error, "waiting = ?", [Self.text(of: .laneHeld)])
             return Finish(state: .held)
-        case .skip:
-            return try self.drop(row, status: status, error: error)
+        case .skip: return try self.drop(row, status: status, error: error)
         case .dropLane:
-            let behind = try self.rows(
-                """
-                SELECT \(StoredRow.columns) FROM request INDEXED BY requestLane WHERE lane = ? AND sequence > ?
-                ORDER BY sequence
-                """,
-                [row.lane, row.sequence]
-            )
-            try self.bury(row, as: .dead, status: status, error: error)
+            let condition = "INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending) AND sequence > ?"
+            let behind = try self.rows("\(condition) ORDER BY sequence", [row.lane, row.sequence])
+            try self.set(row, .dead, status: status, error: error, "deadline = NULL")
             let reason = "the request \(row.id.uuidString.lowercased()) before it in its lane was given up"
-            for row in behind { try self.bury(row, as: .dead, status: nil, error: reason) }
+            for row in behind { try self.set(row, .dead, error: reason, "deadline = NULL") }
             return Finish(state: .dead, dropped: behind.map(\.id))
         }
     }
 
-    /// Gives a request up, and lets its lane go on.
+    /// Gives a request up, and lets its lane go on; it stays until somebody has looked at it.
     func drop(_ row: StoredRow, status: Int? = nil, error: String?) throws -> Finish {
-        try self.bury(row, as: .dead, status: status, error: error)
+        try self.set(row, .dead, status: status, error: error, "deadline = NULL")
         return Finish(state: .dead, promoted: try self.promote(row.lane))
     }
 }

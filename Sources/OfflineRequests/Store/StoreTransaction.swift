@@ -6,8 +6,7 @@ import GRDB
 
 /// Everything that changes the queue; one transaction of the database, in which all happens or nothing.
 ///
-/// A method that throws a ``QueueError`` has changed nothing, and the transaction may go on. After any other error
-/// nothing of the transaction will remain, whatever is done then.
+/// A method that throws a ``QueueError`` has changed nothing, and the transaction may go on; any other error must end it.
 final class StoreTransaction {
     let db: Database
     /// What the clocks showed when it began.
@@ -16,145 +15,140 @@ final class StoreTransaction {
     let now: Int64
     let limits: QueueLimits
     let bodies: BodyFiles
-    var tally: StoreTally
-    /// The numbers of gates that were looked up before.
-    var gateNumbers: [Gate: Int64]
+    private(set) var status: StoreStatus
+    private let before: StoreStatus
     /// The files of bodies that are of no use once all this is true.
     private(set) var removedBodies: [String] = []
     /// The files of bodies that belong to requests once all this is true.
     var leases: [BodyLease] = []
-    private(set) var failure: (any Error)?
+    private var failure: (any Error)?
 
-    init(
-        _ db: Database,
-        at stamp: ClockStamp,
-        tally: StoreTally,
-        limits: QueueLimits,
-        bodies: BodyFiles,
-        gateNumbers: [Gate: Int64]
-    ) {
+    init(_ db: Database, at stamp: ClockStamp, limits: QueueLimits, bodies: BodyFiles) throws {
+        self.before = try StoreStatus.read(db)
+        var clock = self.before.clock
+        var latest = clock.anchor
+        if clock.boot != stamp.bootID ?? "" {
+            latest = max(latest, try Int64.fetchOne(db, sql: "SELECT max(enqueued) FROM request") ?? latest)
+        }
+        clock.advance(to: stamp, latest: latest)
         self.db = db
         self.stamp = stamp
-        self.tally = tally
-        self.now = tally.clock.now(stamp)
+        self.now = clock.now(stamp)
         self.limits = limits
         self.bodies = bodies
-        self.gateNumbers = gateNumbers
+        self.status = self.before
+        self.status.clock = clock
+    }
+
+    /// Writes what is not the same as before; the last thing before the commit.
+    func finish() throws {
+        if let failure { throw failure }
+        if self.status != self.before { try self.status.update(self.db) }
     }
 
     /// How many there are in each state.
-    var counts: QueueCounts { self.tally.counts }
+    var counts: QueueCounts {
+        do { return try QueueCounts(self.db) } catch {
+            self.failure = error
+            return QueueCounts()
+        }
+    }
 
     /// Whether nothing is to be sent; stays over restarts.
     var isPaused: Bool {
-        get { self.tally.isPaused }
-        set { self.tally.isPaused = newValue }
+        get { self.status.isPaused }
+        set { self.status.isPaused = newValue }
+    }
+
+    /// How many requests have left that were not delivered.
+    var ends: Int64 { self.status.ends }
+    /// How often a process that does not send wanted that which waits to go now.
+    var forces: Int64 { self.status.forces }
+    /// The host that was meant the last time; nil for all.
+    var forced: String? { self.status.forced }
+
+    /// Tells the process that sends that somebody does not want to wait: for a host, or with nil for any.
+    func force(host: String?) {
+        self.status.forces += 1
+        self.status.forced = host
     }
 
     /// Reads requests as this transaction sees them.
     var records: StoreRecords {
-        StoreRecords(db: self.db, clock: self.tally.clock, stamp: self.stamp, bodies: self.bodies)
+        StoreRecords(db: self.db, clock: self.status.clock, stamp: self.stamp, bodies: self.bodies)
     }
 
     // MARK: Statements
 
-    /// Remembers a failure, after which nothing of this may become true.
-    func attempt<Value>(_ body: () throws -> Value) throws -> Value {
-        do { return try body() } catch {
-            self.failure = error
-            throw error
-        }
-    }
-
     /// Executes a statement.
     ///
-    /// - Returns: How many rows it changed.
+    /// - Returns: How many rows it changed, without those that triggers did.
     @discardableResult
     func execute(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
-        try self.attempt {
-            try self.db.cachedStatement(sql: sql).execute(arguments: arguments)
-            return self.db.changesCount
-        }
+        try self.db.cachedStatement(sql: sql).execute(arguments: arguments)
+        return self.db.changesCount
     }
 
-    func rows(_ sql: String, _ arguments: StatementArguments = []) throws -> [StoredRow] {
-        try self.attempt {
-            try Row.fetchAll(self.db.cachedStatement(sql: sql), arguments: arguments).map { try StoredRow($0) }
-        }
+    func rows(_ condition: String, _ arguments: StatementArguments = []) throws -> [StoredRow] {
+        let sql = "SELECT \(StoredRow.columns) FROM request \(condition)"
+        return try StoredRow.fetchAll(self.db.cachedStatement(sql: sql), arguments: arguments)
     }
 
-    func number(_ sql: String, _ arguments: StatementArguments = []) throws -> Int64? {
-        try self.attempt {
-            try Row.fetchOne(self.db.cachedStatement(sql: sql), arguments: arguments).flatMap {
-                Columns($0).optionalNumber(0)
-            }
-        }
-    }
+    func row(_ id: UUID) throws -> StoredRow? { try self.rows("WHERE id = ?", [id]).first }
 
-    func row(_ id: UUID, in table: String = "request") throws -> StoredRow? {
-        try self.attempt {
-            let find = table == "request" ? Self.findPending : Self.findFinished
-            return try SQLStatement(self.db, find).first(.id(id)) { try StoredRow($0) }
-        }
-    }
-
-    private static let findPending = "SELECT \(StoredRow.columns) FROM request WHERE id = ?"
-    private static let findFinished = "SELECT \(StoredRow.columns) FROM finished WHERE id = ?"
-
-    /// Executes a statement of every delivery.
-    func run(_ sql: String, _ values: SQLStatement.Value...) throws {
-        try self.attempt { try SQLStatement(self.db, sql).run(values) }
-    }
-
-    // MARK: Rows
-
-    /// Removes a request, and its body.
-    func remove(_ row: StoredRow) throws {
-        try self.run(
-            row.state.isFinal ? "DELETE FROM finished WHERE sequence = ?" : "DELETE FROM request WHERE sequence = ?",
-            .number(row.sequence)
-        )
-        self.tally.remove(row.state, size: row.size)
-        if let file = row.bodyFile { self.willRemoveBody(file) }
-    }
-
-    /// Removes a request that is pending, and its body, unless somebody has changed it meanwhile.
+    /// Removes requests, and their bodies.
     ///
-    /// Unlike to look it up by its id, this finds it where the one before it was.
-    func remove(ifStill row: StoredRow) throws -> Bool {
-        guard let state = StoreState.number(row.state) else { return false }
-        try self.run(
-            "DELETE FROM request WHERE sequence = ? AND id = ? AND state = ?",
-            .number(row.sequence),
-            .id(row.id),
-            .number(state)
-        )
-        guard self.db.changesCount == 1 else { return false }
-        self.tally.remove(row.state, size: row.size)
-        if let file = row.bodyFile { self.willRemoveBody(file) }
-        return true
+    /// - Returns: What they were, in order.
+    func remove(_ condition: String, _ arguments: StatementArguments = []) throws -> [StoredRow] {
+        let sql = "DELETE FROM request WHERE \(condition) RETURNING \(StoredRow.columns)"
+        let rows = try StoredRow.fetchAll(self.db.cachedStatement(sql: sql), arguments: arguments)
+        self.removedBodies += rows.compactMap(\.bodyFile)
+        return rows.sorted { $0.sequence < $1.sequence }
     }
-
-    func willRemoveBody(_ name: String) { self.removedBodies.append(name) }
 
     /// Puts the oldest of a lane among those that may go, where it waited for another.
     ///
     /// - Returns: The id of that request.
     @discardableResult
     func promote(_ lane: String?) throws -> UUID? {
-        guard let lane, self.counts.blocked > 0 else { return nil }
+        guard let lane else { return nil }
         let sql = """
-            SELECT \(StoredRow.columns) FROM request INDEXED BY requestLane WHERE lane = ? ORDER BY sequence LIMIT 1
+            UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence =
+              (SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending)
+               ORDER BY sequence LIMIT 1) RETURNING id
             """
-        guard let head = try self.rows(sql, [lane]).first, head.state == .blocked else { return nil }
-        try self.execute("UPDATE request SET state = 0 WHERE sequence = ?", [head.sequence])
-        self.move(head, to: .ready)
-        return head.id
+        return try UUID.fetchAll(self.db.cachedStatement(sql: sql), arguments: [lane]).first
     }
 
-    /// Counts a request in another state, and what it grew by, such as its response.
-    func move(_ row: StoredRow, to state: RequestState, growth: Int = 0) {
-        self.tally.remove(row.state, size: row.size)
-        self.tally.add(state, size: row.size + growth)
+    func hasPredecessor(_ lane: String?, before sequence: Int64) throws -> Bool {
+        guard let lane else { return false }
+        let sql = """
+            SELECT 1 FROM request INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending) AND sequence < ?
+            LIMIT 1
+            """
+        return try Int.fetchOne(self.db.cachedStatement(sql: sql), arguments: [lane, sequence]) != nil
+    }
+
+    /// How many ends are remembered.
+    static let rememberedEnds: Int64 = 1000
+
+    /// Remembers how requests ended that leave now without having been delivered, for processes that wait for them.
+    ///
+    /// Deliveries are not written down, for they are many: what is gone and not in the list was delivered, as long as
+    /// the list goes back to when it was seen.
+    ///
+    /// - Parameters:
+    ///   - ids: Those that left last; only the last ones are looked at when there are too many.
+    ///   - count: How many left in all; nil for no others.
+    ///   - state: How they ended.
+    /// - Throws: What the database says.
+    func remember(_ ids: [UUID], of count: Int? = nil, as state: RequestState) throws {
+        guard !ids.isEmpty else { return }
+        self.status.ends += Int64(count ?? ids.count)
+        let last = ids.suffix(Int(Self.rememberedEnds))
+        for (number, id) in zip((self.ends - Int64(last.count) + 1)..., last) {
+            try self.execute("INSERT INTO ended VALUES (?, ?, ?)", [number, id, state.rawValue])
+        }
+        try self.execute("DELETE FROM ended WHERE number <= ?", [self.ends - Self.rememberedEnds])
     }
 }

@@ -51,29 +51,6 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
-    func roomIsKeptForAFullDisk() throws {
-        let bench = try StoreBench()
-        try PrivateMounts.run {
-            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 4 << 20)
-            let store = try bench.open()
-            try store.insert(sample())
-            let path = store.paths.reserve
-            let before = StoreFiles.room(path)
-            #expect(store.takeReserve())
-            #expect(before - StoreFiles.room(path) > 256 << 10)
-            #expect(store.takeReserve())
-            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-            #expect(mode == 0o600)
-            #expect(store.giveReserve())
-            #expect(!store.giveReserve())
-            // Of little nothing is taken.
-            try Data(count: StoreFiles.room(path) - (512 << 10)).write(to: URL(filePath: bench.folder["ballast"]))
-            #expect(!store.takeReserve())
-            #expect(StoreFiles.kind(path) == .nothing)
-        }
-    }
-
     @Test func theJournalStaysSmall() throws {
         let bench = try StoreBench()
         let store = try bench.open()

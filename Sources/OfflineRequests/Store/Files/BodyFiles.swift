@@ -33,58 +33,82 @@ final class BodyLease: Sendable {
 struct BodyFiles: Sendable {
     /// Longer bodies do not go into the database: a transaction writes everything twice.
     static let threshold = 64 << 10
+    /// How many octets of a file are read at once.
+    static let piece = 1 << 18
 
     /// The folder; made with the first body.
     let folder: String
 
     func path(_ name: String) -> String { "\(self.folder)/\(name)" }
 
+    /// A body that was copied into a file of the queue's own.
+    struct Copy: Sendable {
+        var name: String
+        var lease: BodyLease
+        /// How many octets it has.
+        var size = 0
+        var checksum: Int64 = 0
+    }
+
     /// Writes octets to a file, durably.
-    func write(_ body: Data) throws(QueueError) -> (name: String, lease: BodyLease) {
-        try self.make { (descriptor, path) throws(QueueError) in
+    func write(_ body: Data) throws(QueueError) -> Copy {
+        try self.make { (copy, write) throws(QueueError) in
             var start = body.startIndex
             while start < body.endIndex {
-                let end = min(start + 1 << 18, body.endIndex)
-                try Self.write([UInt8](body[start..<end]), to: descriptor, path)
+                let end = min(start + Self.piece, body.endIndex)
+                try write(&copy, [UInt8](body[start..<end]))
                 start = end
             }
         }
     }
 
     /// Copies a file, durably.
-    ///
-    /// - Returns: The name of the copy, and how many octets it has.
-    func copy(_ source: String, limit: Int) throws(QueueError) -> (name: String, lease: BodyLease, size: Int) {
+    func copy(_ source: String, limit: Int) throws(QueueError) -> Copy {
+        try self.make { (copy, write) throws(QueueError) in
+            try Self.read(source, limit: limit) { (octets) throws(QueueError) in try write(&copy, octets) }
+        }
+    }
+
+    /// The checksum of what is in a file now.
+    func checksum(_ name: String) throws(QueueError) -> Int64 {
+        var checksum = Checksum()
+        try Self.read(self.path(name), limit: .max) { checksum.add($0) }
+        return checksum.value
+    }
+
+    /// Reads a file in pieces.
+    private static func read(
+        _ path: String,
+        limit: Int,
+        _ body: ([UInt8]) throws(QueueError) -> Void
+    ) throws(QueueError) {
         // Without O_NONBLOCK a named pipe would hold up the caller for ever.
-        guard let input = FileDescriptor(unsafe open(source, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
-            throw .bodyUnreadable(path: source, reason: unsafe String(cString: strerror(errno)))
+        guard let input = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
+            throw .bodyUnreadable(path: path, reason: unsafe String(cString: strerror(errno)))
         }
         var status = stat()
         guard unsafe fstat(input.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .bodyUnreadable(path: source, reason: "it is no file")
+            throw .bodyUnreadable(path: path, reason: "it is no file")
         }
         guard status.st_size <= limit else { throw .bodyTooLarge(bytes: Int(status.st_size), limit: limit) }
         var size = 0
-        let (name, lease) = try self.make { (descriptor, path) throws(QueueError) in
-            while true {
-                var number: Int32 = 0
-                let octets = unsafe [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
-                    let got = unsafe read(input.number, buffer.baseAddress, buffer.count)
-                    number = got < 0 ? errno : 0
-                    count = max(0, got)
-                }
-                if number == EINTR { continue }
-                guard number == 0 else {
-                    throw .bodyUnreadable(path: source, reason: unsafe String(cString: strerror(number)))
-                }
-                if octets.isEmpty { return }
-                size += octets.count
-                // It may grow while it is copied.
-                guard size <= limit else { throw .bodyTooLarge(bytes: size, limit: limit) }
-                try Self.write(octets, to: descriptor, path)
+        while true {
+            var number: Int32 = 0
+            let octets = unsafe [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
+                let got = unsafe Glibc.read(input.number, buffer.baseAddress, buffer.count)
+                number = got < 0 ? errno : 0
+                count = max(0, got)
             }
+            if number == EINTR { continue }
+            guard number == 0 else {
+                throw .bodyUnreadable(path: path, reason: unsafe String(cString: strerror(number)))
+            }
+            if octets.isEmpty { return }
+            size += octets.count
+            // It may grow while it is copied.
+            guard size <= limit else { throw .bodyTooLarge(bytes: size, limit: limit) }
+            try body(octets)
         }
-        return (name, lease, size)
     }
 
     /// Takes away the files that belong to no request, which a process left that died, except those that somebody is at.
@@ -106,9 +130,9 @@ struct BodyFiles: Sendable {
         return count
     }
 
-    private func make(
-        _ fill: (FileDescriptor, String) throws(QueueError) -> Void
-    ) throws(QueueError) -> (name: String, lease: BodyLease) {
+    private typealias Writer = (inout Copy, [UInt8]) throws(QueueError) -> Void
+
+    private func make(_ fill: (inout Copy, Writer) throws(QueueError) -> Void) throws(QueueError) -> Copy {
         if StoreFiles.kind(self.folder) != .folder { try StoreFiles.createFolder(self.folder) }
         let name = UUID().uuidString.lowercased()
         let path = self.path(name)
@@ -116,14 +140,20 @@ struct BodyFiles: Sendable {
             throw StoreFiles.error(errno, path)
         }
         FileTrust.giveToOwnerOfFolder(descriptor, path)
-        let lease = BodyLease(path: path, descriptor: descriptor)
+        var copy = Copy(name: name, lease: BodyLease(path: path, descriptor: descriptor))
         _ = flock(descriptor.number, LOCK_EX)
         // Until then it looked like one that was left, and somebody may just have removed it.
         if StoreFiles.kind(path) == .nothing { return try self.make(fill) }
-        try fill(descriptor, path)
+        var checksum = Checksum()
+        try fill(&copy) { (copy, octets) throws(QueueError) in
+            try Self.write(octets, to: descriptor, path)
+            checksum.add(octets)
+            copy.size += octets.count
+        }
+        copy.checksum = checksum.value
         guard fsync(descriptor.number) == 0 else { throw StoreFiles.error(errno, path) }
         StoreFiles.syncFolder(self.folder)
-        return (name, lease)
+        return copy
     }
 
     private static func write(_ octets: [UInt8], to descriptor: FileDescriptor, _ path: String) throws(QueueError) {

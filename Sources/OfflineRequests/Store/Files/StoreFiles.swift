@@ -95,15 +95,11 @@ enum StoreFiles {
         _ = fsync(descriptor.number)
     }
 
-    /// Whether the disk of a path has no room at all.
-    static func isFull(_ path: String) -> Bool { self.room(path) < 64 << 10 }
-
-    /// How many octets there is room for on the disk of a path, which need not be there; no limit is known as many.
-    static func room(_ path: String) -> Int {
+    /// Whether the disk of a path, which need not be there, has no room at all.
+    static func isFull(_ path: String) -> Bool {
         var status = statvfs()
-        let slash = path.lastIndex(of: "/") ?? path.startIndex
-        guard unsafe statvfs("\(path[..<slash])/.", &status) == 0 else { return .max }
-        return Int(clamping: status.f_bavail * status.f_frsize)
+        guard unsafe statvfs("\(StorePaths(path).folder)/.", &status) == 0 else { return false }
+        return status.f_bavail * status.f_frsize < 64 << 10
     }
 
     static func error(_ number: Int32, _ path: String) -> QueueError {

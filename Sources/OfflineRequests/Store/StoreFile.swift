@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import GRDB
+import Synchronization
+
+/// The database of a queue, open, and the lock that keeps the file in its place while it is used.
+///
+/// The file may be used by several processes. Each looks before every use whether the name still leads to the file it has
+/// open: one that finds it damaged puts another in its place.
+///
+/// A `DatabaseQueue` runs what it is told on the thread that tells it. Neither its asynchronous functions nor a
+/// `DatabasePool` are used: those run on libdispatch's threads, which wake a process up long after their work.
+final class StoreFile: Sendable {
+    let paths: StorePaths
+    private let lock: StoreLock?
+    /// How long is waited for somebody who has the file alone; nil for as long as it takes.
+    private let patience: Duration?
+    private let state = Mutex(State())
+
+    struct State: Sendable {
+        fileprivate(set) var database: DatabaseQueue?
+        fileprivate var identity: FileIdentity?
+        fileprivate var isClosed = false
+        /// Whether transactions survive the loss of power, and not only the death of the process.
+        var isDurable = true
+    }
+
+    /// Without a lock nobody has opened the file to write yet, or somebody else's user, whose it is.
+    init(_ paths: StorePaths, lock: StoreLock?, patience: Duration? = nil) {
+        self.paths = paths
+        self.lock = lock
+        self.patience = patience
+    }
+
+    /// Tells the other processes to look into the queue.
+    func ring() { self.lock?.ring() }
+
+    func close() {
+        self.state.withLock { state in
+            state = State()
+            state.isClosed = true
+        }
+    }
+
+    /// Does something while nobody replaces the file.
+    ///
+    /// - Parameters:
+    ///   - open: Opens the file where it is not open.
+    ///   - body: What is to be done.
+    func use<Value: Sendable>(
+        open: (StoreLock?, _ wasOpen: Bool) throws -> DatabaseQueue,
+        _ body: (DatabaseQueue, inout State) throws -> Value
+    ) throws -> Value {
+        try self.state.withLock { state in
+            if state.isClosed { throw QueueError.closed }
+            if let patience, let lock, !lock.share(within: patience) {
+                let reason = "another process is opening or repairing the queue; try again"
+                throw QueueError.io(path: self.paths.database, reason: reason)
+            }
+            if self.patience == nil { self.lock?.share() }
+            defer { self.lock?.release() }
+            // What others put under the names later is theirs.
+            guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: self.paths.database) }
+            let identity = StoreFiles.identity(self.paths.database)
+            if let database = state.database, identity != nil, state.identity == identity {
+                return try body(database, &state)
+            }
+            let wasOpen = state.identity != nil
+            (state.database, state.isDurable) = (nil, true)
+            let database = try open(self.lock, wasOpen)
+            (state.database, state.identity) = (database, StoreFiles.identity(self.paths.database))
+            return try body(database, &state)
+        }
+    }
+
+    /// Does something while nobody uses the file; whoever uses it next opens it anew.
+    func alone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
+        try self.state.withLock { state in
+            if state.isClosed { throw QueueError.closed }
+            self.lock?.takeAlone()
+            defer { self.lock?.release() }
+            let value = try body()
+            // Only now: closing it before would have tidied up a damaged file.
+            state.database = nil
+            return value
+        }
+    }
+
+    /// Opens a database that exists.
+    static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.label = "netpath.queue"
+        configuration.readonly = readOnly
+        configuration.foreignKeysEnabled = false
+        // Others keep the file for one transaction at a time; who waits for longer tries again at another time.
+        configuration.busyMode = .timeout(2)
+        if !readOnly { configuration.journalMode = .wal }
+        configuration.prepareDatabase { db in
+            // Without this SQLite keeps up to 2 MB.
+            try db.execute(sql: "PRAGMA cache_size = -1024")
+            if readOnly { return }
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // A journal that grew beyond what a checkpoint leaves shrinks again.
+            try db.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")
+            // What was delivered may have held secrets, and must not come back out of a damaged file.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+        }
+        return try DatabaseQueue(path: path, configuration: configuration)
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import GRDB
+
+/// The new database that takes the place of a damaged one, with what SQL can still read of that.
+///
+/// It is complete and durable before it gets its second name, and from then on the exchange is finished by whoever opens
+/// the queue next. At no instant is the damaged file gone and what was saved of it not there.
+struct StoreReplacement {
+    let paths: StorePaths
+    let bodies: BodyFiles
+    let stamp: ClockStamp
+
+    /// Makes the new database and puts it in the place of the damaged one; without anybody else at it.
+    func replace() throws -> QueueSalvage {
+        let path = "\(self.paths.database)-salvaging"
+        for suffix in [""] + StorePaths.companions { StoreFiles.remove(path + suffix) }
+        try StoreFiles.create(path)
+        let new = try StoreFile.open(path, readOnly: false)
+        try StoreSchema.migrate(new, path: path, at: self.stamp)
+        var (ids, kept) = (Int?.none, (count: 0, bodies: Set<String>()))
+        // One whose beginning is damaged has nothing to say.
+        if let old = try? StoreFile.open(self.paths.database, readOnly: true) {
+            try new.write { new in
+                try old.inDatabase { old in
+                    ids = try? Int.fetchOne(old, sql: "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''")
+                    kept = try self.copy(from: old, to: new)
+                }
+            }
+        }
+        _ = try new.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+        try new.close()
+        try StoreFiles.rename(path, to: self.paths.replacement)
+        StoreFiles.syncFolder(self.paths.folder)
+        let aside = try self.finish() ?? self.paths.database
+        let lostBodies = StorePaths(aside).bodies
+        _ = try self.bodies.removeOrphans(
+            isKnown: { kept.bodies.contains($0) },
+            remove: { name in
+                try StoreFiles.createFolder(lostBodies)
+                try StoreFiles.rename(self.bodies.path(name), to: "\(lostBodies)/\(name)")
+            }
+        )
+        return QueueSalvage(recovered: kept.count, lost: ids.map { max(0, $0 - kept.count) }, asideAs: aside)
+    }
+
+    /// Copies what can be read.
+    private func copy(from old: Database, to new: Database) throws -> (count: Int, bodies: Set<String>) {
+        var kept = (count: 0, bodies: Set<String>())
+        if let status = try? StoreStatus.read(old) { try status.update(new) }
+        for table in ["ended", "imported"] {
+            for row in (try? Row.fetchAll(old, sql: "SELECT * FROM \(table)")) ?? [] {
+                let marks = databaseQuestionMarks(count: row.count)
+                try new.execute(
+                    sql: "INSERT OR IGNORE INTO \(table) VALUES (\(marks))",
+                    arguments: StatementArguments(Array(row.databaseValues))
+                )
+            }
+        }
+        _ = try old.forEachReadable("TRUE") { row in
+            // What nobody has ever written there is lost, too.
+            guard var stored = try? StoredRequest(row: row) else { return }
+            if stored.intact(self.bodies) == nil, !stored.state.isFinal {
+                (stored.state, stored.waiting, stored.due) = (.held, .damaged, nil)
+            }
+            try stored.insert(new, onConflict: .ignore)
+            if new.changesCount == 0 { return }
+            kept.count += 1
+            if let body = stored.bodyFile { kept.bodies.insert(body) }
+        }
+        // The heads of lanes may be among what is lost.
+        try new.execute(
+            sql: """
+                UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence IN
+                  (SELECT min(sequence) FROM request WHERE lane IS NOT NULL AND \(StoreSchema.pending) GROUP BY lane)
+                """
+        )
+        return kept
+    }
+
+    /// Sets the damaged file aside, with its journal, and puts the new one in its place.
+    ///
+    /// - Returns: What the damaged file is called now; nil when there is no new one.
+    @discardableResult
+    func finish() throws -> String? {
+        guard StoreFiles.identity(self.paths.replacement) != nil else { return nil }
+        let aside = try self.setAside()
+        try StoreFiles.rename(self.paths.replacement, to: self.paths.database)
+        StoreFiles.syncFolder(self.paths.folder)
+        return aside
+    }
+
+    /// Gives what is there another name.
+    ///
+    /// - Returns: The name, which the file itself may not have because there was none.
+    func setAside() throws -> String {
+        let time = self.stamp.wall.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+        let name = "\(self.paths.database).corrupt-\(time)"
+        var (aside, number) = (name, 1)
+        while StoreFiles.kind(aside) != .nothing || StoreFiles.kind("\(aside)-wal") != .nothing {
+            number += 1
+            aside = "\(name)-\(number)"
+        }
+        // A journal beside a database that it does not belong to would be played into it.
+        for suffix in StorePaths.companions + [""] where StoreFiles.identity(self.paths.database + suffix) != nil {
+            try StoreFiles.rename(self.paths.database + suffix, to: aside + suffix)
+        }
+        return aside
+    }
+}
+
+extension Database {
+    /// Reads the rows of requests in order, and goes on behind those that cannot be read.
+    ///
+    /// Where it goes on is found by looking ever further, and then by halving: SQLite fails for every number in a page
+    /// that is damaged, and finds the first row behind it for any other.
+    ///
+    /// - Parameters:
+    ///   - condition: Which rows.
+    ///   - body: Called with each row.
+    /// - Returns: Whether all could be read.
+    func forEachReadable(
+        _ condition: String,
+        after sequence: Int64 = 0,
+        _ body: (Row) throws -> Void
+    ) throws -> Bool {
+        let find = "SELECT * FROM request NOT INDEXED WHERE sequence >= ? AND \(condition) ORDER BY sequence LIMIT 1"
+        let statement = try self.cachedStatement(sql: find)
+        func row(from number: Int64) throws -> Row?? {
+            do { return try Row.fetchOne(statement, arguments: [number]) } catch {
+                guard StoreErrors.isDamage(error) else { throw error }
+                return .none
+            }
+        }
+        var (next, isWhole) = (sequence + 1, true)
+        while true {
+            if let found = try row(from: next) {
+                guard let found, let number = Int64.fromDatabaseValue(found["sequence"]) else { return isWhole }
+                try body(found)
+                next = number + 1
+                continue
+            }
+            isWhole = false
+            var (bad, step) = (next, Int64(1))
+            while try row(from: bad + step) == nil {
+                bad += step
+                if step > 1 << 60 { return false }
+                step *= 2
+            }
+            var good = bad + step
+            while good - bad > 1 {
+                let middle = bad + (good - bad) / 2
+                if try row(from: middle) == nil { bad = middle } else { good = middle }
+            }
+            next = good
+        }
+    }
+}
