@@ -8,9 +8,6 @@ public import Foundation
 /// For programs that show what waits and do not take part. Thread-safe; every function reads the file, and blocks for
 /// as long as that takes.
 public final class QueueReader: Sendable {
-    /// How many requests are read at once.
-    private static let pageSize = 256
-
     /// The file of the queue.
     public let file: String
 
@@ -67,23 +64,17 @@ public final class QueueReader: Sendable {
         try self.store.read { records, _ in try records.end(of: id) }
     }
 
-    /// Reads requests, a page at a time, in the order in which they were enqueued.
+    /// Reads requests, a page at a time, in the order in which they were enqueued; those of a damaged file that can be
+    /// read.
     ///
     /// - Parameters:
     ///   - states: Those that are wanted.
     ///   - body: Called with each of them; returns whether to go on.
-    /// - Throws: ``QueueError`` when the file cannot be read, or no further, and what `body` throws.
+    /// - Throws: ``QueueError`` when the file cannot be read, or after the last request when not all can be, and what `body`
+    ///   throws.
     public func forEach(in states: Set<RequestState>, _ body: (RequestRecord) throws -> Bool) throws {
-        var last: Int64 = 0
-        while true {
-            let (page, isPaused) = try self.store.read { [last] records, tally in
-                (try records.page(states: states, after: last, limit: Self.pageSize), tally.isPaused)
-            }
-            for record in self.status.explain(page, isPaused: isPaused, in: self.file) {
-                guard try body(record) else { return }
-                last = record.sequence
-            }
-            if page.count < Self.pageSize { return }
+        try self.store.forEachPage(in: states) { page, isPaused in
+            try self.status.explain(page, isPaused: isPaused, in: self.file).allSatisfy(body)
         }
     }
 }

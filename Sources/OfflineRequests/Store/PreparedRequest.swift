@@ -69,33 +69,29 @@ struct PreparedRequest: Sendable {
 /// Every step is a bijection of what was before, so that a single damaged word of eight octets never goes unnoticed, and
 /// other damage does once in 2^64 cases. That of a request is the exclusive or of those of its parts.
 struct Checksum {
-    private var hash: UInt64 = 0x9E37_79B9_7F4A_7C15
-
-    var value: Int64 { Int64(bitPattern: self.hash) }
+    private(set) var value: Int64 = 0
 
     static func of(_ text: String) -> Int64 { Self.of(Data(text.utf8)) }
 
     /// The checksum of octets, in the pieces that files are read in; zero where there are none.
     static func of(_ octets: Data?) -> Int64 {
-        guard let octets else { return 0 }
         var checksum = Checksum()
-        var start = octets.startIndex
-        while start < octets.endIndex {
-            let end = min(start + BodyFiles.piece, octets.endIndex)
-            checksum.add([UInt8](octets[start..<end]))
-            start = end
+        guard let octets else { return 0 }
+        for start in stride(from: 0, through: max(0, octets.count - 1), by: BodyFiles.piece) {
+            checksum.add([UInt8](octets.dropFirst(start).prefix(BodyFiles.piece)))
         }
         return checksum.value
     }
 
+    /// Adds a piece.
     mutating func add(_ octets: [UInt8]) {
-        self.mix(UInt64(octets.count))
+        var hash = 0x9E37_79B9_7F4A_7C15 ^ UInt64(octets.count)
         let span = octets.span
         var index = 0
         while index + 8 <= span.count {
             var word: UInt64 = 0
             for place in 0..<8 { word |= UInt64(span[index + place]) << UInt64(place * 8) }
-            self.mix(word)
+            Self.mix(word, into: &hash)
             index += 8
         }
         var word: UInt64 = 0
@@ -103,11 +99,12 @@ struct Checksum {
             word = word << 8 | UInt64(span[index])
             index += 1
         }
-        self.mix(word)
+        Self.mix(word, into: &hash)
+        self.value = (self.value << 1 | (self.value >> 63 & 1)) ^ Int64(bitPattern: hash)
     }
 
-    private mutating func mix(_ word: UInt64) {
-        self.hash = (self.hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
-        self.hash ^= self.hash >> 32
+    private static func mix(_ word: UInt64, into hash: inout UInt64) {
+        hash = (hash ^ word) &* 0xFF51_AFD7_ED55_8CCD
+        hash ^= hash >> 32
     }
 }

@@ -2,13 +2,14 @@
 // Copyright the netpath authors
 
 import Foundation
+import GRDB
 
 /// The clock that deadlines in the queue are kept in: milliseconds that never go backwards or jump.
 ///
 /// Within one run of the system it follows the time since the start; from one run to the next it goes on by what the
 /// wall clock says has passed, and stands still where that clock says nothing of use. So a wall clock that jumps
 /// neither expires a request nor keeps it waiting.
-struct QueueClock: Hashable, Sendable, Codable {
+struct QueueClock: Hashable, Sendable, Codable, FetchableRecord {
     /// The run of the system that the offset belongs to.
     var boot: String
     /// What is added to the time since the start of the system, in milliseconds.

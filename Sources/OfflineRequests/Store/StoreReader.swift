@@ -64,6 +64,35 @@ final class StoreReader: Sendable {
         }
     }
 
+    /// Reads requests a page at a time, in order, and goes on behind those that cannot be read.
+    ///
+    /// - Parameters:
+    ///   - states: Those that are wanted.
+    ///   - body: Called with every page, and whether the queue is paused; returns whether to go on.
+    /// - Throws: ``QueueError``, after the last page when some could not be read; what `body` throws.
+    func forEachPage(in states: Set<RequestState>, _ body: ([RequestRecord], Bool) throws -> Bool) throws {
+        let (stamp, bodies, limit) = (self.clock(), BodyFiles(folder: self.paths.bodies), 256)
+        var (last, isWhole) = (Int64(0), true)
+        while true {
+            // In no transaction: SQLite does not end one any more that has met damage.
+            let (page, isIntact, isPaused) = try self.use(inTransaction: false) { [last] db in
+                try StoreSchema.check(db, path: self.paths.database)
+                let status = (try? StoreStatus.read(db)) ?? StoreStatus(at: stamp)
+                let records = StoreRecords(db: db, clock: status.clock, stamp: stamp, bodies: bodies)
+                do { return (try records.page(states: states, after: last, limit: limit), true, status.isPaused) } catch {
+                    guard StoreErrors.isDamage(error) else { throw error }
+                    let page = try records.readablePage(states: states, after: last, limit: limit)
+                    return (page, false, status.isPaused)
+                }
+            }
+            isWhole = isWhole && isIntact
+            guard try body(page, isPaused) else { return }
+            guard page.count == limit, let end = page.last else { break }
+            last = end.sequence
+        }
+        if !isWhole { throw QueueError.corrupt(path: self.paths.database, setAsideAs: nil) }
+    }
+
     /// Looks for damage in every page of the file.
     func inspect() throws(QueueError) {
         try self.use { db in
@@ -74,13 +103,16 @@ final class StoreReader: Sendable {
 
     func close() { self.file.close() }
 
-    private func use<Value: Sendable>(_ body: (Database) throws -> Value) throws(QueueError) -> Value {
+    private func use<Value: Sendable>(
+        inTransaction: Bool = true,
+        _ body: (Database) throws -> Value
+    ) throws(QueueError) -> Value {
         let path = self.paths.database
         do {
             return try self.file.use(open: { _, _ in
                 if StoreFiles.identity(path) == nil { throw QueueError.io(path: path, reason: "the file is gone") }
                 return try StoreFile.open(path, readOnly: true)
-            }) { database, _ in try database.read(body) }
+            }) { database, _ in try inTransaction ? database.read(body) : database.inDatabase(body) }
         } catch {
             throw StoreErrors.queueError(error, path: path)
         }

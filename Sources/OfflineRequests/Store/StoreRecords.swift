@@ -14,7 +14,7 @@ struct StoreRecords {
     /// The request with an id, finished or not; nil when there is none.
     func record(_ id: UUID) throws -> RequestRecord? {
         let statement = try self.db.cachedStatement(sql: "SELECT * FROM request WHERE id = ?")
-        return try StoredRequest.fetchOne(statement, arguments: [id]).map { try self.record($0) }
+        return try StoredRequest.fetchOne(statement, arguments: [id]).map { self.record($0) }
     }
 
     /// Some requests, in the order of their numbers.
@@ -26,17 +26,31 @@ struct StoreRecords {
     /// - Returns: The requests, fewer than the limit only when there are no more.
     /// - Throws: What the database says.
     func page(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
-        let wanted = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+        let wanted = Self.condition(states)
         // The few that are being sent, held or finished are found without a look at all others.
         let isApart = states.isDisjoint(with: [.ready, .blocked, .backoff])
         let sql = """
             SELECT * FROM request \(isApart ? "INDEXED BY requestApart WHERE \(StoreSchema.apart) AND" : "WHERE")
-            state IN (\(wanted)) AND sequence > ? ORDER BY sequence LIMIT ?
+            \(wanted) AND sequence > ? ORDER BY sequence LIMIT ?
             """
-        return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit]).map { try self.record($0) }
+        return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit]).map { self.record($0) }
     }
 
-    private func record(_ stored: StoredRequest) throws -> RequestRecord {
+    /// The same of a damaged file, as far as it can be read.
+    func readablePage(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
+        var page: [RequestRecord] = []
+        _ = try self.db.forEachReadable(Self.condition(states), after: sequence) { stored in
+            page.append(self.record(stored))
+            return page.count < limit
+        }
+        return page
+    }
+
+    private static func condition(_ states: Set<RequestState>) -> String {
+        "state IN (\(states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")))"
+    }
+
+    private func record(_ stored: StoredRequest) -> RequestRecord {
         var record = stored.record(of: stored.readable(self.bodies), self.clock, at: self.stamp)
         if record.state == .backoff { record.waiting = record.notBefore.map { .backoff(until: $0) } }
         if record.state == .blocked {
@@ -44,7 +58,8 @@ struct StoreRecords {
                 SELECT id FROM request INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending)
                 ORDER BY sequence LIMIT 1
                 """
-            let head = try UUID.fetchOne(self.db.cachedStatement(sql: sql), arguments: [stored.lane])
+            // What it waits for is not worth a failure.
+            let head = try? UUID.fetchOne(self.db.cachedStatement(sql: sql), arguments: [stored.lane])
             record.waiting = head.map { .behind($0) }
         }
         return record

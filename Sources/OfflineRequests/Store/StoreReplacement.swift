@@ -59,24 +59,18 @@ struct StoreReplacement {
                 )
             }
         }
-        _ = try old.forEachReadable("TRUE") { row in
-            // What nobody has ever written there is lost, too.
-            guard var stored = try? StoredRequest(row: row) else { return }
+        _ = try old.forEachReadable("TRUE") { stored in
+            var stored = stored
             if stored.intact(self.bodies) == nil, !stored.state.isFinal {
                 (stored.state, stored.waiting, stored.due) = (.held, .damaged, nil)
             }
             try stored.insert(new, onConflict: .ignore)
-            if new.changesCount == 0 { return }
-            kept.count += 1
+            if new.changesCount == 1 { kept.count += 1 }
             if let body = stored.bodyFile { kept.bodies.insert(body) }
+            return true
         }
         // The heads of lanes may be among what is lost.
-        try new.execute(
-            sql: """
-                UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence IN
-                  (SELECT min(sequence) FROM request WHERE lane IS NOT NULL AND \(StoreSchema.pending) GROUP BY lane)
-                """
-        )
+        try new.promoteLanes()
         return kept
     }
 
@@ -112,6 +106,16 @@ struct StoreReplacement {
 }
 
 extension Database {
+    /// Lets the first of every lane go.
+    func promoteLanes() throws {
+        try self.execute(
+            sql: """
+                UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence IN
+                  (SELECT min(sequence) FROM request WHERE lane IS NOT NULL AND \(StoreSchema.pending) GROUP BY lane)
+                """
+        )
+    }
+
     /// Reads the rows of requests in order, and goes on behind those that cannot be read.
     ///
     /// Where it goes on is found by looking ever further, and then by halving: SQLite fails for every number in a page
@@ -119,32 +123,33 @@ extension Database {
     ///
     /// - Parameters:
     ///   - condition: Which rows.
-    ///   - body: Called with each row.
+    ///   - sequence: The number to begin after.
+    ///   - body: Called with each of them; returns whether to go on.
     /// - Returns: Whether all could be read.
     func forEachReadable(
         _ condition: String,
         after sequence: Int64 = 0,
-        _ body: (Row) throws -> Void
+        _ body: (StoredRequest) throws -> Bool
     ) throws -> Bool {
         let find = "SELECT * FROM request NOT INDEXED WHERE sequence >= ? AND \(condition) ORDER BY sequence LIMIT 1"
         let statement = try self.cachedStatement(sql: find)
-        func row(from number: Int64) throws -> Row?? {
-            do { return try Row.fetchOne(statement, arguments: [number]) } catch {
+        /// The first from a number on, or that there is none; nil for damage.
+        func request(from number: Int64) throws -> StoredRequest?? {
+            do { return .some(try StoredRequest.fetchOne(statement, arguments: [number])) } catch {
                 guard StoreErrors.isDamage(error) else { throw error }
                 return .none
             }
         }
         var (next, isWhole) = (sequence + 1, true)
         while true {
-            if let found = try row(from: next) {
-                guard let found, let number = Int64.fromDatabaseValue(found["sequence"]) else { return isWhole }
-                try body(found)
+            if let found = try request(from: next) {
+                guard let found, let number = found.sequence, try body(found) else { return isWhole }
                 next = number + 1
                 continue
             }
             isWhole = false
             var (bad, step) = (next, Int64(1))
-            while try row(from: bad + step) == nil {
+            while try request(from: bad + step) == nil {
                 bad += step
                 if step > 1 << 60 { return false }
                 step *= 2
@@ -152,7 +157,7 @@ extension Database {
             var good = bad + step
             while good - bad > 1 {
                 let middle = bad + (good - bad) / 2
-                if try row(from: middle) == nil { bad = middle } else { good = middle }
+                if try request(from: middle) == nil { bad = middle } else { good = middle }
             }
             next = good
         }

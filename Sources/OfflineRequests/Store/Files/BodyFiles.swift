@@ -95,11 +95,16 @@ struct BodyFiles: Sendable {
         while true {
             var number: Int32 = 0
             let octets = unsafe [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
-                let got = unsafe Glibc.read(input.number, buffer.baseAddress, buffer.count)
-                number = got < 0 ? errno : 0
-                count = max(0, got)
+                count = 0
+                // Whole pieces, for the sake of the checksum; some file systems give fewer octets than there are.
+                while count < buffer.count {
+                    let got = unsafe Glibc.read(input.number, buffer.baseAddress! + count, buffer.count - count)
+                    if got < 0, errno == EINTR { continue }
+                    number = got < 0 ? errno : 0
+                    if got <= 0 { return }
+                    count += got
+                }
             }
-            if number == EINTR { continue }
             guard number == 0 else {
                 throw .bodyUnreadable(path: path, reason: unsafe String(cString: strerror(number)))
             }

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+@testable import OfflineRequests
+
+/// A damaged file: nothing crashes or hangs, it is set aside, what was lost is told, no request comes back changed, and
+/// the rest is delivered.
+@Suite struct DamageTests {
+    private static let pageSize = 4096
+
+    private let bench: StoreBench
+
+    init() throws { self.bench = try StoreBench() }
+
+    /// Fills a queue with requests that have everything, and closes it.
+    private func fill(_ bench: StoreBench, _ count: Int = 120) throws -> [UUID: RetryableRequest] {
+        let store = try bench.open()
+        var random = SeededGenerator(seed: 1)
+        let prepared = try (0..<count).map { number in
+            try store.prepare(
+                sample(number) { request in
+                    request.endpoint = "https://host\(number % 10).example.net/\(number)"
+                    request.orderingKey = number % 4 == 0 ? "lane \(number % 12)" : nil
+                    request.uniqueKey = number % 7 == 0 ? "key \(number)" : nil
+                    // Some do not fit into a page.
+                    let length = number % 25 == 0 ? 20_000 : 200
+                    request.body = Data((0..<length).map { _ in UInt8.random(in: 0...255, using: &random) })
+                }
+            )
+        }
+        try store.transaction(durable: true) { transaction in for one in prepared { _ = try transaction.insert(one) } }
+        for id in try store.readyIDs().prefix(count / 10) { try store.run(id, .dead, error: "given up") }
+        try bench.settle()
+        let requests = try store.all().map { ($0.id, $0.request) }
+        store.close()
+        return Dictionary(uniqueKeysWithValues: requests)
+    }
+
+    private func overwrite(_ octets: [UInt8], at place: Int, _ bench: StoreBench) throws {
+        let file = try FileHandle(forUpdating: URL(filePath: bench.path))
+        try file.seek(toOffset: UInt64(place))
+        try file.write(contentsOf: Data(octets))
+        try file.close()
+    }
+
+    /// Overwrites a page that has requests, and nothing else; another for every number.
+    private func overwriteLeaf(_ number: Int) throws {
+        let file = try Data(contentsOf: URL(filePath: self.bench.path))
+        let leaves = stride(from: 0, to: file.count, by: Self.pageSize).filter { page in
+            file[page] == 0x0D && file[page..<(page + Self.pageSize)].firstRange(of: Data("\"endpoint\"".utf8)) != nil
+        }
+        try self.overwrite([UInt8](repeating: 0xA5, count: Self.pageSize), at: leaves[number], self.bench)
+    }
+
+    /// Looks through a file, and replaces it when it is damaged.
+    private func repair(_ store: RequestStore) throws {
+        do { try store.verify() } catch {
+            guard case QueueError.corrupt(path: _, setAsideAs: .some(let aside)) = error else { throw error }
+            #expect(FileManager.default.fileExists(atPath: aside))
+        }
+    }
+
+    private func list(_ path: String) throws -> (records: [RequestRecord], isWhole: Bool) {
+        var records: [RequestRecord] = []
+        do {
+            try StoreReader(existing: path).forEachPage(in: Set(RequestState.allCases)) { page, _ in
+                records += page
+                return true
+            }
+            return (records, true)
+        } catch QueueError.corrupt(path: path, setAsideAs: nil) { return (records, false) }
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func everyPageInTurn(part: Int) throws {
+        let original = try self.fill(self.bench)
+        let file = try Data(contentsOf: URL(filePath: self.bench.path))
+        var (silent, fatal) = (0, 0)
+        for page in stride(from: 0, to: file.count, by: Self.pageSize) where page / Self.pageSize % 3 == part {
+            let bench = try StoreBench()
+            try file.write(to: URL(filePath: bench.path))
+            // What was a queue once has it.
+            _ = try StoreLock("\(bench.path)-lock")
+            try self.overwrite([UInt8](repeating: 0xA5, count: Self.pageSize), at: page, bench)
+
+            let listed = try self.list(bench.path)
+            for record in listed.records where !record.request.endpoint.isEmpty {
+                var request = record.request
+                if record.state == .held || listed.isWhole { request.body = original[record.id]?.body }
+                #expect(request == original[record.id], "page at \(page)")
+            }
+
+            let store = try bench.open()
+            store.sends = true
+            try self.repair(store)
+            let records = try store.all()
+            let damaged = records.filter { $0.waiting == .damaged }
+            for record in records where !damaged.contains(record) {
+                #expect(record.request.endpoint == original[record.id]?.endpoint, "page at \(page)")
+            }
+            if let salvage = bench.salvages.first {
+                #expect(bench.salvages.count == 1)
+                #expect(salvage.recovered == records.count)
+                if let lost = salvage.lost { #expect(salvage.recovered + lost == original.count, "page at \(page)") }
+            } else {
+                // The page was none that is used, or has a part of a request that says so itself.
+                #expect(records.count == original.count)
+                silent += 1
+            }
+            // One page has at most a few requests, or an index; only the root of the table, and the first, have more.
+            if records.count - damaged.count < original.count - 20 { fatal += 1 }
+
+            var delivered: Set<UUID> = []
+            var ids = try store.readyIDs()
+            while !ids.isEmpty {
+                for id in ids { try store.run(id, .delivered()) }
+                delivered.formUnion(ids)
+                ids = try store.readyIDs()
+            }
+            #expect(delivered.isSubset(of: original.keys) && delivered.isDisjoint(with: damaged.map(\.id)))
+            #expect(try store.counts.pending == store.counts.held + store.counts.blocked)
+            try store.verify()
+        }
+        #expect(silent < 20)
+        #expect(fatal <= 2)
+    }
+
+    @Test func aListGoesOnBehindDamageAndSaysSo() throws {
+        let original = try self.fill(self.bench, 400)
+        for number in [3, 9, 10] { try self.overwriteLeaf(number) }
+        let listed = try self.list(self.bench.path)
+        #expect(!listed.isWhole)
+        #expect(listed.records.count > original.count - 60)
+        #expect(listed.records.count < original.count)
+        #expect(Set(listed.records.map(\.id)).count == listed.records.count)
+        // Reading repairs nothing.
+        #expect(try !FileManager.default.contentsOfDirectory(atPath: self.bench.folder.path).contains { $0.contains("corrupt") })
+    }
+
+    @Test func aRequestThatIsNotWhatWasTakenIsHeldAndTheRestGoesOn() throws {
+        let store = try self.bench.open()
+        let body = Data("the body of the first one".utf8)
+        let first = try store.insert(sample(1) { $0.body = body }).id
+        let second = try store.insert(sample(2)).id
+        let long = try (3..<6).map { number in
+            try store.insert(sample(number) { $0.body = Data(repeating: 7, count: 100_000) }).id
+        }
+        // One changed, one shorter, one gone.
+        let files = try long.map { try #require(try store.record($0)?.request.bodyFile) }
+        var octets = try Data(contentsOf: URL(filePath: files[0]))
+        octets[50_000] = 8
+        try octets.write(to: URL(filePath: files[0]))
+        try octets.dropLast(1).write(to: URL(filePath: files[1]))
+        try FileManager.default.removeItem(atPath: files[2])
+        try self.bench.settle()
+        store.close()
+        let file = try Data(contentsOf: URL(filePath: self.bench.path))
+        let place = try #require(file.firstRange(of: body)).lowerBound
+        try self.overwrite([0x54], at: place, self.bench)
+
+        let again = try self.bench.open()
+        #expect(try again.readyIDs() == [second])
+        let damaged = [first] + long
+        for id in damaged { #expect(try again.record(id)?.waiting == .damaged) }
+        #expect(try again.record(first)?.request.endpoint == "https://example.net/items/1")
+        // Nor does it go when somebody wants it to.
+        _ = try again.transaction(durable: true) { try $0.requeue(first) }
+        try again.transaction(durable: true) { _ = try $0.resumeHeld() }
+        #expect(try again.readyIDs() == [second])
+        #expect(try again.counts.held == 4)
+        #expect(self.bench.salvages.isEmpty)
+    }
+
+    @Test func onlyTheSenderRepairsAndOthersGoOnInTheNewFile() throws {
+        _ = try self.fill(self.bench)
+        let other = try self.bench.open()
+        let before = StoreFiles.identity(self.bench.path)
+        other.close()
+        try self.overwrite([UInt8](repeating: 0xA5, count: 20 * Self.pageSize), at: Self.pageSize, self.bench)
+        let (one, sender) = (try self.bench.open(), try self.bench.open())
+        let corrupt = QueueError.corrupt(path: self.bench.path, setAsideAs: nil)
+        #expect(throws: corrupt) { try one.insert(sample()) }
+        #expect(throws: corrupt) { try one.read { $1.counts } }
+        #expect(StoreFiles.identity(self.bench.path) == before)
+        // Whoever has the lock of the sender alone may repair it.
+        let lock = try SenderLock(path: QueueFile.senderLock(of: self.bench.path))
+        #expect(lock.take())
+        #expect {
+            try one.verify()
+        } throws: { error in
+            if case .io(_, let reason) = error as? QueueError { reason.contains("sends") } else { false }
+        }
+        sender.sends = true
+        #expect {
+            try sender.insert(sample())
+        } throws: { error in
+            if case .corrupt(_, setAsideAs: _?) = error as? QueueError { true } else { false }
+        }
+        #expect(StoreFiles.identity(self.bench.path) != before)
+        let id = try one.insert(sample(1000)).id
+        #expect(try sender.record(id) != nil)
+        #expect(self.bench.salvages.count == 1)
+    }
+
+    @Test func whatElseIsKnownIsSavedToo() throws {
+        _ = try self.fill(self.bench)
+        let store = try self.bench.open()
+        let long = try store.insert(sample { $0.body = Data(repeating: 3, count: 100_000) }).id
+        let lane = try (0..<3).map { number in try store.insert(sample(number) { $0.orderingKey = "lane" }).id }
+        try store.transaction(durable: true) { $0.isPaused = true }
+        try store.run(lane[0], .dead, status: 400)
+        try Data([1]).write(to: URL(filePath: store.bodies.path("of-a-request-that-was-lost")))
+        try self.bench.settle()
+        store.close()
+        try self.overwriteLeaf(3)
+        let again = try self.bench.open()
+        again.sends = true
+        try self.repair(again)
+        let salvage = try #require(self.bench.salvages.first)
+        #expect(try again.read { $1.isPaused })
+        #expect(try lane.map { try again.record($0)?.state } == [.held, .blocked, .blocked])
+        let record = try #require(try again.record(long))
+        #expect(try Data(contentsOf: URL(filePath: record.request.bodyFile ?? "")).count == 100_000)
+        #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs ?? "")-bodies/of-a-request-that-was-lost"))
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func aRepairThatWasKilledIsFinished(instant: Int) throws {
+        let store = try self.bench.open()
+        let id = try store.insert(sample(1)).id
+        store.close()
+        try self.bench.settle()
+        // The new file is not complete; it is; the damaged one has its other name already.
+        if instant == 0 {
+            try Data("half".utf8).write(to: URL(filePath: "\(self.bench.path)-salvaging"))
+            try self.overwrite([UInt8](repeating: 0xA5, count: Self.pageSize), at: Self.pageSize, self.bench)
+        } else {
+            try FileManager.default.moveItem(atPath: self.bench.path, toPath: "\(self.bench.path)-salvaged")
+            if instant == 1 { try Data("damaged".utf8).write(to: URL(filePath: self.bench.path)) }
+        }
+        let again = try self.bench.open()
+        again.sends = true
+        try self.repair(again)
+        #expect(try again.all().map(\.id) == [id])
+        let names = try FileManager.default.contentsOfDirectory(atPath: self.bench.folder.path)
+        #expect(!names.contains { $0.contains("salvag") })
+        #expect(names.contains { $0.contains("corrupt") } == (instant < 2))
+    }
+
+    @Test func aDiskThatDamagesEverythingIsNotFilled() throws {
+        let store = try self.bench.open()
+        store.sends = true
+        for round in 1...4 {
+            try self.bench.settle()
+            // The store notices that its file is another one, and opens that.
+            var file = try Data(contentsOf: URL(filePath: self.bench.path))
+            file.replaceSubrange(Self.pageSize..., with: Data(repeating: 0xEE, count: file.count - Self.pageSize))
+            for suffix in ["-wal", "-shm", ""] { try? FileManager.default.removeItem(atPath: self.bench.path + suffix) }
+            try file.write(to: URL(filePath: self.bench.path))
+            #expect {
+                try store.verify()
+            } throws: { error in
+                guard case .corrupt(_, setAsideAs: let aside) = error as? QueueError else { return false }
+                return (aside == nil) == (round == 4)
+            }
+            #expect(self.bench.salvages.count == min(round, 3))
+        }
+    }
+}
