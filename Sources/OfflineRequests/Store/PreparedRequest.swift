@@ -73,13 +73,10 @@ struct Checksum {
 
     static func of(_ text: String) -> Int64 { Self.of(Data(text.utf8)) }
 
-    /// The checksum of octets, in the pieces that files are read in; zero where there are none.
+    /// The checksum of octets; zero where there are none.
     static func of(_ octets: Data?) -> Int64 {
         var checksum = Checksum()
-        guard let octets else { return 0 }
-        for start in stride(from: 0, through: max(0, octets.count - 1), by: BodyFiles.piece) {
-            checksum.add([UInt8](octets.dropFirst(start).prefix(BodyFiles.piece)))
-        }
+        if let octets { for piece in octets.pieces { checksum.add(piece) } }
         return checksum.value
     }
 

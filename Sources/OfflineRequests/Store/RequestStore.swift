@@ -33,7 +33,6 @@ final class RequestStore: Sendable {
     ///   - limits: How much is kept.
     ///   - clock: What the clocks show.
     ///   - salvaged: Called after the file was found damaged, set aside and replaced, by whatever function found it.
-    /// - Throws: What is in the way: a folder, another database, a newer schema, a file that cannot be written.
     init(
         path: String,
         limits: QueueLimits = QueueLimits(),
@@ -81,7 +80,6 @@ final class RequestStore: Sendable {
     /// - Parameters:
     ///   - durable: Whether it must survive the loss of power, and not only the death of the process.
     ///   - body: What is to be done. What it throws ends the transaction.
-    /// - Returns: What the body returns.
     /// - Throws: After ``QueueError/corrupt(path:setAsideAs:)`` with a second name the file has been replaced: do it again.
     func transaction<Value: Sendable>(
         durable: Bool,
@@ -105,8 +103,8 @@ final class RequestStore: Sendable {
                         return .commit
                     }
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
-                    // The journal may be what fills the disk, and the next transaction has the room it gives back.
-                    _ = try? db.checkpoint(.truncate)
+                    // Once the file has all that is in the journal, the next transaction has the room of that.
+                    _ = try? db.checkpoint(.restart)
                     throw error
                 }
                 guard let done else { throw QueueError.closed }
@@ -125,12 +123,14 @@ final class RequestStore: Sendable {
     /// Tells the other processes to look into the queue: those that watch ``StorePaths/lock`` for being read.
     func ring() { self.file.ring() }
 
-    /// Gives back the room on the disk that a file takes which is mostly empty; costs microseconds when it is not.
+    /// Gives back the room on the disk that a file takes which is mostly empty, and brings into the file what is in the
+    /// journal, whose room is then what deliveries are recorded in on a full disk.
     ///
     /// For when nothing else is to be done; it does nothing while another process is at the file.
     func tidy() throws(QueueError) {
         try self.use { database, _ in
             try database.writeWithoutTransaction { db in
+                _ = try? db.checkpoint(.passive)
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
                 let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
                 // What is used, up to 16 MiB, is copied, and until that is done nobody can enqueue.
@@ -146,8 +146,6 @@ final class RequestStore: Sendable {
     }
 
     /// Removes bodies that belong to no request, which a process left that died.
-    ///
-    /// - Returns: How many there were.
     @discardableResult
     func removeOrphanedBodies() throws(QueueError) -> Int {
         try self.use { database, _ in

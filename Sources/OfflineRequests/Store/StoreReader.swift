@@ -20,8 +20,6 @@ final class StoreReader: Sendable {
     }
 
     /// Opens a queue that is there.
-    ///
-    /// - Throws: What is in the way; ``QueueError/missing(path:)`` where nobody has put anything yet.
     convenience init(existing path: String) throws(QueueError) {
         let paths = StorePaths(path)
         try FileTrust.check(paths)

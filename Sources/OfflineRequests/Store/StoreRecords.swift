@@ -24,7 +24,6 @@ struct StoreRecords {
     ///   - sequence: The number of the last one that is known; the page begins after it.
     ///   - limit: How many at most.
     /// - Returns: The requests, fewer than the limit only when there are no more.
-    /// - Throws: What the database says.
     func page(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
         let wanted = Self.condition(states)
         // The few that are being sent, held or finished are found without a look at all others.
@@ -83,7 +82,6 @@ struct StoreRecords {
     ///   - ends: How many ends there had been when it was there.
     ///   - status: How many there are now.
     /// - Returns: How it ended; nil when that is not known any more.
-    /// - Throws: What the database says.
     func end(of id: UUID, since ends: Int64, _ status: StoreStatus) throws -> RequestState? {
         guard 0...StoreTransaction.rememberedEnds ~= status.ends - ends else { return nil }
         return try self.end(of: id, after: ends) ?? .succeeded

@@ -40,8 +40,6 @@ extension StoreTransaction {
     ///   - limit: How many at most.
     ///   - octets: How much memory they may take; the last one may take more.
     ///   - isKnown: Says which ones not to read.
-    /// - Returns: As many as there are within the limits.
-    /// - Throws: What the database says.
     func ready(
         gate: StoreGate.ID,
         limit: Int,
@@ -72,8 +70,6 @@ extension StoreTransaction {
     }
 
     /// Marks a request as being sent, which begins an attempt.
-    ///
-    /// - Returns: Whether it was ready.
     func markRunning(_ id: UUID) throws -> Bool {
         // To have a response handled is no attempt.
         let sql = """
@@ -90,7 +86,6 @@ extension StoreTransaction {
     ///   - status: The status of the answer; nil keeps the one before.
     ///   - error: What is wrong, for a person; nil keeps the one before.
     /// - Returns: What changed; nil when the request is there no more, for it was cancelled.
-    /// - Throws: What the database says.
     func finish(
         _ id: UUID,
         _ outcome: StoreOutcome,
@@ -133,8 +128,6 @@ extension StoreTransaction {
     /// - Parameters:
     ///   - all: Whether their time has come, whatever was said of it.
     ///   - limit: How many at most; what is left is due at once.
-    /// - Returns: How many there were.
-    /// - Throws: What the database says.
     @discardableResult
     func promoteDue(all: Bool = false, limit: Int = 10_000) throws -> Int {
         try self.promote(where: "due <= ?", [all ? Int64.max : self.now], limit: limit)
@@ -163,8 +156,6 @@ extension StoreTransaction {
     }
 
     /// Returns what another sender left when it died; a server may have received it.
-    ///
-    /// - Returns: How many there were.
     @discardableResult
     func releaseRunning() throws -> Int {
         try self.execute(

@@ -41,8 +41,6 @@ extension StoreTransaction {
     }
 
     /// Removes everything, finished requests too.
-    ///
-    /// - Returns: Those that were being sent.
     func reset() throws -> [UUID] {
         let running = try self.cancel(.all).running
         _ = try self.remove("TRUE")
@@ -54,8 +52,6 @@ extension StoreTransaction {
     /// - Parameters:
     ///   - maxAge: How old a request may be; nil for any age.
     ///   - limit: How many at most; what is left is due at once.
-    /// - Returns: Those that were given up.
-    /// - Throws: What the database says.
     func expire(maxAge: Duration?, limit: Int = 1000) throws -> [UUID] {
         let waiting = "\(StoreSchema.pending) AND state != 'running'"
         let condition = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
@@ -74,21 +70,9 @@ extension StoreTransaction {
         return rows.map(\.id)
     }
 
-    /// How long it is until the first request is of no use any more; nil when none says when.
-    func nextDeadline() throws -> Duration? {
-        let sql = """
-            SELECT deadline FROM request INDEXED BY requestDeadline
-            WHERE deadline IS NOT NULL AND \(StoreSchema.pending) AND state != 'running' ORDER BY deadline LIMIT 1
-            """
-        let deadline = try Int64.fetchOne(self.db.cachedStatement(sql: sql))
-        return deadline.map { .milliseconds(max(0, $0 &- self.now)) }
-    }
-
     // MARK: Finished
 
     /// Removes all that are finished in this way: dead or succeeded.
-    ///
-    /// - Returns: How many there were.
     func purge(_ state: RequestState, limit: Int = 10_000) throws -> Int {
         let rows = try self.remove(
             """
@@ -102,8 +86,6 @@ extension StoreTransaction {
     }
 
     /// Removes a request that is finished, for example once its response was taken.
-    ///
-    /// - Returns: Whether it was there.
     func purge(_ id: UUID) throws -> Bool {
         guard let row = try self.remove("id = ? AND NOT (\(StoreSchema.pending))", [id]).first else { return false }
         if row.state == .dead { try self.remember([id], as: .dead) }
@@ -175,8 +157,6 @@ extension StoreTransaction {
     /// Revives what was given up, the oldest first, and what is held because its lane stands still.
     ///
     /// - Parameter limit: How many of those that were given up at most.
-    /// - Returns: Those that were revived.
-    /// - Throws: What the database says.
     func requeueDead(limit: Int = 1000) throws -> [UUID] {
         let apart = "INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state ="
         let held = try self.rows("\(apart) 'held' AND instr(waiting, '\"laneHeld\"') ORDER BY sequence")
@@ -185,22 +165,19 @@ extension StoreTransaction {
         return (held + dead).map(\.id)
     }
 
-    /// Lets requests go that are held, for a reason or with nil for any.
-    ///
-    /// - Returns: How many there were.
+    /// Lets requests go that are held, whatever for.
     @discardableResult
-    func resumeHeld(for reason: WaitingReason? = nil) throws -> Int {
+    func resumeHeld() throws -> Int {
         try self.execute(
             """
             UPDATE request INDEXED BY requestApart SET state = 'ready', waiting = NULL
-            WHERE \(StoreSchema.apart) AND state = 'held' AND instr(waiting, ?)
-            """,
-            [reason.map { "\"\($0.code)\"" } ?? "{"]
+            WHERE \(StoreSchema.apart) AND state = 'held'
+            """
         )
     }
-}
 
-extension StoreTransaction {
+    // MARK: Damage
+
     /// Holds what is not what was taken, and counts all anew.
     func verify() throws {
         var damaged: [UUID] = []

@@ -81,8 +81,6 @@ final class StoreTransaction {
     // MARK: Statements
 
     /// Executes a statement.
-    ///
-    /// - Returns: How many rows it changed, without those that triggers did.
     @discardableResult
     func execute(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
         try self.db.cachedStatement(sql: sql).execute(arguments: arguments)
@@ -97,8 +95,6 @@ final class StoreTransaction {
     func row(_ id: UUID) throws -> StoredRow? { try self.rows("WHERE id = ?", [id]).first }
 
     /// Removes requests, and their bodies.
-    ///
-    /// - Returns: What they were, in order.
     func remove(_ condition: String, _ arguments: StatementArguments = []) throws -> [StoredRow] {
         let sql = "DELETE FROM request WHERE \(condition) RETURNING \(StoredRow.columns)"
         let rows = try StoredRow.fetchAll(self.db.cachedStatement(sql: sql), arguments: arguments)
@@ -107,8 +103,6 @@ final class StoreTransaction {
     }
 
     /// Puts the oldest of a lane among those that may go, where it waited for another.
-    ///
-    /// - Returns: The id of that request.
     @discardableResult
     func promote(_ lane: String?) throws -> UUID? {
         guard let lane else { return nil }
@@ -141,7 +135,6 @@ final class StoreTransaction {
     ///   - ids: Those that left last; only the last ones are looked at when there are too many.
     ///   - count: How many left in all; nil for no others.
     ///   - state: How they ended.
-    /// - Throws: What the database says.
     func remember(_ ids: [UUID], of count: Int? = nil, as state: RequestState) throws {
         guard !ids.isEmpty else { return }
         self.status.ends += Int64(count ?? ids.count)

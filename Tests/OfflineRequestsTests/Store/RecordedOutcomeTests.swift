@@ -163,9 +163,9 @@ import Testing
         try self.store.run(ids[0], .held(.unauthorized), status: 401)
         try self.store.run(ids[1], .dead)
         #expect(try self.store.all([.held]).map(\.waiting) == [.unauthorized, .laneHeld])
-        #expect(try self.change { try $0.resumeHeld(for: .unauthorized) } == 1)
-        #expect(try self.store.all().map(\.state) == [.ready, .held])
         #expect(try self.change { try $0.requeueDead() } == [ids[1]])
+        #expect(try self.store.all().map(\.state) == [.held, .ready])
+        #expect(try self.change { try $0.resumeHeld() } == 1)
     }
 
     @Test func selectionsAreCancelled() throws {

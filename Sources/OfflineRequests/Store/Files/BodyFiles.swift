@@ -52,21 +52,12 @@ struct BodyFiles: Sendable {
 
     /// Writes octets to a file, durably.
     func write(_ body: Data) throws(QueueError) -> Copy {
-        try self.make { (copy, write) throws(QueueError) in
-            var start = body.startIndex
-            while start < body.endIndex {
-                let end = min(start + Self.piece, body.endIndex)
-                try write(&copy, [UInt8](body[start..<end]))
-                start = end
-            }
-        }
+        try self.make { (write) throws(QueueError) in for piece in body.pieces { try write(piece) } }
     }
 
     /// Copies a file, durably.
     func copy(_ source: String, limit: Int) throws(QueueError) -> Copy {
-        try self.make { (copy, write) throws(QueueError) in
-            try Self.read(source, limit: limit) { (octets) throws(QueueError) in try write(&copy, octets) }
-        }
+        try self.make { (write) throws(QueueError) in try Self.read(source, limit: limit, write) }
     }
 
     /// The checksum of what is in a file now.
@@ -121,7 +112,6 @@ struct BodyFiles: Sendable {
     /// - Parameters:
     ///   - isKnown: Whether a file belongs to a request.
     ///   - remove: Takes one away, while its lock keeps everybody else from it.
-    /// - Returns: How many there were.
     func removeOrphans(isKnown: (String) throws -> Bool, remove: (String) throws -> Void) rethrows -> Int {
         var count = 0
         for name in StoreFiles.names(in: self.folder) {
@@ -135,9 +125,9 @@ struct BodyFiles: Sendable {
         return count
     }
 
-    private typealias Writer = (inout Copy, [UInt8]) throws(QueueError) -> Void
+    private typealias Writer = ([UInt8]) throws(QueueError) -> Void
 
-    private func make(_ fill: (inout Copy, Writer) throws(QueueError) -> Void) throws(QueueError) -> Copy {
+    private func make(_ fill: (Writer) throws(QueueError) -> Void) throws(QueueError) -> Copy {
         if StoreFiles.kind(self.folder) != .folder { try StoreFiles.createFolder(self.folder) }
         let name = UUID().uuidString.lowercased()
         let path = self.path(name)
@@ -150,7 +140,7 @@ struct BodyFiles: Sendable {
         // Until then it looked like one that was left, and somebody may just have removed it.
         if StoreFiles.kind(path) == .nothing { return try self.make(fill) }
         var checksum = Checksum()
-        try fill(&copy) { (copy, octets) throws(QueueError) in
+        try fill { (octets) throws(QueueError) in
             try Self.write(octets, to: descriptor, path)
             checksum.add(octets)
             copy.size += octets.count
@@ -172,6 +162,15 @@ struct BodyFiles: Sendable {
                 throw StoreFiles.error(errno, path)
             }
             rest = rest.dropFirst(written)
+        }
+    }
+}
+
+extension Data {
+    /// The octets as files are read: at least one piece.
+    var pieces: some Sequence<[UInt8]> {
+        stride(from: 0, through: Swift.max(0, self.count - 1), by: BodyFiles.piece).lazy.map { start in
+            [UInt8](self.dropFirst(start).prefix(BodyFiles.piece))
         }
     }
 }
