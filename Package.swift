@@ -266,7 +266,8 @@ let package = Package(
             dependencies: [
                 "Connectivity", "NetPath", "NetPathHTTP", "NetPathTestKit", "OfflineRequests", "OfflineUse",
                 .product(name: "GRDB", package: "GRDB.swift"),
-            ]
+            ],
+            exclude: ["Fixtures"]
         ),
         // What the documentation of OfflineRequests shows, compiled.
         .executableTarget(

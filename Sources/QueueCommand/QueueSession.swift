@@ -38,15 +38,19 @@ final class QueueSession {
             monitor: NetworkMonitor()
         )
         self.queue = queue
-        try self.importFormerFile()
+        self.importFormerFile()
         return queue
     }
 
     /// Takes over what an older version has left in the usual file of that time.
-    private func importFormerFile() throws(QueueError) {
+    ///
+    /// What keeps that from being done, such as a program of that version that sends, keeps nobody from anything else.
+    private func importFormerFile() {
         let former = OfflineRequestQueue.formerStandardFile
         guard self.file == nil, FileManager.default.fileExists(atPath: former) else { return }
-        _ = try self.importRequests(from: former)
+        do { _ = try self.importRequests(from: former) } catch {
+            ToolContext.current.message("netpath: nothing is taken over from the queue of an older version: \(error)")
+        }
     }
 
     /// Takes over requests from the file of an older version, which stays.
@@ -54,8 +58,7 @@ final class QueueSession {
     /// - Returns: How many.
     /// - Throws: `QueueError` when the file cannot be read, or an older version sends what is in it.
     func importRequests(from file: String) throws(QueueError) -> Int {
-        // MERGE: `try self.queue?.importRequests(from: file, types: nil) ?? 0`
-        0
+        try self.queue?.importRequests(from: file) ?? 0
     }
 
     /// Opens a queue that is there, to change what is in it.
@@ -122,7 +125,7 @@ final class QueueSession {
             monitor: monitor
         )
         self.queue = queue
-        try self.importFormerFile()
+        self.importFormerFile()
         return queue
     }
 

@@ -42,11 +42,6 @@ extension RetryableRequest {
         return endpoint
     }
 
-    /// The same; the second argument is of no meaning any more.
-    func validEndpoint(maxBodyBytes: Int, after last: Endpoint?) throws(QueueError) -> Endpoint {
-        try self.validEndpoint(maxBodyBytes: maxBodyBytes)
-    }
-
     private static func require(_ isValid: Bool, _ field: String, _ reason: String) throws(QueueError) {
         guard isValid else { throw .invalidRequest(field: field, reason: reason) }
     }

@@ -19,7 +19,6 @@ final class RequestStore: Sendable {
 
     private let clock: @Sendable () -> ClockStamp
     private let salvaged: @Sendable (QueueSalvage) -> Void
-    private let lastEndpoint = Mutex<Endpoint?>(nil)
     private let file: StoreFile
     private let reader: StoreReader
     private let isSender = Atomic<Bool>(false)
@@ -69,9 +68,7 @@ final class RequestStore: Sendable {
     ///
     /// Best on the thread of whoever enqueues; the queue's own is for transactions.
     func prepare(_ request: RetryableRequest) throws(QueueError) -> PreparedRequest {
-        let last = self.lastEndpoint.withLock { $0 }
-        let endpoint = try request.validEndpoint(maxBodyBytes: self.limits.maxBodyBytes, after: last)
-        if endpoint != last { self.lastEndpoint.withLock { $0 = endpoint } }
+        let endpoint = try request.validEndpoint(maxBodyBytes: self.limits.maxBodyBytes)
         return try PreparedRequest(request, to: endpoint.authority, limits: self.limits, bodies: self.bodies)
     }
 

@@ -93,11 +93,3 @@ extension QueueWorker {
 }
 
 // What the store says itself before long.
-extension StoreTransaction {
-    /// How many requests have left without having been delivered.
-    var ends: Int64 { self.tally.ends }
-    /// How often somebody wanted what waits to go now.
-    var forces: Int64 { self.tally.forces }
-    /// The host that was meant the last time; nil for all.
-    var forced: String? { self.tally.forced }
-}

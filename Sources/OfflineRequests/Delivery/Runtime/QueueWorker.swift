@@ -27,7 +27,7 @@ final class QueueWorker {
     var hosts: HostWatches
     var pathFeed: PathFeed?
 
-    var role = QueueStatus.Role.none
+    var role = QueueStatus.Role.none { didSet { self.core.store.sends = self.role == .sender } }
     var lock: SenderLock?
     /// The only request that this process sends; nil for all.
     var only: OnlyRequest?

@@ -18,7 +18,7 @@ extension OfflineRequestQueue {
     ///   ``QueueError/io(path:reason:)`` while a program of that version sends.
     @discardableResult
     public func importRequests(from file: String, types: Set<String>? = nil) throws(QueueError) -> Int {
-        let path = try QueueFile.path(of: file)
+        let path = try QueueFile.path(of: file, application: nil)
         do {
             let count = try LegacyQueue(path: path, types: types).move(to: self.core.store)
             if count > 0 { self.core.store.ring() }
