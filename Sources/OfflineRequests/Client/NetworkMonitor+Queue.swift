@@ -47,7 +47,7 @@ extension NetworkMonitor {
 
     /// What the attached queue has to deliver; nothing without one.
     public var pendingRequests: PendingRequests {
-        self.attachedQueue?.pendingRequests ?? PendingRequests(core: nil, states: [])
+        self.attachedQueue?.pendingRequests ?? PendingRequests(queue: nil, states: [])
     }
 
     /// Removes everything from the attached queue, as ``OfflineRequestQueue/reset()`` does.

@@ -5,13 +5,13 @@ public import Foundation
 
 extension OfflineRequestQueue {
     /// What is to be delivered, read as it is looked at.
-    public var pendingRequests: PendingRequests { PendingRequests(core: self.core, states: PendingRequests.pending) }
+    public var pendingRequests: PendingRequests { PendingRequests(queue: self, states: PendingRequests.pending) }
 
     /// What was given up and is kept; ``requeueDead(id:)`` revives it.
-    public var deadRequests: PendingRequests { PendingRequests(core: self.core, states: [.dead]) }
+    public var deadRequests: PendingRequests { PendingRequests(queue: self, states: [.dead]) }
 
     /// What was delivered and whose response is kept; ``purgeFinished(id:)`` and ``purgeResponses()`` remove it.
-    public var responses: PendingRequests { PendingRequests(core: self.core, states: [.succeeded]) }
+    public var responses: PendingRequests { PendingRequests(queue: self, states: [.succeeded]) }
 
     /// Whether ``pause()`` was called, in whichever process.
     ///
