@@ -37,10 +37,6 @@ struct QueueClock: Hashable, Sendable, Codable, FetchableRecord {
     func now(_ stamp: ClockStamp) -> Int64 { self.offset &+ stamp.bootNanoseconds / 1_000_000 }
 
     /// Goes on after the system was started anew or the wall clock was set.
-    ///
-    /// - Parameters:
-    ///   - stamp: What the clocks of the system show.
-    ///   - latest: The latest time of this clock that is known to have passed.
     mutating func advance(to stamp: ClockStamp, latest: Int64) {
         let wall = Self.milliseconds(stamp.wall)
         if stamp.bootID ?? "" != self.boot {

@@ -26,12 +26,6 @@ final class RequestStore: Sendable {
     private let repairs = Atomic<Int>(0)
 
     /// Opens a queue, or makes one; a damaged one can be opened too, and is repaired by whoever sends.
-    ///
-    /// - Parameters:
-    ///   - path: The database; the folder is made when it is not there.
-    ///   - limits: How much is kept.
-    ///   - clock: What the clocks show.
-    ///   - salvaged: Called after the file was found damaged, set aside and replaced, by whatever function found it.
     init(
         path: String,
         limits: QueueLimits = QueueLimits(),
@@ -73,11 +67,6 @@ final class RequestStore: Sendable {
     }
 
     /// Changes the queue: everything that is done with the transaction, or nothing.
-    ///
-    /// - Parameters:
-    ///   - durable: Whether it must survive the loss of power, and not only the death of the process.
-    ///   - body: What is to be done. What it throws ends the transaction.
-    /// - Throws: After ``QueueError/corrupt(path:setAsideAs:)`` with a second name the file has been replaced: do it again.
     func transaction<Value: Sendable>(
         durable: Bool,
         _ body: (StoreTransaction) throws -> Value
@@ -214,7 +203,7 @@ final class RequestStore: Sendable {
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
         try replacement.finish()
         var lost: QueueSalvage?
-        let hasJournal = if case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") { true } else { false }
+        let hasJournal = !StoreFiles.kind("\(path)-wal").isEmpty
         switch StoreFiles.kind(path) {
         case .folder: throw QueueError.isDirectory(path: path)
         case .other: throw QueueError.notAQueue(path: path)

@@ -44,10 +44,6 @@ final class StoreFile: Sendable {
     }
 
     /// Does something while nobody replaces the file.
-    ///
-    /// - Parameters:
-    ///   - open: Opens the file where it is not open.
-    ///   - body: What is to be done.
     func use<Value: Sendable>(
         open: (StoreLock?, _ wasOpen: Bool) throws -> DatabaseQueue,
         _ body: (DatabaseQueue, inout State) throws -> Value

@@ -29,7 +29,7 @@ final class StoreReader: Sendable {
         case .nothing: throw .missing(path: path)
         case .file(_, size: 0):
             // With a journal it is one that has lost everything.
-            if case .file(_, size: 1...) = StoreFiles.kind("\(path)-wal") { throw .corrupt(path: path, setAsideAs: nil) }
+            guard StoreFiles.kind("\(path)-wal").isEmpty else { throw .corrupt(path: path, setAsideAs: nil) }
             throw .missing(path: path)
         case .file: ()
         }
@@ -63,11 +63,6 @@ final class StoreReader: Sendable {
     }
 
     /// Reads requests a page at a time, in order, and goes on behind those that cannot be read.
-    ///
-    /// - Parameters:
-    ///   - states: Those that are wanted.
-    ///   - body: Called with every page, and whether the queue is paused; returns whether to go on.
-    /// - Throws: ``QueueError``, after the last page when some could not be read; what `body` throws.
     func forEachPage(in states: Set<RequestState>, _ body: ([RequestRecord], Bool) throws -> Bool) throws {
         let (stamp, bodies, limit) = (self.clock(), BodyFiles(folder: self.paths.bodies), 256)
         var (last, isWhole) = (Int64(0), true)
@@ -77,7 +72,9 @@ final class StoreReader: Sendable {
                 try StoreSchema.check(db, path: self.paths.database)
                 let status = (try? StoreStatus.read(db)) ?? StoreStatus(at: stamp)
                 let records = StoreRecords(db: db, clock: status.clock, stamp: stamp, bodies: bodies)
-                do { return (try records.page(states: states, after: last, limit: limit), true, status.isPaused) } catch {
+                do {
+                    return (try records.page(states: states, after: last, limit: limit), true, status.isPaused)
+                } catch {
                     guard StoreErrors.isDamage(error) else { throw error }
                     let page = try records.readablePage(states: states, after: last, limit: limit)
                     return (page, false, status.isPaused)
@@ -107,10 +104,13 @@ final class StoreReader: Sendable {
     ) throws(QueueError) -> Value {
         let path = self.paths.database
         do {
-            return try self.file.use(open: { _, _ in
-                if StoreFiles.identity(path) == nil { throw QueueError.io(path: path, reason: "the file is gone") }
-                return try StoreFile.open(path, readOnly: true)
-            }) { database, _ in try inTransaction ? database.read(body) : database.inDatabase(body) }
+            return try self.file.use(
+                open: { _, _ in
+                    if StoreFiles.identity(path) == nil { throw QueueError.io(path: path, reason: "the file is gone") }
+                    return try StoreFile.open(path, readOnly: true)
+                },
+                { database, _ in try inTransaction ? database.read(body) : database.inDatabase(body) }
+            )
         } catch {
             throw StoreErrors.queueError(error, path: path)
         }

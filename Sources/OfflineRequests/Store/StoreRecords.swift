@@ -19,10 +19,6 @@ struct StoreRecords {
 
     /// Some requests, in the order of their numbers.
     ///
-    /// - Parameters:
-    ///   - states: Those that are wanted.
-    ///   - sequence: The number of the last one that is known; the page begins after it.
-    ///   - limit: How many at most.
     /// - Returns: The requests, fewer than the limit only when there are no more.
     func page(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
         let wanted = Self.condition(states)
@@ -65,10 +61,6 @@ struct StoreRecords {
     }
 
     /// How a request ended that was not delivered; nil when nobody has written that down, or not lately.
-    ///
-    /// - Parameters:
-    ///   - id: The request.
-    ///   - ends: How many ends there had been when it was there.
     func end(of id: UUID, after ends: Int64 = 0) throws -> RequestState? {
         let sql = "SELECT state FROM ended WHERE number > ? AND id = ? ORDER BY number DESC LIMIT 1"
         let state = try String.fetchOne(self.db.cachedStatement(sql: sql), arguments: [ends, id])
@@ -77,10 +69,6 @@ struct StoreRecords {
 
     /// How a request ended that is there no more.
     ///
-    /// - Parameters:
-    ///   - id: The request.
-    ///   - ends: How many ends there had been when it was there.
-    ///   - status: How many there are now.
     /// - Returns: How it ended; nil when that is not known any more.
     func end(of id: UUID, since ends: Int64, _ status: StoreStatus) throws -> RequestState? {
         guard 0...StoreTransaction.rememberedEnds ~= status.ends - ends else { return nil }

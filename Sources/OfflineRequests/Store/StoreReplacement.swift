@@ -25,7 +25,8 @@ struct StoreReplacement {
         if let old = try? StoreFile.open(self.paths.database, readOnly: true) {
             try new.write { new in
                 try old.inDatabase { old in
-                    ids = try? Int.fetchOne(old, sql: "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''")
+                    let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
+                    ids = try? Int.fetchOne(old, sql: count)
                     kept = try self.copy(from: old, to: new)
                 }
             }
@@ -121,10 +122,6 @@ extension Database {
     /// Where it goes on is found by looking ever further, and then by halving: SQLite fails for every number in a page
     /// that is damaged, and finds the first row behind it for any other.
     ///
-    /// - Parameters:
-    ///   - condition: Which rows.
-    ///   - sequence: The number to begin after.
-    ///   - body: Called with each of them; returns whether to go on.
     /// - Returns: Whether all could be read.
     func forEachReadable(
         _ condition: String,

@@ -34,12 +34,6 @@ extension StoreTransaction {
     /// The requests that may go through a gate, in the order they are to go.
     ///
     /// One that is not what was taken is held, and must not go.
-    ///
-    /// - Parameters:
-    ///   - gate: The gate.
-    ///   - limit: How many at most.
-    ///   - octets: How much memory they may take; the last one may take more.
-    ///   - isKnown: Says which ones not to read.
     func ready(
         gate: StoreGate.ID,
         limit: Int,
@@ -80,11 +74,6 @@ extension StoreTransaction {
 
     /// Records how an attempt ended, and lets the next of its lane go where that is due.
     ///
-    /// - Parameters:
-    ///   - id: The request.
-    ///   - outcome: How it ended.
-    ///   - status: The status of the answer; nil keeps the one before.
-    ///   - error: What is wrong, for a person; nil keeps the one before.
     /// - Returns: What changed; nil when the request is there no more, for it was cancelled.
     func finish(
         _ id: UUID,
@@ -124,10 +113,6 @@ extension StoreTransaction {
     }
 
     /// Puts requests whose time has come among those that may go.
-    ///
-    /// - Parameters:
-    ///   - all: Whether their time has come, whatever was said of it.
-    ///   - limit: How many at most; what is left is due at once.
     @discardableResult
     func promoteDue(all: Bool = false, limit: Int = 10_000) throws -> Int {
         try self.promote(where: "due <= ?", [all ? Int64.max : self.now], limit: limit)

@@ -24,7 +24,7 @@ extension StoreTransaction {
             }
         }
         // Once something was removed it is too late to refuse.
-        if let present = try self.row(request.id), !replaced.contains(present) { throw QueueError.duplicate(request.id) }
+        if let row = try self.row(request.id), !replaced.contains(row) { throw QueueError.duplicate(request.id) }
         try self.refuseWhenFull(prepared, replaced: replaced)
 
         for row in replaced { _ = try self.remove("sequence = ?", [row.sequence]) }

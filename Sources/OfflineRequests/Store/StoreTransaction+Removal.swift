@@ -48,10 +48,6 @@ extension StoreTransaction {
     }
 
     /// Gives up what is of no use any more or too old, but nothing that is being sent.
-    ///
-    /// - Parameters:
-    ///   - maxAge: How old a request may be; nil for any age.
-    ///   - limit: How many at most; what is left is due at once.
     func expire(maxAge: Duration?, limit: Int = 1000) throws -> [UUID] {
         let waiting = "\(StoreSchema.pending) AND state != 'running'"
         let condition = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
@@ -59,7 +55,8 @@ extension StoreTransaction {
         if let maxAge {
             let oldest = self.now &- QueueClock.milliseconds(maxAge)
             // Numbers grow with time, so that the first ones say whether there is anything to find.
-            let sql = "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(waiting) ORDER BY sequence LIMIT 32)"
+            let first = "SELECT enqueued FROM request WHERE \(waiting) ORDER BY sequence LIMIT 32"
+            let sql = "SELECT min(enqueued) FROM (\(first))"
             if let first = try Int64.fetchOne(self.db.cachedStatement(sql: sql)), first <= oldest {
                 let known = Set(rows.map(\.id))
                 rows += try self.rows("WHERE \(waiting) AND enqueued <= ? ORDER BY sequence LIMIT ?", [oldest, limit])
@@ -120,11 +117,7 @@ extension StoreTransaction {
 
     /// Lets one request go now that waits for its time, or is held, or was given up, as ``requeue(_:)`` does.
     ///
-    /// - Parameters:
-    ///   - id: The request.
-    ///   - headers: What takes the place of its headers of the same names.
     /// - Returns: The request; nil when it is not there.
-    /// - Throws: ``QueueError``, before anything is changed, when the headers cannot be sent; what the database says.
     func release(_ id: UUID, replacing headers: HeaderFields = HeaderFields()) throws -> RetryableRequest? {
         guard let record = try self.records.record(id) else { return nil }
         if !headers.fields.isEmpty { try self.replace(headers, of: record) }
@@ -145,8 +138,8 @@ extension StoreTransaction {
         request.headers.fields.removeAll { names.contains($0.name.lowercased()) }
         request.headers.fields += headers.fields
         try request.validate()
-        guard var stored = try StoredRequest.fetchOne(self.db, sql: "SELECT * FROM request WHERE id = ?", arguments: [record.id])
-        else { return }
+        let find = "SELECT * FROM request WHERE id = ?"
+        guard var stored = try StoredRequest.fetchOne(self.db, sql: find, arguments: [record.id]) else { return }
         let payload = try PreparedRequest.encode(request)
         stored.checksum ^= Checksum.of(stored.request) ^ Checksum.of(payload)
         stored.size += payload.utf8.count - stored.request.utf8.count
@@ -155,8 +148,6 @@ extension StoreTransaction {
     }
 
     /// Revives what was given up, the oldest first, and what is held because its lane stands still.
-    ///
-    /// - Parameter limit: How many of those that were given up at most.
     func requeueDead(limit: Int = 1000) throws -> [UUID] {
         let apart = "INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state ="
         let held = try self.rows("\(apart) 'held' AND instr(waiting, '\"laneHeld\"') ORDER BY sequence")

@@ -130,11 +130,6 @@ final class StoreTransaction {
     ///
     /// Deliveries are not written down, for they are many: what is gone and not in the list was delivered, as long as
     /// the list goes back to when it was seen.
-    ///
-    /// - Parameters:
-    ///   - ids: Those that left last; only the last ones are looked at when there are too many.
-    ///   - count: How many left in all; nil for no others.
-    ///   - state: How they ended.
     func remember(_ ids: [UUID], of count: Int? = nil, as state: RequestState) throws {
         guard !ids.isEmpty else { return }
         self.status.ends += Int64(count ?? ids.count)

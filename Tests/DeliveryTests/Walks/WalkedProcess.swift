@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathTestKit
+import Synchronization
 
 /// A line that a process wrote.
 struct WalkedLine: Sendable {
@@ -18,24 +19,19 @@ struct WalkedLine: Sendable {
 }
 
 /// What several processes write, line by line, in the order in which it comes.
-final class Inbox: @unchecked Sendable {
-    private let condition = NSCondition()
-    private var lines: [(process: Int, line: WalkedLine?)] = []
+final class Inbox: Sendable {
+    private let lines = Mutex<[(process: Int, line: WalkedLine?)]>([])
+    private let count = DispatchSemaphore(value: 0)
 
     func put(_ line: WalkedLine?, of process: Int) {
-        self.condition.withLock {
-            self.lines.append((process, line))
-            self.condition.signal()
-        }
+        self.lines.withLock { $0.append((process, line)) }
+        self.count.signal()
     }
 
     /// The next line, nil in it for the end of a process; nil when nothing comes for so long.
     func next(within limit: TimeInterval) -> (process: Int, line: WalkedLine?)? {
-        let deadline = Date(timeIntervalSinceNow: limit)
-        return self.condition.withLock {
-            while self.lines.isEmpty { if !self.condition.wait(until: deadline) { return nil } }
-            return self.lines.removeFirst()
-        }
+        guard self.count.wait(timeout: .now() + limit) == .success else { return nil }
+        return self.lines.withLock { $0.removeFirst() }
     }
 }
 

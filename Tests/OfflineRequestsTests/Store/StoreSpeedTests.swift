@@ -40,10 +40,10 @@ import Testing
         ratios.sort()
         print("durable enqueue: \(ratios) of bare SQLite")
         #if DEBUG
-            // Without optimization it is our code that is measured, and not the disk.
-            let least = 0.05
+        // Without optimization it is our code that is measured, and not the disk.
+        let least = 0.05
         #else
-            let least = 0.5
+        let least = 0.5
         #endif
         #expect(ratios[2] >= least)
     }

@@ -89,7 +89,8 @@ struct BodyFiles: Sendable {
                 count = 0
                 // Whole pieces, for the sake of the checksum; some file systems give fewer octets than there are.
                 while count < buffer.count {
-                    let got = unsafe Glibc.read(input.number, buffer.baseAddress! + count, buffer.count - count)
+                    let place = unsafe buffer.baseAddress?.advanced(by: count)
+                    let got = unsafe Glibc.read(input.number, place, buffer.count - count)
                     if got < 0, errno == EINTR { continue }
                     number = got < 0 ? errno : 0
                     if got <= 0 { return }
@@ -108,10 +109,6 @@ struct BodyFiles: Sendable {
     }
 
     /// Takes away the files that belong to no request, which a process left that died, except those that somebody is at.
-    ///
-    /// - Parameters:
-    ///   - isKnown: Whether a file belongs to a request.
-    ///   - remove: Takes one away, while its lock keeps everybody else from it.
     func removeOrphans(isKnown: (String) throws -> Bool, remove: (String) throws -> Void) rethrows -> Int {
         var count = 0
         for name in StoreFiles.names(in: self.folder) {

@@ -21,6 +21,9 @@ enum StoreFiles {
         case file(FileIdentity, size: Int)
         case folder
         case other
+
+        /// Whether there is no file, or nothing in it.
+        var isEmpty: Bool { if case .file(_, size: 1...) = self { false } else { true } }
     }
 
     static func kind(_ path: String) -> Kind {

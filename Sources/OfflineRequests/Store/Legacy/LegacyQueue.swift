@@ -85,10 +85,11 @@ struct LegacyQueue {
             try self.check(old)
             try old.inTransaction(.immediate) {
                 moved = try store.transaction(durable: true) { new in try self.copy(from: old, bodies, to: new, store) }
-                try self.remove(moved, from: old)
+                if !moved.isEmpty { try self.remove(moved, from: old) }
                 return .commit
             }
         }
+        if moved.isEmpty { return 0 }
         try store.transaction(durable: false) { new in _ = try new.execute("DELETE FROM imported") }
         for file in moved.compactMap(\.bodyFile) { StoreFiles.remove(bodies.path(file)) }
         return moved.count
@@ -96,9 +97,8 @@ struct LegacyQueue {
 
     private func check(_ old: Database) throws {
         let version = try Int.fetchOne(old, sql: "PRAGMA user_version") ?? 0
-        guard try Int64.fetchOne(old, sql: "PRAGMA application_id") == StoreSchema.olderApplicationID, version == 1 else {
-            throw QueueError.notAQueue(path: self.path)
-        }
+        let owner = try Int64.fetchOne(old, sql: "PRAGMA application_id")
+        guard owner == StoreSchema.olderApplicationID, version == 1 else { throw QueueError.notAQueue(path: self.path) }
     }
 
     /// Copies requests, in their order; those that cannot be read stay where they are.
@@ -126,8 +126,10 @@ struct LegacyQueue {
             if try isKnown == nil && new.row(request.id) == nil {
                 // What is too much for the limits of today is not lost either.
                 let unlimited = QueueLimits(maxCount: .max, maxBytes: .max, maxBodyBytes: .max)
-                guard let prepared = try? PreparedRequest(request, to: request.host, limits: unlimited, bodies: store.bodies)
-                else { continue }
+                let (host, bodies) = (request.host, store.bodies)
+                guard let prepared = try? PreparedRequest(request, to: host, limits: unlimited, bodies: bodies) else {
+                    continue
+                }
                 try self.insert(prepared, stored, as: state, later: offset, into: new)
             }
             // All that is needed of it from now on.
