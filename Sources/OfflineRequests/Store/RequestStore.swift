@@ -82,7 +82,7 @@ final class RequestStore: Sendable {
                 var done: (value: Value, transaction: StoreTransaction)?
                 do {
                     try db.inTransaction(.immediate) {
-                        try StoreSchema.check(db, path: self.paths.database)
+                        try StoreSchema.checkVersion(db, path: self.paths.database)
                         let transaction = try StoreTransaction(db, at: stamp, limits: self.limits, bodies: self.bodies)
                         done = (try body(transaction), transaction)
                         try transaction.finish()

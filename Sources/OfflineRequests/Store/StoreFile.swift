@@ -91,11 +91,12 @@ final class StoreFile: Sendable {
         configuration.foreignKeysEnabled = false
         // Others keep the file for one transaction at a time; who waits for longer tries again at another time.
         configuration.busyMode = .timeout(2)
-        if !readOnly { configuration.journalMode = .wal }
         configuration.prepareDatabase { db in
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")
             if readOnly { return }
+            // Not by the configuration, which would make it NORMAL.
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
             try db.execute(sql: "PRAGMA synchronous = FULL")
             // A journal that grew beyond what a checkpoint leaves shrinks again.
             try db.execute(sql: "PRAGMA journal_size_limit = \(8 << 20)")

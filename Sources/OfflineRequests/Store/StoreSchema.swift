@@ -75,6 +75,14 @@ enum StoreSchema {
         return migrator
     }
 
+    /// Makes sure that nobody has brought the file up to a newer version meanwhile, whose tables may be others.
+    @discardableResult
+    static func checkVersion(_ db: Database, path: String) throws -> Int {
+        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+        guard version <= self.version else { throw QueueError.newerSchema(path: path, version: version) }
+        return version
+    }
+
     /// The version of a database, zero for an empty one.
     ///
     /// - Throws: That it is somebody else's, whose tables must not be mixed with ours, or of another version.
@@ -82,9 +90,7 @@ enum StoreSchema {
     static func check(_ db: Database, path: String) throws -> Int {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
-        case self.applicationID:
-            guard version <= self.version else { throw QueueError.newerSchema(path: path, version: version) }
-            return version
+        case self.applicationID: return try self.checkVersion(db, path: path)
         case self.olderApplicationID: throw QueueError.olderVersion(path: path)
         case 0 where try version == 0 && Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0: return 0
         default: throw QueueError.notAQueue(path: path)

@@ -24,40 +24,54 @@ extension StoreTransaction {
             }
         }
         // Once something was removed it is too late to refuse.
-        if let row = try self.row(request.id), !replaced.contains(row) { throw QueueError.duplicate(request.id) }
-        try self.refuseWhenFull(prepared, replaced: replaced)
+        if !replaced.isEmpty, let row = try self.row(request.id), !replaced.contains(row) {
+            throw QueueError.duplicate(request.id)
+        }
+        let isFull = try self.isFull(with: prepared, replacing: replaced)
 
         for row in replaced { _ = try self.remove("sequence = ?", [row.sequence]) }
         try self.remember(replaced.map(\.id), as: .cancelled)
         let state: RequestState = try self.hasPredecessor(prepared.lane, before: place ?? .max) ? .blocked : .ready
         let wall = QueueClock.milliseconds(self.stamp.wall)
         let deadline = request.expiresAt.map { self.now &+ QueueClock.milliseconds($0) &- wall }
-        try StoredRequest(prepared, sequence: place, state: state, enqueued: self.now, deadline: deadline)
-            .insert(self.db)
+        let stored = StoredRequest(prepared, sequence: place, state: state, enqueued: self.now, deadline: deadline)
+        do { try stored.insert(self.db) } catch let error as DatabaseError
+            where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
+        { throw QueueError.duplicate(request.id) }
         let sequence = self.db.lastInsertedRowID
         if let lease = prepared.lease { self.leases.append(lease) }
         for lane in Set(replaced.compactMap(\.lane)) { try self.promote(lane) }
-        let dropped = try self.makeRoom(keeping: sequence)
+        let dropped = isFull ? try self.makeRoom(keeping: sequence) : []
         return Insertion(id: request.id, state: state, replaced: replaced.map(\.id), dropped: dropped)
     }
 
-    private struct Pending: Codable, FetchableRecord {
+    private struct Load: Codable, FetchableRecord {
         var count: Int
         var bytes: Int
+        var finished: Int
+        var finishedBytes: Int
     }
 
-    private func refuseWhenFull(_ prepared: PreparedRequest, replaced: [StoredRow]) throws {
+    /// Whether something has to go for a request.
+    ///
+    /// - Throws: ``QueueError/queueFull(limit:of:)`` when nothing may.
+    private func isFull(with prepared: PreparedRequest, replacing replaced: [StoredRow]) throws -> Bool {
         let (maxCount, maxBytes) = (self.limits.maxCount, self.limits.maxBytes)
         guard prepared.size <= maxBytes else { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
         guard maxCount > 0 else { throw QueueError.queueFull(limit: 0, of: "requests") }
+        let sql = """
+            SELECT sum(count) AS count, sum(bytes) AS bytes, sum(iif(\(StoreSchema.pending), 0, count)) AS finished,
+              sum(iif(\(StoreSchema.pending), 0, bytes)) AS finishedBytes FROM total
+            """
+        guard let load = try Load.fetchOne(self.db.cachedStatement(sql: sql)) else { return false }
+        let count = load.count - replaced.count + 1
+        let bytes = load.bytes - replaced.reduce(0, { $0 + $1.size }) + prepared.size
         // Those that are being sent are not dropped.
-        guard self.limits.whenFull == .reject else { return }
-        let sql = "SELECT sum(count) AS count, sum(bytes) AS bytes FROM total WHERE \(StoreSchema.pending)"
-        guard let pending = try Pending.fetchOne(self.db.cachedStatement(sql: sql)) else { return }
-        if pending.count - replaced.count >= maxCount { throw QueueError.queueFull(limit: maxCount, of: "requests") }
-        if pending.bytes - replaced.reduce(0, { $0 + $1.size }) + prepared.size > maxBytes {
-            throw QueueError.queueFull(limit: maxBytes, of: "bytes")
+        if self.limits.whenFull == .reject {
+            if count - load.finished > maxCount { throw QueueError.queueFull(limit: maxCount, of: "requests") }
+            if bytes - load.finishedBytes > maxBytes { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
         }
+        return count > maxCount || bytes > maxBytes
     }
 
     /// Removes the oldest: first of what is finished, then of what is not being sent.

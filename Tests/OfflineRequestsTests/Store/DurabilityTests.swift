@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import GRDB
 import NetPathHTTP
 import Testing
 
@@ -58,6 +59,15 @@ import Testing
         // The number of the gate must not have stayed either.
         try store.insert(sample())
         #expect(try store.readyIDs().count == 1)
+    }
+
+    @Test func whatIsAcknowledgedIsOnTheDisk() throws {
+        let store = try StoreBench().open()
+        for durable in [true, false, false, true] {
+            let level = try store.transaction(durable: durable) { try Int.fetchOne($0.db, sql: "PRAGMA synchronous") }
+            // FULL, or NORMAL.
+            #expect(level == (durable ? 2 : 1))
+        }
     }
 
     @Test func closedIsClosed() throws {
