@@ -41,7 +41,7 @@ struct CrashTests {
                     }
                     for victim in victims { try victim.next { $0["begin"] != nil } }
                     for victim in victims {
-                        Thread.sleep(forTimeInterval: .random(in: 0...0.06, using: &random))
+                        Thread.sleep(forTimeInterval: .random(in: 0...0.1, using: &random))
                         victim.sendSignal(.kill)
                         #expect(try victim.waitForEnd() == 128 + 9)
                         names.formUnion(try victim.drain().compactMap { $0["acknowledged"]?.string })

@@ -50,17 +50,31 @@ extension StoreTransaction {
         while requests.count < limit, room > 0, let row = try rows.next() {
             if let id = UUID.fromDatabaseValue(row["id"]), isKnown(id) { continue }
             let stored = try StoredRequest(row: row)
-            guard let request = stored.intact(self.bodies) else {
+            guard let record = self.intact(stored) else {
                 damaged.append(stored.id)
                 continue
             }
-            let record = stored.record(of: request, self.status.clock, at: self.stamp)
             let size = stored.request.utf8.count + (stored.body?.count ?? 0)
             requests.append(ReadyRequest(record: record, octets: size))
             room -= size
         }
         for id in damaged { try self.hold(damaged: id) }
         return requests
+    }
+
+    /// A request, if it may go; one that is not what was taken is held, and must not.
+    func ready(_ id: UUID) throws -> RequestRecord? {
+        let sql = "SELECT * FROM request WHERE id = ? AND state = 'ready'"
+        guard let stored = try StoredRequest.fetchOne(self.db.cachedStatement(sql: sql), arguments: [id]) else {
+            return nil
+        }
+        if let record = self.intact(stored) { return record }
+        try self.hold(damaged: id)
+        return nil
+    }
+
+    private func intact(_ stored: StoredRequest) -> RequestRecord? {
+        stored.intact(self.bodies).map { stored.record(of: $0, self.status.clock, at: self.stamp) }
     }
 
     /// Marks a request as being sent, which begins an attempt.

@@ -182,6 +182,10 @@ import Testing
         #expect(try again.readyIDs() == [second])
         let damaged = [first] + long
         for id in damaged { #expect(try again.record(id)?.waiting == .damaged) }
+        // Nor does the one go that a process sends alone.
+        _ = try again.transaction(durable: true) { try $0.requeue(first) }
+        #expect(try again.transaction(durable: true) { try $0.ready(first) } == nil)
+        #expect(try again.record(first)?.waiting == .damaged)
         #expect(try again.record(first)?.request.endpoint == "https://example.net/items/1")
         // Nor does it go when somebody wants it to.
         _ = try again.transaction(durable: true) { try $0.requeue(first) }

@@ -121,7 +121,7 @@ extension QueueWorker {
 
     /// The only request, if it may go.
     func head(_ only: OnlyRequest, in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
-        guard let record = try store.records.record(only.id), record.state == .ready else { return [] }
+        guard let record = try store.ready(only.id) else { return [] }
         self.gates = [Gate(record.request)]
         return self.shutdown == nil ? self.machine.choose(1, of: [record], at: now) : []
     }
