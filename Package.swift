@@ -164,6 +164,11 @@ let package = Package(
             path: "Examples/OfflineOverlay"
         ),
         .executableTarget(
+            name: "ExampleEventLoop",
+            dependencies: ["Connectivity"],
+            path: "Examples/EventLoop"
+        ),
+        .executableTarget(
             name: "ExampleStatusView",
             dependencies: ["Connectivity"],
             path: "Examples/StatusView"
@@ -224,14 +229,14 @@ let package = Package(
         // What the tests of the monitor run inside namespaces.
         .executableTarget(
             name: "ConnectivityScenarios",
-            dependencies: ["Connectivity"],
+            dependencies: ["Connectivity", "NetPath"],
             path: "Tests/ConnectivityScenarios"
         ),
         .testTarget(
             name: "ConnectivityTests",
             dependencies: [
                 "Connectivity", "NetPath", "NetPathTestKit", "ConnectivityScenarios",
-                "ExampleOfflineLabel", "ExampleOfflineOverlay", "ExampleStatusView",
+                "ExampleEventLoop", "ExampleOfflineLabel", "ExampleOfflineOverlay", "ExampleStatusView",
             ]
         ),
         // What a look of the sysfs backend costs, alone in a process.
