@@ -229,7 +229,7 @@ let package = Package(
         // What the tests of the monitor run inside namespaces.
         .executableTarget(
             name: "ConnectivityScenarios",
-            dependencies: ["Connectivity", "NetPath"],
+            dependencies: ["Connectivity", "NetPath", "NetPathNetlink"],
             path: "Tests/ConnectivityScenarios"
         ),
         .testTarget(
