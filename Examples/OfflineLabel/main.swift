@@ -23,9 +23,7 @@ final class Screen {
     func didAppear() {
         self.label = nil
         // Called at once, and on every change; the one before is replaced.
-        NetworkMonitor.shared.handler = { [weak self] isConnected in
-            MainActor.assumeIsolated { self?.show(isConnected) }
-        }
+        NetworkMonitor.shared.mainActorHandler = { [weak self] isConnected in self?.show(isConnected) }
     }
 
     func show(_ isConnected: Bool) {
@@ -48,7 +46,7 @@ func perform(_ command: String) {
         screens.removeLast()
         screens.last?.didAppear()
     case "background":
-        NetworkMonitor.shared.handler = nil
+        NetworkMonitor.shared.mainActorHandler = nil
         say("in the background")
     case "foreground":
         NetworkMonitor.shared.refresh()

@@ -27,7 +27,7 @@ package protocol PathSharer: AnyObject, Sendable {
 
 /// The one coordinator of a process: started with the first who wants paths, stopped when the last does not any more.
 ///
-/// Those who want paths are kept alive.
+/// One that somebody else made is started too, unless it runs, but not stopped. Those who want paths are kept alive.
 package final class SharedPath: Sendable {
     /// The one of this process.
     package static let process = SharedPath(clock: BackgroundExecutor()) { .standard(on: $0) }
@@ -35,30 +35,59 @@ package final class SharedPath: Sendable {
     /// Whoever starts to listen hears something within this time, even if nobody can tell anything.
     static let silenceLimit: Duration = .seconds(1)
 
+    /// Where the coordinator comes from.
+    private enum Origin: Sendable {
+        /// Made for every run, and stopped after it.
+        case made(@Sendable (BackgroundExecutor) -> PathCoordinator)
+        /// Somebody else's.
+        case given(PathCoordinator)
+    }
+
     private struct State: Sendable {
+        var origin: Origin
         var sharers: [ObjectIdentifier: any PathSharer] = [:]
+        /// What runs; nil while nobody wants paths.
         var coordinator: PathCoordinator?
+        /// Counts the runs, of which several may have the same coordinator.
+        var run: UInt64 = 0
+        var subscription: PathSubscription?
         var silence: Task<Void, Never>?
         var latest: PathSnapshot?
         var number: UInt64 = 0
     }
 
     private enum Step: Sendable {
-        case start(PathCoordinator)
-        case stop(PathCoordinator?, Task<Void, Never>?)
+        case start(PathCoordinator, run: UInt64)
+        case stop(PathCoordinator?, PathSubscription?, Task<Void, Never>?)
         case greet(PathSnapshot)
         case nothing
     }
 
     private let executor: BackgroundExecutor
-    private let make: @Sendable (BackgroundExecutor) -> PathCoordinator
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Makes a source of paths, with a function that makes its coordinators.
     package init(clock executor: BackgroundExecutor, make: @escaping @Sendable (BackgroundExecutor) -> PathCoordinator)
     {
         self.executor = executor
-        self.make = make
+        self.state = Mutex(State(origin: .made(make)))
+    }
+
+    /// Makes a source of the paths of a coordinator that somebody else made.
+    package init(_ coordinator: PathCoordinator) {
+        self.executor = BackgroundExecutor()
+        self.state = Mutex(State(origin: .given(coordinator)))
+    }
+
+    /// Takes a coordinator that somebody else made, from the next run on.
+    ///
+    /// - Returns: Whether it was taken: not while anybody wants paths.
+    package func use(_ coordinator: PathCoordinator) -> Bool {
+        self.state.withLock { state in
+            guard state.coordinator == nil else { return false }
+            state.origin = .given(coordinator)
+            return true
+        }
     }
 
     /// The current path; nil when nobody listens, or nothing is known yet.
@@ -81,37 +110,49 @@ package final class SharedPath: Sendable {
                 guard state.sharers.removeValue(forKey: ObjectIdentifier(sharer)) != nil, state.sharers.isEmpty
                 else { return .nothing }
                 state.latest = nil
-                return .stop(state.coordinator.take(), state.silence.take())
+                let coordinator = state.coordinator.take()
+                let isOurs = if case .made = state.origin { true } else { false }
+                return .stop(isOurs ? coordinator : nil, state.subscription.take(), state.silence.take())
             }
             guard state.sharers.updateValue(sharer, forKey: ObjectIdentifier(sharer)) == nil else { return .nothing }
             guard state.coordinator != nil else {
-                let coordinator = self.make(self.executor)
+                let coordinator =
+                    switch state.origin {
+                    case .made(let make): make(self.executor)
+                    case .given(let coordinator): coordinator
+                    }
                 state.coordinator = coordinator
-                state.silence = self.waitForSilence(of: coordinator)
-                return .start(coordinator)
+                state.run += 1
+                state.silence = self.waitForSilence(inRun: state.run)
+                return .start(coordinator, run: state.run)
             }
             return state.latest.map { .greet($0) } ?? .nothing
         }
         // Outside the lock: coordinators call back.
         switch step {
-        case .start(let coordinator):
-            let identity = ObjectIdentifier(coordinator)
-            coordinator.subscribe { [weak self] path in self?.publish(path, from: identity) }
-            coordinator.start()
-        case .stop(let coordinator, let silence):
+        case .start(let coordinator, let run):
+            let subscription = coordinator.subscribe { [weak self] path in self?.publish(path, inRun: run) }
+            let isWanted = self.state.withLock { state in
+                guard state.run == run, state.coordinator != nil else { return false }
+                state.subscription = subscription
+                return true
+            }
+            if isWanted { coordinator.start() } else { subscription.cancel() }
+        case .stop(let coordinator, let subscription, let silence):
             silence?.cancel()
+            subscription?.cancel()
             coordinator?.stop()
         case .greet(let snapshot): sharer.receive(snapshot)
         case .nothing: break
         }
     }
 
-    /// Hands out a path, unless it comes from a coordinator that was stopped meanwhile.
-    private func publish(_ path: NetworkPath?, from identity: ObjectIdentifier) {
+    /// Hands out a path, unless it is of a run that has ended meanwhile.
+    private func publish(_ path: NetworkPath?, inRun run: UInt64) {
         let (snapshot, sharers) = self.state.withLock { state in
-            guard let coordinator = state.coordinator, ObjectIdentifier(coordinator) == identity,
-                path != nil || state.latest == nil
-            else { return (PathSnapshot?.none, state.sharers) }
+            guard state.coordinator != nil, state.run == run, path != nil || state.latest == nil else {
+                return (PathSnapshot?.none, state.sharers)
+            }
             state.number += 1
             let snapshot = PathSnapshot(path, number: state.number)
             state.latest = snapshot
@@ -123,12 +164,11 @@ package final class SharedPath: Sendable {
         for sharer in sharers.values { sharer.receive(snapshot) }
     }
 
-    private func waitForSilence(of coordinator: PathCoordinator) -> Task<Void, Never> {
-        let identity = ObjectIdentifier(coordinator)
+    private func waitForSilence(inRun run: UInt64) -> Task<Void, Never> {
         let deadline = self.executor.now() + Self.silenceLimit
         return Task(executorPreference: self.executor) { [weak self, executor = self.executor] in
             do { try await executor.sleep(until: deadline) } catch { return }
-            self?.publish(nil, from: identity)
+            self?.publish(nil, inRun: run)
         }
     }
 }

@@ -3,6 +3,8 @@
 
 import Connectivity
 import Foundation
+import NetPath
+import NetPathNetlink
 
 // Runs one scenario against the real kernel and writes what happens as lines; the tests run it in namespaces.
 
@@ -75,12 +77,28 @@ func indicate() -> Never {
     exit(0)
 }
 
+/// The whole process goes by rules of its own.
+func configure() {
+    var rule = InterfaceRule(InterfaceRule.Match(name: GlobPattern("wan*")))
+    rule.type = .cellular
+    let coordinator = PathCoordinator(
+        backends: [Backend("netlink", monitor: NetlinkMonitor())],
+        settings: CoordinatorSettings(evaluation: EvaluationPolicy(interfaceRules: [rule]))
+    )
+    say("configured \(NetworkMonitor.configureShared(coordinator: coordinator))")
+    for (name, monitor) in [("shared", NetworkMonitor.shared), ("another", NetworkMonitor())] {
+        say("\(name) \(monitor.connectionType) \(monitor.isExpensive ? "expensive" : "not expensive")")
+    }
+    say("configured again \(NetworkMonitor.configureShared(coordinator: coordinator))")
+}
+
 let arguments = CommandLine.arguments
 switch arguments.dropFirst().first {
 case "watch": watch()
 case "snapshot": readAtOnce()
 case "cycles": cycle(Int(arguments.dropFirst(2).first ?? "") ?? 10_000)
 case "indicator": indicate()
+case "configured": configure()
 default:
     FileHandle.standardError.write(Data("ConnectivityScenarios: there is no such scenario\n".utf8))
     exit(64)

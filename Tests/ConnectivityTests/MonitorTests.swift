@@ -39,6 +39,76 @@ struct MonitorTests {
         #expect(try await !calls.next())
     }
 
+    @Test func startsWithItsFirstHandlerObserverOrSequence() async throws {
+        let calls = Calls<Bool>()
+        let handled = Scripted(.noLink)
+        handled.monitor.handler = calls.add
+        #expect(try await !calls.next())
+        let observed = Scripted()
+        observed.monitor.observe(calls.add)
+        #expect(try await calls.next())
+        let (updated, updates) = (Scripted(.modem), Calls<ConnectivityUpdate>())
+        updated.monitor.observeUpdates(updates.add)
+        #expect(try await updates.next().connectionType == .cellular)
+        let read = Scripted(.ethernet)
+        var iterator = read.monitor.updates.makeAsyncIterator()
+        #expect(await iterator.next()?.connectionType == .ethernet)
+    }
+
+    @Test func onlyStartStartsWhatWasStopped() async throws {
+        let scripted = Scripted()
+        let calls = Calls<String>()
+        scripted.monitor.stop()
+        scripted.monitor.handler = { _ in calls.add("handler") }
+        await scripted.settle()
+        calls.add("start")
+        scripted.monitor.start()
+        #expect(try await calls.next() == "start")
+        #expect(try await calls.next() == "handler")
+        #expect(scripted.script.runs == 1)
+    }
+
+    @Test func coordinatorOfOnesOwn() async throws {
+        let script = ScriptedMonitor(.wifi)
+        let coordinator = PathCoordinator(
+            backends: [Backend("scripted", monitor: script)],
+            settings: .metered("wlan*")
+        )
+        let delivery = ConnectivityDelivery.queue(DispatchQueue(label: "coordinator"))
+        let (first, second) = (
+            NetworkMonitor(coordinator: coordinator, deliverOn: delivery),
+            NetworkMonitor(coordinator: coordinator, deliverOn: delivery)
+        )
+        // It starts with the first question.
+        _ = first.isConnected
+        try await script.waitForRun()
+        #expect(first.isConnected && first.isExpensive && first.connectionType == .wifi)
+        let calls = Calls<Bool>()
+        first.handler = calls.add
+        #expect(try await calls.next())
+        second.start()
+        first.stop()
+        script.report(.noLink)
+        try await second.wait { !$0.isConnected }
+        #expect(coordinator.path?.status == .unsatisfied)
+        first.start()
+        #expect(try await !calls.next())
+        #expect(script.runs == 1)
+        coordinator.stop()
+    }
+
+    @Test func waitsForAState() async throws {
+        let scripted = Scripted(.noLink)
+        async let online = scripted.monitor.wait { $0.connectionType == .cellular }
+        try await scripted.monitor.wait { !$0.isConnected }
+        scripted.script.report(.wifi)
+        scripted.script.report(.modem)
+        #expect(try await online.isExpensive)
+        let waiting = Task { try await scripted.monitor.wait { $0.status == .unknown } }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
     @Test func whileNobodyCanTellProgramsMayTry() async throws {
         let scripted = Scripted(nil)
         #expect(scripted.monitor.status == .unknown)

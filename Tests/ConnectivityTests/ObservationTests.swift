@@ -117,6 +117,93 @@ struct ObservationTests {
     }
 }
 
+/// For what belongs to the main actor: the compiler is the first half of each test.
+@Suite(.timeLimit(.minutes(5)))
+struct MainActorTests {
+    /// As toolkits have it: neither Sendable nor isolated.
+    private final class Label {
+        var isHidden = false
+        var text = ""
+    }
+
+    @Test @MainActor func theLabelOfAScreen() async throws {
+        let scripted = Scripted(.noLink)
+        let label = Label()
+        label.text = "∆ No Network"
+        scripted.monitor.mainActorHandler = { label.isHidden = $0 }
+        try await scripted.monitor.waitOnMainActor { !$0 }
+        #expect(!label.isHidden)
+        scripted.script.report(.wifi)
+        try await scripted.monitor.waitOnMainActor { $0 }
+        #expect(label.isHidden)
+        #expect(scripted.monitor.mainActorHandler != nil && scripted.monitor.handler == nil)
+        scripted.monitor.mainActorHandler = nil
+    }
+
+    @Test @MainActor func observersOnTheMainActor() async throws {
+        let monitor = NetworkMonitor.preview(.captive)
+        let label = Label()
+        let calls = Calls<Bool>()
+        let observation = monitor.observeUpdatesOnMainActor { update in
+            label.text = update.status.displayName
+            calls.add(update.isConnected)
+        }
+        #expect(try await calls.next())
+        #expect(label.text == "Sign In")
+        observation.cancel()
+        for await update in monitor.updates {
+            label.text = update.connectionType.phrase
+            break
+        }
+        #expect(label.text == "via WiFi")
+    }
+
+    @Test @MainActor func nothingFollowsTheCancellationOnTheMainActor() async throws {
+        let scripted = Scripted()
+        let calls = Calls<String>()
+        // Called on its queue, on the way to the main actor, which is busy here.
+        let observation = scripted.monitor.observeOnMainActor { _ in calls.add("cancelled") }
+        scripted.monitor.observeOnMainActor { calls.add("kept \($0)") }
+        let told = DispatchSemaphore(value: 0)
+        scripted.monitor.observeUpdates { _ in scripted.queue.async { told.signal() } }
+        told.wait()
+        observation.cancel()
+        #expect(try await calls.next() == "kept true")
+        scripted.script.report(.noLink)
+        #expect(try await calls.next() == "kept false")
+    }
+
+    @Test func anEventLoopOfOnesOwn() async throws {
+        let (loop, enqueued) = AsyncStream.makeStream(of: (@Sendable () -> Void).self)
+        let script = ScriptedMonitor(.noLink)
+        let monitor = NetworkMonitor(monitor: script, deliverOn: .custom { enqueued.yield($0) })
+        let calls = Calls<Bool>()
+        monitor.handler = calls.add
+        var bodies = loop.makeAsyncIterator()
+        await bodies.next()?()
+        #expect(try await !calls.next())
+        script.report(.wifi)
+        await bodies.next()?()
+        #expect(try await calls.next())
+    }
+
+    @Test func sharedMonitorIsToldTooLate() {
+        _ = NetworkMonitor.shared
+        #expect(!NetworkMonitor.configureShared(deliverOn: .queue(DispatchQueue(label: "late"))))
+    }
+}
+
+extension NetworkMonitor {
+    /// Waits until an observer that was added after the others is told something on the main actor.
+    @MainActor
+    fileprivate func waitOnMainActor(until isAwaited: @escaping @Sendable (Bool) -> Bool) async throws {
+        let calls = Calls<Bool>()
+        let observation = self.observeOnMainActor(calls.add)
+        while try await !isAwaited(calls.next()) {}
+        observation.cancel()
+    }
+}
+
 /// Networks that do not exist.
 @Suite(.timeLimit(.minutes(5)))
 struct PreviewTests {
@@ -128,7 +215,9 @@ struct PreviewTests {
         #expect(NetworkMonitor.preview(.offline).status == .disconnected)
         let captive = NetworkMonitor.preview(.captive)
         #expect(captive.isConnected)
-        #expect(captive.path?.internet == .portal)
+        #expect(captive.internet == .portal && captive.status == .portal)
+        let metered = NetworkMonitor.preview(.metered)
+        #expect(metered.isExpensive && metered.connectionType == .wifi)
     }
 
     @Test func flapping() async throws {

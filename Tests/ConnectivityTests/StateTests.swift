@@ -16,7 +16,10 @@ import Testing
 
         func start(_ relay: PathRelay) -> Bool { self.state.start(relay) }
         func stop() -> PathRelay? { self.state.stop() }
-        func setHandler() { _ = self.state.replaceHandler { _ in } }
+        func setHandler() { _ = self.state.replace(.handler, by: .delivered { _ in }) }
+        func addMainActorObserver() -> UInt64 { self.state.add(.onMainActor { _ in }).id }
+        func mayStillCall(_ id: UInt64) -> Bool { self.state.mayStillCall(id) }
+        func remove(_ id: UInt64) { _ = self.state.remove(id) }
         func receive(_ update: ConnectivityUpdate, _ number: UInt64, from relay: PathRelay) -> Bool {
             self.state.receive(update, number: number, from: relay)
         }
@@ -25,7 +28,7 @@ import Testing
         func drain() -> [Bool] {
             var told: [Bool] = []
             while let call = self.state.nextCall() {
-                if case .handler(_, let isConnected) = call { told.append(isConnected) }
+                if case .handler(_, let isConnected, _) = call { told.append(isConnected) }
             }
             return told
         }
@@ -87,5 +90,22 @@ import Testing
         #expect(self.machine.stop() === relay)
         #expect(self.machine.drain().isEmpty)
         #expect(self.machine.stop() == nil)
+    }
+
+    @Test func whoWasNotCalledBecauseOfTheStopIsCalledLater() {
+        let (first, second) = (PathRelay(self.monitor), PathRelay(self.monitor))
+        let id = self.machine.addMainActorObserver()
+        #expect(self.machine.start(first))
+        #expect(self.machine.receive(self.online, 1, from: first))
+        #expect(self.machine.drain() == [true])
+        // On its way to the main actor, and stopped there.
+        #expect(self.machine.stop() === first)
+        #expect(!self.machine.mayStillCall(id))
+        #expect(self.machine.start(second))
+        #expect(self.machine.receive(self.online, 2, from: second))
+        #expect(self.machine.drain() == [true])
+        #expect(self.machine.mayStillCall(id))
+        self.machine.remove(id)
+        #expect(!self.machine.mayStillCall(id))
     }
 }

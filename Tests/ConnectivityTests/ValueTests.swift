@@ -35,6 +35,21 @@ import Testing
         #expect(waiting.status.mayConnect && !waiting.isConnected)
     }
 
+    @Test func aPathWithoutTheInternetIsNotOnline() {
+        var path = self.update(.wifi).path
+        #expect(ConnectivityUpdate(path).internet == .unknown)
+        path?.internet = .reachable
+        #expect(ConnectivityUpdate(path).status.displayName == "Online")
+        path?.internet = .portal
+        let portal = ConnectivityUpdate(path)
+        #expect(portal.internet == .portal && portal.status == .portal && portal.isConnected)
+        #expect(portal.status.displayName == "Sign In" && portal.connectionType == .wifi)
+        path?.internet = .unreachable
+        #expect(ConnectivityUpdate(path).status == .noInternet && ConnectivityUpdate(path).isConnected)
+        path?.status = .unsatisfied
+        #expect(ConnectivityUpdate(path).status.displayName == "Offline")
+    }
+
     @Test func nobodyKnowsIsNotOffline() {
         let unknown = ConnectivityUpdate(nil)
         #expect(unknown.status == .unknown && unknown.status.displayName == "Unknown")

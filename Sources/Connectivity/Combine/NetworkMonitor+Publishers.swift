@@ -9,14 +9,14 @@ public import OpenCombine
 extension NetworkMonitor {
     /// ``isConnected``, now and whenever it changes, on the main queue.
     ///
-    /// Does not start the monitor, which lives as long as the publisher and its subscriptions.
+    /// Starts a monitor that nobody has started or stopped yet; it lives as long as the publisher and its subscriptions.
     @MainActor public var isConnectedPublisher: AnyPublisher<Bool, Never> {
         self.publisher { $0.isConnected }
     }
 
     /// ``connectionType``, now and whenever it changes, on the main queue.
     ///
-    /// Does not start the monitor, which lives as long as the publisher and its subscriptions.
+    /// Starts a monitor that nobody has started or stopped yet; it lives as long as the publisher and its subscriptions.
     @MainActor public var connectionTypePublisher: AnyPublisher<ConnectionType, Never> {
         self.publisher { $0.connectionType }
     }

@@ -18,7 +18,7 @@ public final class ObservableNetworkMonitor: ObservableObject {
     private let monitor: NetworkMonitor
     private var subscriptions: Set<AnyCancellable> = []
 
-    /// Creates one for a monitor; of its own, which ``start()`` starts, unless given.
+    /// Creates one for a monitor, which starts; of its own unless given.
     public init(_ monitor: NetworkMonitor = NetworkMonitor()) {
         self.monitor = monitor
         self.isConnected = monitor.isConnected
@@ -31,7 +31,7 @@ public final class ObservableNetworkMonitor: ObservableObject {
         }.store(in: &self.subscriptions)
     }
 
-    /// Starts the monitor, for example when a view appears.
+    /// Starts the monitor again, for example when a view appears.
     public func start() { self.monitor.start() }
 
     /// Stops the monitor, for example when a view disappears; the properties stay what they were.

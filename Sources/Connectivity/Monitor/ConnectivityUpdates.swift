@@ -14,7 +14,7 @@ public struct ConnectivityUpdates: AsyncSequence, Sendable {
 
     let monitor: NetworkMonitor
 
-    /// Subscribes.
+    /// Subscribes, and starts a monitor that nobody has started or stopped yet.
     public func makeAsyncIterator() -> AsyncStream<ConnectivityUpdate>.Iterator {
         let (stream, continuation) = AsyncStream.makeStream(
             of: ConnectivityUpdate.self,

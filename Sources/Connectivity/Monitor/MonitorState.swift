@@ -5,26 +5,33 @@ import NetPath
 
 /// What a monitor knows, and who has been told: without locks, queues and threads.
 struct MonitorState: Sendable {
-    typealias Handler = @Sendable (Bool) -> Void
-    typealias UpdateHandler = @Sendable (ConnectivityUpdate) -> Void
+    /// What is called, and where.
+    enum Callback<Value: Sendable>: Sendable {
+        /// Where the delivery of the monitor says.
+        case delivered(@Sendable (Value) -> Void)
+        case onMainActor(@MainActor (Value) -> Void)
+    }
+
+    /// Of the observers of connectedness the two that are replaced rather than added.
+    enum Slot: Hashable, Sendable { case handler, mainActorHandler }
 
     /// The next thing to do where the calls are made.
     enum Call: Sendable {
         /// Tell those who observe properties.
         case announce(from: ConnectivityUpdate?, to: ConnectivityUpdate)
-        case handler(Handler, Bool)
-        case update(UpdateHandler, ConnectivityUpdate)
+        case handler(Callback<Bool>, Bool, id: UInt64)
+        case update(Callback<ConnectivityUpdate>, ConnectivityUpdate, id: UInt64)
         /// Post notifications of a change.
         case post(isConnected: Bool)
     }
 
     private struct Observer: Sendable {
-        let handler: Handler
+        let callback: Callback<Bool>
         var told: Bool?
     }
 
     private struct UpdateObserver: Sendable {
-        let handler: UpdateHandler
+        let callback: Callback<ConnectivityUpdate>
         var version: UInt64 = 0
     }
 
@@ -33,11 +40,10 @@ struct MonitorState: Sendable {
         case post(Bool)
     }
 
-    /// The number of the one observer that is replaced rather than added.
-    private static let handlerID: UInt64 = 0
-
     /// What hears of paths; nil while the monitor does not run.
     private(set) var relay: PathRelay?
+    /// Whether somebody has started or stopped it: only until then observers start it.
+    private(set) var hasBegun = false
     /// The newest there is; the last there was, when the monitor was stopped.
     private(set) var latest: ConnectivityUpdate?
     /// What ``ConnectivityUpdate/isConnected`` was last, in this run or an earlier one; true before anything was known.
@@ -55,7 +61,8 @@ struct MonitorState: Sendable {
     private var observers: [UInt64: Observer] = [:]
     private var updateObservers: [UInt64: UpdateObserver] = [:]
     private var streams: [UInt64: AsyncStream<ConnectivityUpdate>.Continuation] = [:]
-    private var lastID = MonitorState.handlerID
+    private var slots: [Slot: UInt64] = [:]
+    private var lastID: UInt64 = 0
     /// Whether calls are being made, or were asked for: nobody else may then.
     private var isDelivering = false
 
@@ -65,6 +72,7 @@ struct MonitorState: Sendable {
     mutating func start(_ relay: PathRelay) -> Bool {
         guard self.relay == nil else { return false }
         self.relay = relay
+        self.hasBegun = true
         // What was known at the last stop may not be true any more: whoever reads now has to wait for the first path.
         self.latest = nil
         // The path that others share may be the one that was known then.
@@ -74,6 +82,7 @@ struct MonitorState: Sendable {
 
     /// Stops, and returns what heard of paths; no call follows.
     mutating func stop() -> PathRelay? {
+        self.hasBegun = true
         self.pending = []
         self.due = []
         self.current = nil
@@ -123,7 +132,7 @@ struct MonitorState: Sendable {
         }
         if let latest, let (id, observer) = self.updateObservers.first(where: { $0.value.version != self.version }) {
             self.updateObservers[id]?.version = self.version
-            return .update(observer.handler, latest)
+            return .update(observer.callback, latest, id: id)
         }
         while true {
             while !self.due.isEmpty {
@@ -147,7 +156,7 @@ struct MonitorState: Sendable {
         case .observer(let id):
             guard let current, let observer = self.observers[id], observer.told != current else { return nil }
             self.observers[id]?.told = current
-            return .handler(observer.handler, current)
+            return .handler(observer.callback, current, id: id)
         }
     }
 
@@ -156,36 +165,46 @@ struct MonitorState: Sendable {
         return !self.isDelivering
     }
 
+    /// Whether a call may still be made that had to wait for the main actor.
+    ///
+    /// Whoever was not called because the monitor was stopped is called when it runs again.
+    mutating func mayStillCall(_ id: UInt64) -> Bool {
+        if self.relay == nil {
+            self.observers[id]?.told = nil
+            self.updateObservers[id]?.version = 0
+            return false
+        }
+        return self.observers[id] != nil || self.updateObservers[id] != nil
+    }
+
     // MARK: Observers
 
-    /// The handler, of which there is one.
-    var handler: Handler? { self.observers[Self.handlerID]?.handler }
+    /// What is called in a slot.
+    func callback(in slot: Slot) -> Callback<Bool>? { self.slots[slot].flatMap { self.observers[$0]?.callback } }
 
-    /// Replaces the handler; returns the old one, and whether there are calls to ask for.
-    mutating func replaceHandler(_ new: Handler?) -> (old: Handler?, delivers: Bool) {
-        let old = self.observers.removeValue(forKey: Self.handlerID)?.handler
+    /// Replaces what is called in a slot; returns what was, and whether there are calls to ask for.
+    mutating func replace(_ slot: Slot, by new: Callback<Bool>?) -> (old: (any Sendable)?, delivers: Bool) {
+        let old = self.slots.removeValue(forKey: slot).flatMap { self.observers.removeValue(forKey: $0) }
         guard let new else { return (old, false) }
-        return (old, self.add(new, as: Self.handlerID))
+        let (id, delivers) = self.add(new)
+        self.slots[slot] = id
+        return (old, delivers)
     }
 
     /// Adds an observer of connectedness.
-    mutating func add(_ handler: @escaping Handler) -> (id: UInt64, delivers: Bool) {
+    mutating func add(_ callback: Callback<Bool>) -> (id: UInt64, delivers: Bool) {
         self.lastID += 1
-        return (self.lastID, self.add(handler, as: self.lastID))
-    }
-
-    private mutating func add(_ handler: @escaping Handler, as id: UInt64) -> Bool {
-        self.observers[id] = Observer(handler: handler)
+        self.observers[self.lastID] = Observer(callback: callback)
         // Before the first path nobody is told; with it everybody is.
-        guard self.relay != nil, self.current != nil else { return false }
-        self.due.append(.observer(id))
-        return self.requestDelivery()
+        guard self.relay != nil, self.current != nil else { return (self.lastID, false) }
+        self.due.append(.observer(self.lastID))
+        return (self.lastID, self.requestDelivery())
     }
 
     /// Adds an observer of everything.
-    mutating func add(update handler: @escaping UpdateHandler) -> (id: UInt64, delivers: Bool) {
+    mutating func add(update callback: Callback<ConnectivityUpdate>) -> (id: UInt64, delivers: Bool) {
         self.lastID += 1
-        self.updateObservers[self.lastID] = UpdateObserver(handler: handler)
+        self.updateObservers[self.lastID] = UpdateObserver(callback: callback)
         guard self.relay != nil, self.latest != nil else { return (self.lastID, false) }
         return (self.lastID, self.requestDelivery())
     }

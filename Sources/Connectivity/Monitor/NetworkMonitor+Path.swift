@@ -10,16 +10,41 @@ extension NetworkMonitor {
     ///
     /// - Parameters:
     ///   - monitor: What is watched.
+    ///   - settings: What becomes of what it says, such as rules about interfaces.
     ///   - delivery: Where the handler, observers and notifications are called.
     ///   - notificationCenter: Where notifications are posted.
     public convenience init(
         monitor: any PathMonitor,
+        settings: CoordinatorSettings = CoordinatorSettings(),
         deliverOn delivery: ConnectivityDelivery = .main,
         notificationCenter: NotificationCenter = .default
     ) {
         self.init(deliverOn: delivery, notificationCenter: notificationCenter) { clock, executor in
-            PathCoordinator(backends: [Backend("injected", monitor: monitor)], clock: clock, executor: executor)
+            PathCoordinator(
+                backends: [Backend("injected", monitor: monitor)],
+                settings: settings,
+                clock: clock,
+                executor: executor
+            )
         }
+    }
+
+    /// Creates a monitor of the paths of a coordinator: of rules or a configuration file, or of backends of one's own.
+    ///
+    /// It says what the coordinator says, also of what is expensive, to everybody who uses it, such as a queue of
+    /// requests. `HostReachability(host:on:)` takes the same coordinator.
+    ///
+    /// - Parameters:
+    ///   - coordinator: Runs the backends. It is started with the first use of this monitor, unless it runs already, and
+    ///     stopped by its owner, or when nobody holds it any more: ``stop()`` stops this monitor only.
+    ///   - delivery: Where the handler, observers and notifications are called.
+    ///   - notificationCenter: Where notifications are posted.
+    public convenience init(
+        coordinator: PathCoordinator,
+        deliverOn delivery: ConnectivityDelivery = .main,
+        notificationCenter: NotificationCenter = .default
+    ) {
+        self.init(source: SharedPath(coordinator), deliverOn: delivery, notificationCenter: notificationCenter)
     }
 
     /// Creates a monitor of this machine's network that goes by settings of its own, such as rules about interfaces.
@@ -53,5 +78,13 @@ extension NetworkMonitor {
     public var path: NetworkPath? {
         self.access(keyPath: \.path)
         return self.update.path
+    }
+
+    /// What probes say of the internet behind the path; `unknown` unless probes are configured.
+    ///
+    /// Behind a captive portal ``isConnected`` is true, since there is a path, and this is `portal`.
+    public var internet: InternetReachability {
+        self.access(keyPath: \.internet)
+        return self.update.internet
     }
 }

@@ -13,12 +13,14 @@ import Synchronization
 /// runs; it reads no file of configuration and contacts nobody. The properties are always the newest there is, and
 /// observable; calls are made where the ``ConnectivityDelivery`` says, one at a time, while no lock is held.
 ///
-/// A monitor that nobody holds any more stops.
+/// It starts with its first handler, observer or sequence, or with ``start()``, and stops when nobody holds it any more.
 @Observable
 public final class NetworkMonitor: Sendable {
     /// The one that runs for the whole life of the process, from the first use on.
+    ///
+    /// Before that, ``configureShared(deliverOn:coordinator:)`` says where it makes its calls.
     public static let shared: NetworkMonitor = {
-        let monitor = NetworkMonitor()
+        let monitor = NetworkMonitor(deliverOn: SharedConfiguration.take())
         monitor.start()
         return monitor
     }()
@@ -27,9 +29,9 @@ public final class NetworkMonitor: Sendable {
     private static let patience: Duration = .milliseconds(250)
 
     @ObservationIgnored private let source: SharedPath
-    @ObservationIgnored private let delivery: ConnectivityDelivery
+    @ObservationIgnored let delivery: ConnectivityDelivery
     @ObservationIgnored private let notificationCenter: NotificationCenter
-    @ObservationIgnored private let state = Mutex(MonitorState())
+    @ObservationIgnored let state = Mutex(MonitorState())
 
     package init(source: SharedPath, deliverOn delivery: ConnectivityDelivery, notificationCenter: NotificationCenter) {
         self.source = source
@@ -37,7 +39,7 @@ public final class NetworkMonitor: Sendable {
         self.notificationCenter = notificationCenter
     }
 
-    /// Creates a monitor; ``start()`` starts it.
+    /// Creates a monitor of this machine's network.
     ///
     /// - Parameters:
     ///   - delivery: Where the handler, observers and notifications are called.
@@ -57,9 +59,18 @@ public final class NetworkMonitor: Sendable {
     // MARK: Lifetime
 
     /// Starts, or starts again; nothing when it runs already.
+    ///
+    /// The first handler, observer or sequence does so too. Observing its properties (`@Observable`) does not.
     public func start() {
         let relay = PathRelay(self)
         guard self.state.withLock({ $0.start(relay) }) else { return }
+        self.source.update(relay)
+    }
+
+    /// Starts, unless it was started or stopped before: whoever observes a new monitor wants to hear something.
+    func begin() {
+        let relay = PathRelay(self)
+        guard self.state.withLock({ !$0.hasBegun && $0.start(relay) }) else { return }
         self.source.update(relay)
     }
 
@@ -131,23 +142,20 @@ public final class NetworkMonitor: Sendable {
 
     /// What is called with ``isConnected`` when it is set, and whenever that changes.
     ///
-    /// There is one; ``observe(_:)`` adds others. A stopped monitor calls it when it is started.
+    /// There is one; ``observe(_:)`` adds others. A stopped monitor calls it when it is started. What belongs to the main
+    /// actor, such as a label, is changed in ``mainActorHandler``.
     public var handler: (@Sendable (_ isConnected: Bool) -> Void)? {
-        get { self.state.withLock { $0.handler } }
-        set {
-            // The old one is released outside the lock: what it captured may end with it.
-            let (old, delivers) = self.state.withLock { $0.replaceHandler(newValue) }
-            if delivers { self.deliver() }
-            withExtendedLifetime(old) {}
+        get {
+            guard case .delivered(let handler) = self.state.withLock({ $0.callback(in: .handler) }) else { return nil }
+            return handler
         }
+        set { self.replace(.handler, by: newValue.map { .delivered($0) }) }
     }
 
     /// Calls a function with ``isConnected``, now and whenever that changes, until the observation is cancelled.
     @discardableResult
     public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ConnectivityObservation {
-        let (id, delivers) = self.state.withLock { $0.add(handler) }
-        if delivers { self.deliver() }
-        return ConnectivityObservation(id: id, of: self)
+        self.add(.delivered(handler))
     }
 
     /// Calls a function with everything known, now and whenever any of it changes, until the observation is cancelled.
@@ -157,18 +165,40 @@ public final class NetworkMonitor: Sendable {
     public func observeUpdates(
         _ handler: @escaping @Sendable (ConnectivityUpdate) -> Void
     ) -> ConnectivityObservation {
-        let (id, delivers) = self.state.withLock { $0.add(update: handler) }
-        if delivers { self.deliver() }
-        return ConnectivityObservation(id: id, of: self)
+        self.add(update: .delivered(handler))
     }
 
     /// Everything known, now and whenever any of it changes; a slow consumer skips what it was too slow for.
     ///
-    /// Does not start the monitor, and ends with it or with the consumer's task.
+    /// Ends with the monitor or with the consumer's task.
     public var updates: ConnectivityUpdates { ConnectivityUpdates(monitor: self) }
 
+    func replace(_ slot: MonitorState.Slot, by callback: MonitorState.Callback<Bool>?) {
+        // The old one is released outside the lock: what it captured may end with it.
+        let (old, delivers) = self.state.withLock { $0.replace(slot, by: callback) }
+        if delivers { self.deliver() }
+        withExtendedLifetime(old) {}
+        if callback != nil { self.begin() }
+    }
+
+    func add(_ callback: MonitorState.Callback<Bool>) -> ConnectivityObservation {
+        let (id, delivers) = self.state.withLock { $0.add(callback) }
+        if delivers { self.deliver() }
+        self.begin()
+        return ConnectivityObservation(id: id, of: self)
+    }
+
+    func add(update callback: MonitorState.Callback<ConnectivityUpdate>) -> ConnectivityObservation {
+        let (id, delivers) = self.state.withLock { $0.add(update: callback) }
+        if delivers { self.deliver() }
+        self.begin()
+        return ConnectivityObservation(id: id, of: self)
+    }
+
     func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
-        self.state.withLock { $0.add(stream) }
+        let id = self.state.withLock { $0.add(stream) }
+        self.begin()
+        return id
     }
 
     func remove(_ id: UInt64) {
@@ -192,8 +222,8 @@ public final class NetworkMonitor: Sendable {
     private func perform(_ call: MonitorState.Call) {
         switch call {
         case .announce(let old, let new): self.announce(from: old, to: new)
-        case .handler(let handler, let isConnected): handler(isConnected)
-        case .update(let handler, let update): handler(update)
+        case .handler(let callback, let isConnected, let id): self.call(callback, with: isConnected, id: id)
+        case .update(let callback, let update, let id): self.call(callback, with: update, id: id)
         case .post(let isConnected): self.post(isConnected, to: self.notificationCenter)
         }
     }
@@ -206,5 +236,6 @@ public final class NetworkMonitor: Sendable {
         if old?.connectionType != new.connectionType { self.withMutation(keyPath: \.connectionType) {} }
         if old?.isExpensive != new.isExpensive { self.withMutation(keyPath: \.isExpensive) {} }
         if old?.isConstrained != new.isConstrained { self.withMutation(keyPath: \.isConstrained) {} }
+        if old?.internet != new.internet { self.withMutation(keyPath: \.internet) {} }
     }
 }

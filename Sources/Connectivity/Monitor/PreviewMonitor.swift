@@ -9,11 +9,19 @@ public struct PreviewMonitor: PathMonitor {
     /// How long each of the two states holds; nil when nothing changes.
     private let period: Duration?
     private let isCaptive: Bool
+    /// What a person would have to say of the network.
+    fileprivate let settings: CoordinatorSettings
 
-    private init(_ type: ConnectionType, period: Duration? = nil, isCaptive: Bool = false) {
+    private init(
+        _ type: ConnectionType,
+        period: Duration? = nil,
+        isCaptive: Bool = false,
+        settings: CoordinatorSettings = CoordinatorSettings()
+    ) {
         self.type = type
         self.period = period
         self.isCaptive = isCaptive
+        self.settings = settings
     }
 
     /// Connected.
@@ -22,8 +30,16 @@ public struct PreviewMonitor: PathMonitor {
     public static let offline = Self(.none)
     /// Connected and not connected in turns, 2 s each; connected first.
     public static let flapping = Self.flapping(every: .seconds(2))
-    /// Connected to a network whose captive portal answers for the internet: `path.internet` is `portal`.
+    /// Connected to a network whose captive portal answers for the internet.
     public static let captive = Self(.wifi, isCaptive: true)
+    /// Connected to a Wi-Fi network that costs money, such as a telephone's.
+    ///
+    /// A rule says so, which ``NetworkMonitor/preview(_:deliverOn:)`` applies.
+    public static let metered: PreviewMonitor = {
+        var rule = InterfaceRule(InterfaceRule.Match(name: GlobPattern("*")))
+        rule.isExpensive = true
+        return Self(.wifi, settings: CoordinatorSettings(evaluation: EvaluationPolicy(interfaceRules: [rule])))
+    }()
 
     /// Connected over something; with ``ConnectionType/none`` not connected.
     public static func online(over type: ConnectionType) -> PreviewMonitor { Self(type) }
@@ -99,7 +115,7 @@ extension NetworkMonitor {
         _ preview: PreviewMonitor,
         deliverOn delivery: ConnectivityDelivery = .main
     ) -> NetworkMonitor {
-        let monitor = NetworkMonitor(monitor: preview, deliverOn: delivery)
+        let monitor = NetworkMonitor(monitor: preview, settings: preview.settings, deliverOn: delivery)
         monitor.start()
         return monitor
     }

@@ -38,4 +38,6 @@ public struct ConnectivityUpdate: Hashable, Sendable {
     public var isExpensive: Bool { self.path?.isExpensive ?? false }
     /// Whether traffic should be kept low.
     public var isConstrained: Bool { self.path?.isConstrained ?? false }
+    /// What probes say of the internet behind the path; `unknown` unless probes are configured.
+    public var internet: InternetReachability { self.path?.internet ?? .unknown }
 }

@@ -5,8 +5,12 @@ public import NetPath
 
 /// How the network is, in one word.
 public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
-    /// There is a path to the network.
+    /// There is a path to the network, and no probe says that the internet is not behind it.
     case connected
+    /// There is a path, and a captive portal answers for the internet: somebody has to sign in. Only probes tell.
+    case portal
+    /// There is a path, and nothing on the internet answers. Only probes tell.
+    case noInternet
     /// Nothing to connect with: no interface, all of them down, no carrier, or the radio is blocked.
     case disconnected
     /// There is no path now, but a step that is pending or can be started may bring one.
@@ -19,7 +23,12 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     /// Derives the status from a path; nil, when nobody has an opinion, is ``unknown``.
     public init(_ path: NetworkPath?) {
         switch path?.status {
-        case .satisfied: self = .connected
+        case .satisfied:
+            switch path?.internet {
+            case .portal: self = .portal
+            case .unreachable: self = .noInternet
+            case .reachable, .unknown, nil: self = .connected
+            }
         case .requiresConnection: self = .requiresConnection
         case nil: self = .unknown
         case .unsatisfied:
@@ -31,27 +40,29 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     }
 
     /// Whether there is a path for certain; whether to try all the same, ``NetworkMonitor/isConnected`` says.
-    public var isConnected: Bool { self == .connected }
+    public var isConnected: Bool { [.connected, .portal, .noInternet].contains(self) }
 
     /// Whether a path may come without anybody touching a cable or a switch.
     public var mayConnect: Bool { self == .requiresConnection }
 
-    /// One word for people: `Online`, `Connecting`, `Offline` or `Unknown`.
+    /// A word or two for people: `Online`, `Sign In`, `No Internet`, `Connecting`, `Offline` or `Unknown`.
     public var displayName: String {
         switch self {
         case .connected: "Online"
+        case .portal: "Sign In"
+        case .noInternet: "No Internet"
         case .requiresConnection: "Connecting"
         case .disconnected, .unsatisfied: "Offline"
         case .unknown: "Unknown"
         }
     }
 
-    /// The name of an icon, one of the SF Symbols: `wifi`, `wifi.slash` and `wifi.exclamationmark` without a path, and
-    /// `questionmark.circle` when nobody can tell.
+    /// The name of an icon, one of the SF Symbols: `wifi`, `wifi.slash` without a path, `wifi.exclamationmark` when
+    /// something has to happen first, and `questionmark.circle` when nobody can tell.
     public var iconName: String {
         switch self {
         case .connected: "wifi"
-        case .requiresConnection: "wifi.exclamationmark"
+        case .requiresConnection, .portal, .noInternet: "wifi.exclamationmark"
         case .disconnected, .unsatisfied: "wifi.slash"
         case .unknown: "questionmark.circle"
         }
