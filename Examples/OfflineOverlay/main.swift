@@ -13,8 +13,8 @@ final class Overlay {
     private var isPresented = false
 
     func show(_ isConnected: Bool) {
-        // Twice in a row would be a mistake, which a window would not forgive.
-        precondition(self.isPresented == isConnected, "the overlay was asked for twice")
+        // What is known at the start may be reported again.
+        guard self.isPresented == isConnected else { return }
         self.isPresented = !isConnected
         say(isConnected ? "dismiss" : "present ∆ No Network")
     }
@@ -26,9 +26,6 @@ func say(_ line: String) {
 }
 
 let overlay = Overlay()
-
-// What is known at once needs no overlay that comes and goes.
-say(NetworkMonitor.shared.isConnected ? "online" : "offline")
 let token = NotificationCenter.default.addObserver(
     forName: NetworkMonitor.connectivityChangedNotification,
     object: NetworkMonitor.shared,
@@ -38,4 +35,7 @@ let token = NotificationCenter.default.addObserver(
     // Posted on the main queue, where NetworkMonitor.shared makes its calls.
     MainActor.assumeIsolated { overlay.show(isConnected) }
 }
+// Notifications tell of changes only. Asked after the observer was added, so that no change is missed in between.
+overlay.show(NetworkMonitor.shared.isConnected)
+say("started")
 withExtendedLifetime(token) { dispatchMain() }

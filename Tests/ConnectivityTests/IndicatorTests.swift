@@ -74,4 +74,35 @@ struct IndicatorTests {
         }
         #expect(try await written.next() == Self.erase)
     }
+
+    @Test func statusOnATerminal() async throws {
+        let scripted = Scripted(.wifi)
+        let written = Calls<String>()
+        let view = TerminalStatusView(
+            monitor: scripted.monitor,
+            output: IndicatorOutput(isTerminal: true, write: written.add)
+        )
+        view.appear()
+        view.appear()
+        let online = try await written.next()
+        #expect(online.hasPrefix(Self.erase) && online.contains("[30;42m ● Online via WiFi "))
+        scripted.script.report(.noLink)
+        #expect(try await written.next().contains("[30;41m ○ Offline not connected "))
+        view.disappear()
+        #expect(try await written.next() == Self.erase)
+        try await scripted.script.waitForEnd(ofRun: 1)
+        scripted.script.report(.wifi)
+        view.appear()
+        #expect(try await written.next() == online)
+    }
+
+    @Test func statusBehindAPortal() async throws {
+        let written = Calls<String>()
+        let output = IndicatorOutput(isTerminal: false, write: written.add)
+        let delivery = ConnectivityDelivery.queue(DispatchQueue(label: "portal"))
+        let view = TerminalStatusView(monitor: .preview(.captive, deliverOn: delivery), output: output)
+        view.appear()
+        #expect(try await written.next() == "◐ Sign In via WiFi\n")
+        view.disappear()
+    }
 }

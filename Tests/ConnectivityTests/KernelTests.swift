@@ -147,7 +147,7 @@ struct KernelTests {
 
     @Test func exampleOverlay() throws {
         let program = try self.start("ExampleOfflineOverlay")
-        #expect(try program.nextText() == "online")
+        #expect(try program.nextText() == "started")
         try self.goOffline()
         #expect(try program.nextText() == "present ∆ No Network")
         // Reported again and again, and always the same.
@@ -162,16 +162,45 @@ struct KernelTests {
         #expect(try program.nextText() == "present ∆ No Network")
     }
 
+    @Test func exampleOverlayStartedOffline() throws {
+        try self.goOffline()
+        let program = try self.start("ExampleOfflineOverlay")
+        #expect(try program.nextText() == "present ∆ No Network")
+        #expect(try program.nextText() == "started")
+        try self.goOnline()
+        #expect(try program.nextText() == "dismiss")
+        try self.goOffline()
+        #expect(try program.nextText() == "present ∆ No Network")
+    }
+
     @Test func exampleStatusView() throws {
         let (program, write) = try self.startInteractive("ExampleStatusView")
-        #expect(try program.nextText() == "green  wifi        Online   via Ethernet")
+        #expect(try program.nextText() == "● Online via Ethernet")
         try self.goOffline()
-        #expect(try program.nextText() == "red    wifi.slash  Offline  not connected")
+        #expect(try program.nextText() == "○ Offline not connected")
         try write("disappear")
         #expect(try program.nextText() == "stopped")
         try self.goOnline()
         try write("appear")
-        #expect(try program.nextText() == "green  wifi        Online   via Ethernet")
+        #expect(try program.nextText() == "● Online via Ethernet")
+    }
+
+    @Test func exampleEventLoop() throws {
+        let (program, _) = try self.startInteractive("ExampleEventLoop")
+        #expect(try program.nextText() == "hidden")
+        try self.goOffline()
+        #expect(try program.nextText() == "∆ No Network")
+        try self.goOnline()
+        #expect(try program.nextText() == "hidden")
+    }
+
+    @Test func sharedMonitorGoesByACoordinator() throws {
+        let program = try self.start("ConnectivityScenarios", "configured")
+        // What the rule says, also to monitors that were not told of it.
+        #expect(try program.nextText() == "configured true")
+        #expect(try program.nextText() == "shared cellular expensive")
+        #expect(try program.nextText() == "another cellular expensive")
+        #expect(try program.nextText() == "configured again false")
     }
 }
 
