@@ -39,11 +39,8 @@ struct BulletproofHTTPRequest: Sendable {
 
     private func usableStatus(of host: HostReachability) async throws -> HostStatus {
         for await status in host.statuses {
-            switch status {
-            case .reachable: return status
-            case .cellular where self.allowsCellularAccess: return status
-            case .cellular, .unknown, .unreachable: self.log("waiting: \(status.name)")
-            }
+            if status.isReachable(allowingCellular: self.allowsCellularAccess) { return status }
+            self.log("waiting: \(status.name)")
         }
         throw CancellationError()
     }

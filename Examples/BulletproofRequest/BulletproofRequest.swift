@@ -51,11 +51,7 @@ final class BulletproofRequest: Operation, @unchecked Sendable {
     // MARK: Waiting
 
     private func isUsable(_ status: HostStatus) -> Bool {
-        switch status {
-        case .reachable: true
-        case .cellular: self.allowsCellularAccess
-        case .unknown, .unreachable: false
-        }
+        status.isReachable(allowingCellular: self.allowsCellularAccess)
     }
 
     private func check() {

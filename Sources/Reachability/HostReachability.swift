@@ -55,15 +55,31 @@ public final class HostReachability: Sendable {
     ///
     /// - Parameters:
     ///   - host: The host, named or by address.
-    ///   - coordinator: Runs the backends; started and stopped by its owner.
+    ///   - coordinator: Runs the backends. Started here, unless it runs already, and stopped by its owner.
     /// - Throws: ``HostReachabilityError`` when the text names no host.
     public convenience init(host: String, on coordinator: PathCoordinator) throws(HostReachabilityError) {
         self.init(try HostTarget(host).host, coordinator: coordinator)
     }
 
+    /// Watches the host of a URL on a coordinator of one's own; see ``init(host:on:)``.
+    ///
+    /// - Parameters:
+    ///   - url: The URL, such as `https://example.net/path`.
+    ///   - coordinator: Runs the backends.
+    /// - Throws: ``HostReachabilityError`` when the URL names no host.
+    public convenience init(url: String, on coordinator: PathCoordinator) throws(HostReachabilityError) {
+        self.init(try HostTarget(url: url).host, coordinator: coordinator)
+    }
+
+    /// Watches an address on a coordinator of one's own; see ``init(host:on:)``.
+    public convenience init(address: IPAddress, on coordinator: PathCoordinator) {
+        self.init(.address(address, zone: nil), coordinator: coordinator)
+    }
+
     private init(_ host: NetworkHost, coordinator: PathCoordinator?) {
         if let coordinator {
             self.lease = nil
+            coordinator.start()
             self.watch = HostWatch(host, on: coordinator)
         } else {
             let lease = CoordinatorLease()

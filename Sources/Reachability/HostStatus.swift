@@ -18,6 +18,12 @@ public enum HostStatus: Hashable, Sendable {
     /// Whether packets would be sent.
     public var isReachable: Bool { self.route != nil }
 
+    /// Whether packets would be sent, and over what a program may use: of a cellular link that is for the caller to say.
+    public func isReachable(allowingCellular: Bool) -> Bool {
+        if case .cellular = self { return allowingCellular }
+        return self.isReachable
+    }
+
     /// The way they would take; nil when none would be sent.
     public var route: HostRoute? {
         switch self {

@@ -31,8 +31,47 @@ struct ConnectivityUseTests {
             }
         }
         #expect(model.text == (monitor.connected ? "connected" : "disconnected"))
+        // As applications for Apple's platforms write it.
+        monitor.handler = { [weak model] isConnected in
+            DispatchQueue.main.async {
+                model?.text = isConnected ? "connected" : "disconnected"
+            }
+        }
         monitor.handler = nil
         monitor.refresh()
+    }
+
+    /// The label of a screen: hidden while connected.
+    @MainActor
+    final class Screen {
+        final class Label {
+            var isHidden = true
+            var text = ""
+        }
+
+        let label = Label()
+
+        func didAppear() {
+            NetworkMonitor.shared.mainActorHandler = { [weak self] isConnected in
+                self?.label.text = "∆ No Network"
+                self?.label.isHidden = isConnected
+            }
+        }
+    }
+
+    @Test @MainActor func labelOfAScreen() async throws {
+        let screen = Screen()
+        screen.didAppear()
+        // Told after the handler, which was there first.
+        await withCheckedContinuation { continuation in
+            let isFirst = Atomic(true)
+            NetworkMonitor.shared.observeOnMainActor { _ in
+                if isFirst.exchange(false, ordering: .relaxed) { continuation.resume() }
+            }
+        }
+        #expect(screen.label.isHidden == NetworkMonitor.shared.isConnected)
+        #expect(screen.label.text == "∆ No Network")
+        NetworkMonitor.shared.mainActorHandler = nil
     }
 
     @Test func monitorOfAView() async {

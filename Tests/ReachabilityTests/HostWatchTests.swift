@@ -9,24 +9,6 @@ import Testing
 
 @testable import Reachability
 
-/// A kernel on paper.
-private final class Routes: RouteResolver {
-    private struct Question: Hashable, Sendable {
-        let destination: IPAddress
-        let interface: UInt32?
-    }
-
-    private let answers = Mutex<[Question: RouteAnswer]>([:])
-
-    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer {
-        self.answers.withLock { $0[Question(destination: destination, interface: interface)] ?? .noRoute }
-    }
-    func set(_ destination: String, through interface: UInt32? = nil, _ answer: RouteAnswer) {
-        let question = Question(destination: .fixture(destination), interface: interface)
-        self.answers.withLock { $0[question] = answer }
-    }
-}
-
 /// Name servers on paper.
 private final class Names: Sendable {
     private let table = Mutex<[String: NameLookup]>([:])
@@ -62,7 +44,7 @@ private final class Told: Sendable {
 @Suite(.timeLimit(.minutes(5))) struct HostWatchTests {
     private let monitor: ScriptedMonitor
     private let coordinator: PathCoordinator
-    private let routes = Routes()
+    private let routes = ScriptedResolver()
     private let names = Names()
     private let clock = ManualClock()
     private let told = Told()
@@ -87,14 +69,14 @@ private final class Told: Sendable {
     }
 
     @Test func aRouteThatOnlyTheHostUsesIsNoticed() async throws {
-        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         let watch = try self.watch("203.0.113.9")
         try await self.monitor.waitForWatchedAddresses([.fixture("203.0.113.9")])
         let sequence = self.coordinator.path?.sequence
-        self.routes.set("203.0.113.9", .rejected(.blackhole))
+        self.routes.answer("203.0.113.9", with: .rejected(.blackhole))
         #expect(watch.ask().reason.code == .routeRejects, "asked, the kernel answers at once")
         self.monitor.context?.routesChanged()
-        self.routes.set("203.0.113.9", .noRoute)
+        self.routes.answer("203.0.113.9", with: .noRoute)
         self.monitor.context?.routesChanged()
         self.monitor.context?.routesChanged()
         #expect(self.told.names == ["reachable", "unreachable", "unreachable"])
@@ -105,8 +87,8 @@ private final class Told: Sendable {
     }
 
     @Test func detail() throws {
-        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
-        self.routes.set("192.0.2.7", .through(self.wan, source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("192.0.2.7", with: .through(self.wan, source: .from("192.0.2.2")))
         let far = try #require(try self.watch("203.0.113.9").ask().route)
         #expect(far.description == "203.0.113.9 through wan0 via 192.0.2.1")
         #expect(far.source == .fixture("192.0.2.2"))
@@ -120,7 +102,7 @@ private final class Told: Sendable {
         let tunnel = NetworkInterface.tunnel("wg0", 7).with("10.8.0.2/24")
         let online = Observation.online(self.wan, gateway: "192.0.2.1")
         self.monitor.report(online.changed { $0.interfaces?.append(tunnel) })
-        self.routes.set("198.51.100.9", .through(tunnel, source: .from("10.8.0.2")))
+        self.routes.answer("198.51.100.9", with: .through(tunnel, source: .from("10.8.0.2")))
         let watch = try self.watch("198.51.100.9")
         let route = try #require(watch.ask().route)
         #expect(route.description == "198.51.100.9 through wg0, VPN", "nobody has asked what carries this tunnel")
@@ -147,7 +129,7 @@ private final class Told: Sendable {
         )
         coordinator.start()
         try await monitor.waitForRun()
-        self.routes.set("203.0.113.9", .through(eth, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(eth, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         monitor.context?.offer(self.routes)
         let host = try HostReachability(host: "203.0.113.9", on: coordinator)
         #expect(host.reach().reason.code == .notAnswered)
@@ -162,13 +144,13 @@ private final class Told: Sendable {
     }
 
     @Test func statusesOfIndependentIterators() async throws {
-        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         var host: HostReachability? = try HostReachability(host: "203.0.113.9", on: self.coordinator)
         let statuses = try #require(host?.statuses)
         var (first, second) = (statuses.makeAsyncIterator(), statuses.makeAsyncIterator())
         #expect(await first.next()?.name == "reachable")
         #expect(await second.next()?.name == "reachable")
-        self.routes.set("203.0.113.9", .noRoute)
+        self.routes.answer("203.0.113.9", with: .noRoute)
         self.monitor.context?.routesChanged()
         #expect(await first.next()?.name == "unreachable")
         #expect(await second.next()?.name == "unreachable")
@@ -181,15 +163,17 @@ private final class Told: Sendable {
     @Test func cellularIsTold() throws {
         let cellular = NetworkInterface.cellular("wwan0", 3).with("198.51.100.2/24")
         self.monitor.report(.online(cellular, gateway: "198.51.100.1"))
-        self.routes.set("203.0.113.9", .through(cellular, gateway: "198.51.100.1", source: .from("198.51.100.2")))
+        let way = RouteAnswer.through(cellular, gateway: "198.51.100.1", source: .from("198.51.100.2"))
+        self.routes.answer("203.0.113.9", with: way)
         let status = try self.watch("203.0.113.9").ask()
         #expect(status.name == "cellular")
-        #expect(status.isReachable)
+        #expect(status.isReachable && status.isReachable(allowingCellular: true))
+        #expect(!status.isReachable(allowingCellular: false))
         #expect(status.route?.interface == "wwan0")
     }
 
     @Test func aLinkWithoutCarrierCarriesNothing() throws {
-        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         let watch = try self.watch("203.0.113.9")
         self.monitor.report(.seeing(.loopback(), self.wan.withoutCarrier()))
         #expect(self.told.names == ["reachable", "unreachable"])
@@ -199,7 +183,7 @@ private final class Told: Sendable {
 
     @Test func namesAreLookedUpAgainWhenTheNetworkChanges() async throws {
         self.names.set("example.net", "203.0.113.9", "2001:db8::9")
-        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         let watch = try self.watch("example.net")
         try await self.told.wait(for: "reachable")
         // The answer may be there before the first call, and then nobody hears of the question.
@@ -224,7 +208,7 @@ private final class Told: Sendable {
         while self.told.all.last?.reason.code != .notResolved { await Task.yield() }
         #expect(self.told.names.allSatisfy { $0 == "unknown" })
         self.names.set("example.net", "203.0.113.9")
-        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         try await self.clock.waitForSleeper()
         self.clock.advance(by: .seconds(1))
         try await self.told.wait(for: "reachable")
@@ -233,7 +217,7 @@ private final class Told: Sendable {
 
     @Test func oneAddressThatIsReachedSuffices() async throws {
         self.names.set("example.net", "2001:db8::9", "203.0.113.9")
-        self.routes.set("203.0.113.9", .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.9", with: .through(self.wan, gateway: "192.0.2.1", source: .from("192.0.2.2")))
         let watch = try self.watch("example.net")
         try await self.told.wait(for: "reachable")
         #expect(watch.ask().route?.address == .fixture("203.0.113.9"))
@@ -244,7 +228,7 @@ private final class Told: Sendable {
         let directory = try TemporaryDirectory()
         try directory.write("hosts", "1")
         self.names.set("printer", "203.0.113.9")
-        self.routes.set("203.0.113.10", .through(self.wan, source: .from("192.0.2.2")))
+        self.routes.answer("203.0.113.10", with: .through(self.wan, source: .from("192.0.2.2")))
         let files = ResolverFiles(paths: [directory["nsswitch.conf"], directory["hosts"]])
         let host = try HostTarget("printer").host
         let watch = HostWatch(host, on: self.coordinator, names: self.names.service, files: files)
@@ -264,7 +248,7 @@ private final class Told: Sendable {
 
     @Test func aZoneNamesTheInterface() async throws {
         let index = Mutex<UInt32?>(nil)
-        self.routes.set("fe80::9", through: 2, .through(self.wan, source: .from("192.0.2.2")))
+        self.routes.answer("fe80::9", through: 2, with: .through(self.wan, source: .from("192.0.2.2")))
         let host = try HostTarget("fe80::9%wan0").host
         let watch = HostWatch(host, on: self.coordinator) { zone in zone == "wan0" ? index.withLock { $0 } : nil }
         watch.start()
@@ -278,7 +262,7 @@ private final class Told: Sendable {
     }
 
     @Test func aLinkLocalAddressWithoutItsInterfaceIsNotReached() async throws {
-        self.routes.set("fe80::9", .through(self.wan, source: .from("192.0.2.2")))
+        self.routes.answer("fe80::9", with: .through(self.wan, source: .from("192.0.2.2")))
         let status = try self.watch("fe80::9").ask()
         #expect(status.reason.code == .notConnectable)
         #expect(status.reason.message.hasSuffix("name its interface, as in fe80::9%eth0"))

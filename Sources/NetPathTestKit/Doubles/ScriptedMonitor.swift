@@ -33,9 +33,15 @@ public final class ScriptedMonitor: PathMonitor {
     }
 
     private let state: AwaitableState<State>
+    private let resolver: (any RouteResolver)?
 
     /// Creates a monitor that sees something from the start, or stays silent.
-    public init(_ observation: Observation? = nil) {
+    ///
+    /// - Parameters:
+    ///   - observation: What it sees.
+    ///   - resolver: What it offers to answer questions about hosts with, such as a ``ScriptedResolver``; nil for nothing.
+    public init(_ observation: Observation? = nil, resolver: (any RouteResolver)? = nil) {
+        self.resolver = resolver
         self.state = AwaitableState(State(observation: observation))
     }
 
@@ -133,6 +139,7 @@ public final class ScriptedMonitor: PathMonitor {
             state.context = nil
         }
         defer { self.state.update { $0.endedRuns += 1 } }
+        if let resolver { context.offer(resolver) }
         self.reportFirst(context)
         let end = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.answerRefreshes(context) }
