@@ -7,21 +7,23 @@ import PackageDescription
 // Programs as applications write them. The name of a package is that of its folder, which is netpath for everybody
 // else.
 let netpath = String(Context.packageDirectory.split(separator: "/").dropLast().last ?? "netpath")
+let network = Target.Dependency.product(
+    name: "Network",
+    package: netpath,
+    moduleAliases: ["Network": "NetPathNetwork"],
+    condition: .when(platforms: [.linux])
+)
 let package = Package(
     name: "Examples",
     dependencies: [.package(path: "..")],
     targets: [
+        .executableTarget(name: "NetworkCheck", dependencies: [network]),
+        // Of the time before Swift 6, and not to be changed.
         .executableTarget(
-            name: "NetworkCheck",
-            dependencies: [
-                .product(
-                    name: "Network",
-                    package: netpath,
-                    moduleAliases: ["Network": "NetPathNetwork"],
-                    condition: .when(platforms: [.linux])
-                )
-            ]
-        )
+            name: "NetworkScreen",
+            dependencies: [network],
+            swiftSettings: [.swiftLanguageMode(.v5)]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -58,4 +58,15 @@ struct PackageTests {
         try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
         #expect(try program.nextText() == "connected (ethernet)")
     }
+
+    @Test(.needsNamespaces) func exampleScreen() throws {
+        let package = try ConsumerPackage("Examples")
+        let (lab, wan) = try NetworkNamespace.online()
+        let program = try lab.start(package.program("NetworkScreen"), [])
+        try wan.setDown()
+        #expect(try program.nextText() == "present NetworkViewController")
+        try wan.setUp()
+        try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        #expect(try program.nextText() == "dismiss NetworkViewController")
+    }
 }
