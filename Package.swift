@@ -229,7 +229,7 @@ let package = Package(
         // What the tests of the monitor run inside namespaces.
         .executableTarget(
             name: "ConnectivityScenarios",
-            dependencies: ["Connectivity", "NetPath", "NetPathNetlink"],
+            dependencies: ["Connectivity", "NetPath", "NetPathNetlink", "Reachability"],
             path: "Tests/ConnectivityScenarios"
         ),
         .testTarget(
