@@ -5,6 +5,7 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathNetlink
+import Reachability
 
 // Runs one scenario against the real kernel and writes what happens as lines; the tests run it in namespaces.
 
@@ -89,6 +90,7 @@ func configure() {
     for (name, monitor) in [("shared", NetworkMonitor.shared), ("another", NetworkMonitor())] {
         say("\(name) \(monitor.connectionType) \(monitor.isExpensive ? "expensive" : "not expensive")")
     }
+    say("host \((try? HostReachability(host: "192.0.2.1").reach().name) ?? "wrong")")
     say("configured again \(NetworkMonitor.configureShared(coordinator: coordinator))")
 }
 

@@ -200,6 +200,7 @@ struct KernelTests {
         #expect(try program.nextText() == "configured true")
         #expect(try program.nextText() == "shared cellular expensive")
         #expect(try program.nextText() == "another cellular expensive")
+        #expect(try program.nextText() == "host cellular")
         #expect(try program.nextText() == "configured again false")
     }
 }

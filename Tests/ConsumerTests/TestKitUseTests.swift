@@ -4,6 +4,7 @@
 import Connectivity
 import Foundation
 import NetPath
+import NetPathConfiguration
 import NetPathNetlink
 import NetPathTestKit
 import Reachability
@@ -45,6 +46,24 @@ struct TestKitUseTests {
         let direct = NetworkMonitor(monitor: ScriptedMonitor(self.wifi), settings: .metered("wlan*"))
         #expect(direct.isExpensive)
         coordinator.stop()
+    }
+
+    /// What a person writes into a file reaches the monitor of an application, beside a backend of its own.
+    @Test func rulesOfAFile() async throws {
+        let script = ScriptedMonitor(self.wifi)
+        var registry = BackendRegistry.builtIn
+        registry.register("scripted", summary: "says what it is told") { _ in script }
+        let text = """
+            backends: [{type: scripted}]
+            interfaces: [{match: {name: "wlan*"}, type: cellular}]
+            """
+        let file = try LoadedConfiguration.parse(ConfigurationSource(name: "test", text: text), registry: registry)
+        let monitor = NetworkMonitor(
+            coordinator: file.makeCoordinator(),
+            deliverOn: .queue(DispatchQueue(label: "file"))
+        )
+        let update = try await monitor.wait { $0.path != nil }
+        #expect(update.isExpensive && update.connectionType == .cellular)
     }
 
     @Test func aBackendWithoutACoordinator() async throws {

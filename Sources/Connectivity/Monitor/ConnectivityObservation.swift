@@ -15,7 +15,7 @@ public final class ConnectivityObservation: Sendable {
 
     /// Ends the registration.
     ///
-    /// Called where the monitor makes its calls, no call follows; elsewhere, one that is under way finishes.
+    /// Called where the observer is called, no call follows; elsewhere, one that is under way finishes.
     public func cancel() {
         self.monitor?.remove(self.id)
     }
