@@ -101,6 +101,7 @@ case "snapshot": readAtOnce()
 case "cycles": cycle(Int(arguments.dropFirst(2).first ?? "") ?? 10_000)
 case "indicator": indicate()
 case "configured": configure()
+case "view": TerminalStatusView().run()
 default:
     FileHandle.standardError.write(Data("ConnectivityScenarios: there is no such scenario\n".utf8))
     exit(64)

@@ -194,6 +194,13 @@ struct KernelTests {
         #expect(try program.nextText() == "hidden")
     }
 
+    @Test func statusInOneLine() throws {
+        let program = try self.start("ConnectivityScenarios", "view")
+        #expect(try program.nextText() == "● Online via Ethernet")
+        try self.goOffline()
+        #expect(try program.nextText() == "○ Offline not connected")
+    }
+
     @Test func sharedMonitorGoesByACoordinator() throws {
         let program = try self.start("ConnectivityScenarios", "configured")
         // What the rule says, also to monitors that were not told of it.

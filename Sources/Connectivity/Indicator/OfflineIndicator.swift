@@ -23,7 +23,7 @@ public final class OfflineIndicator: Sendable {
     /// - Parameters:
     ///   - banner: What is shown while disconnected, one line.
     ///   - restored: What is written where no line can be erased, when the connection is back.
-    ///   - monitor: What is shown, which must run; nil for this machine's network.
+    ///   - monitor: What is shown, which starts unless it was stopped; nil for this machine's network.
     ///   - output: Where it is shown.
     public init(
         _ banner: String = "∆ No Network",
@@ -36,7 +36,6 @@ public final class OfflineIndicator: Sendable {
         } else {
             // Of its own queue, because the main thread of many programs is busy with their work.
             self.monitor = NetworkMonitor(deliverOn: .queue(DispatchQueue(label: "netpath.indicator")))
-            self.monitor.start()
         }
         self.output = output
         self.line = Mutex(BannerLine(banner: banner, restored: restored, isTerminal: output.isTerminal))
