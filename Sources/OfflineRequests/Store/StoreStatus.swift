@@ -57,18 +57,18 @@ struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRec
 }
 
 extension QueueCounts {
-    private struct Total: Codable, FetchableRecord {
-        var state: RequestState
-        var count: Int
-        var bytes: Int
-    }
-
     /// Reads what the triggers have counted.
+    ///
+    /// Column by column: as Codable records these few rows take a fifth of the time of an enqueuing.
     init(_ db: Database) throws {
         self.init()
-        for total in try Total.fetchAll(db.cachedStatement(sql: "SELECT * FROM total")) {
-            self[total.state] = total.count
-            self.bytes += total.bytes
+        let totals = try Row.fetchCursor(db.cachedStatement(sql: "SELECT state, count, bytes FROM total"))
+        while let total = try totals.next() {
+            guard let state = String.fromDatabaseValue(total[0]).flatMap(RequestState.init(rawValue:)),
+                let count = Int.fromDatabaseValue(total[1]), let bytes = Int.fromDatabaseValue(total[2])
+            else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the table total has no numbers") }
+            self[state] = count
+            self.bytes += bytes
         }
     }
 }

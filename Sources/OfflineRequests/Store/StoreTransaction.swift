@@ -54,6 +54,14 @@ final class StoreTransaction {
         }
     }
 
+    /// Whether anything is to be delivered that does not wait for somebody.
+    var hasPending: Bool {
+        get throws {
+            let sql = "SELECT 1 FROM total WHERE count > 0 AND state IN ('ready', 'blocked', 'backoff', 'running')"
+            return try Int.fetchOne(self.db.cachedStatement(sql: sql)) != nil
+        }
+    }
+
     /// Whether nothing is to be sent; stays over restarts.
     var isPaused: Bool {
         get { self.status.isPaused }

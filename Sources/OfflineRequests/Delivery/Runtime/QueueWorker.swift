@@ -133,12 +133,12 @@ final class QueueWorker {
                 (self.effects, replies) = (TurnEffects(), [])
                 try self.core.store.transaction(durable: commands.contains { $0.isDurable }) { store in
                     // Callers and other processes write, too.
-                    self.effects.wasPending = store.counts.pending > store.counts.held
+                    self.effects.wasPending = try store.hasPending
                     if self.releasesRunning { try store.releaseRunning() }
                     for landing in self.landings { try self.record(landing, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
-                    self.effects.isPending = store.counts.pending > store.counts.held
+                    self.effects.isPending = try store.hasPending
                 }
                 break
             } catch {
