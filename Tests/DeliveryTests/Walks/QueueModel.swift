@@ -40,6 +40,8 @@ struct QueueModel {
     private var order: [UUID] = []
     private(set) var flights: [Flight] = []
     private(set) var differences: [String] = []
+    /// The lanes that an answer has given up, until something of them is sent: when that is recorded nobody can tell.
+    private var droppedLanes: Set<String> = []
 
     mutating func differ(_ text: String) { self.differences.append(text) }
 
@@ -48,6 +50,7 @@ struct QueueModel {
     mutating func enqueued(_ request: Request) {
         self.requests[request.id] = request
         self.order.append(request.id)
+        if let lane = request.lane, self.droppedLanes.contains(lane) { self.requests[request.id]?.mayBeGone = true }
     }
 
     /// A queue has taken a request, or says that another one serves.
@@ -95,6 +98,7 @@ struct QueueModel {
             self.differ("\(flight) and \(other) are sent by two processes")
         }
         guard let lane = request.lane else { return }
+        self.droppedLanes.remove(lane)
         for other in self.order.prefix(while: { $0 != flight.id }).compactMap({ self.requests[$0] })
         where other.lane == lane {
             let mayFollow =
@@ -120,6 +124,7 @@ struct QueueModel {
         }
         self.requests[flight.id] = request
         guard status == 400, request.policy == "dropLane", let lane = request.lane else { return }
+        self.droppedLanes.insert(lane)
         for (id, other) in self.requests where other.lane == lane && id != request.id {
             self.requests[id]?.mayBeGone = true
         }
