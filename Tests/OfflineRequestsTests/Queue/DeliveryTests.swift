@@ -25,6 +25,19 @@ struct QueueDeliveryTests {
         #expect(try queue.record(id: id) == nil)
     }
 
+    /// A pause that ends while a turn is under way is over, and nobody has to be woken for it later.
+    @Test func aHostIsTriedAgainHoweverShortItsPauseIs() async throws {
+        let lab = try QueueLab()
+        for _ in 0..<300 { lab.transport.answer(.failure(.refused, .notSent)) }
+        var settings = QueueSettings(delivery: QueueLab.quick)
+        settings.delivery.baseBackoff = .microseconds(300)
+        settings.delivery.maxBackoff = .microseconds(300)
+        let queue = try lab.started(settings)
+        try await queue.enqueue(lab.request())
+        try await queue.waitUntilEmpty()
+        #expect(lab.transport.requests.count == 301)
+    }
+
     @Test func withoutAPathNothingIsSentUntilItReturns() async throws {
         let lab = try QueueLab(network: .noLink)
         let queue = try lab.started()

@@ -99,7 +99,8 @@ final class QueueWorker {
         let after = Moment.ofQueue()
         if self.isOver(at: after) { return self.finish() }
         if self.stepDown() || !hasWritten { self.publish(at: after) }
-        let deadline = self.deadline(at: after)
+        // As of the moment that was decided for: what opened since then is due, and not past.
+        let deadline = self.deadline(at: now)
         if let deadline, deadline <= after.monotonic {
             self.core.post { _, _ in }
         } else {
