@@ -169,6 +169,26 @@ static void runs(const char *name, const char *command, int count) {
     for (int i = 0; i < count; i++) run_once(name, command);
 }
 
+/// From a default route to the end of a command that waits for one.
+static void endings(const char *name, const char *command, int count) {
+    for (int i = 0; i < count; i++) {
+        change_default_route(false);
+        struct listener listener = listener_start(command);
+        // It is asleep when it has used no processor for a while.
+        struct timespec pause = {.tv_nsec = 50000000};
+        struct account before, after = {0};
+        do {
+            before = after;
+            nanosleep(&pause, NULL);
+            after = listener_account(&listener);
+        } while (before.switches == 0 || before.switches != after.switches);
+        int64_t start = now();
+        change_default_route(true);
+        listener_wait(&listener);
+        record("ending us", name, (double)(now() - start) / 1000);
+    }
+}
+
 static void enter(int namespace) {
     if (setns(namespace, CLONE_NEWNET) != 0) abort();
 }
@@ -197,7 +217,8 @@ int main(int count, char **arguments) {
         const char *name;
         void (*measure)(const char *, const char *, int);
     } measurements[] = {{"latency", latency}, {"storm", storm}, {"idle", idle}, {"startup", startup},
-                        {"memory", memory},   {"links", links}, {"runs", runs}, {"allocations", allocations}};
+                        {"memory", memory},   {"links", links}, {"runs", runs}, {"allocations", allocations},
+                        {"endings", endings}};
     if (count >= 4 && strcmp(arguments[1], "routes") == 0) {
         change_open();
         change_host_routes(strcmp(arguments[2], "add") == 0, (uint32_t)atoi(arguments[3]));

@@ -10,7 +10,7 @@ for _ in 0..<rounds {
     let start = ContinuousClock.now
     let coordinator = PathCoordinator(backends: [Backend("netlink", monitor: NetlinkMonitor())])
     coordinator.start()
-    for await path in coordinator.latestPaths {
+    for await path in coordinator.paths() {
         let duration = ContinuousClock.now - start
         precondition(path.status == .satisfied, "the benchmark gives a default route")
         print(duration / .microseconds(1))

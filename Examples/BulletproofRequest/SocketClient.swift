@@ -38,10 +38,10 @@ final class SocketClient: Sendable {
     }
 
     /// Sends a text and reads until the other end closes the connection.
-    func exchange(_ request: String, with address: IPAddress, port: UInt16) -> Result<String, Loss> {
+    func exchange(_ request: String, with address: InternetAddress, port: UInt16) -> Result<String, Loss> {
         guard self.connect(to: address, port: port) == 0 else { return .failure(Loss("connect")) }
-        let octets = Array(request.utf8)
-        guard unsafe send(self.descriptor, octets, octets.count, Int32(MSG_NOSIGNAL)) == octets.count else {
+        let bytes = Array(request.utf8)
+        guard unsafe send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else {
             return .failure(Loss("send"))
         }
         var answer: [UInt8] = []
@@ -59,7 +59,7 @@ final class SocketClient: Sendable {
         return .success(String(decoding: answer, as: UTF8.self))
     }
 
-    private func connect(to address: IPAddress, port: UInt16) -> Int32 {
+    private func connect(to address: InternetAddress, port: UInt16) -> Int32 {
         switch address.family {
         case .ipv4:
             var name = sockaddr_in()
@@ -71,18 +71,18 @@ final class SocketClient: Sendable {
             var name = sockaddr_in6()
             name.sin6_family = sa_family_t(AF_INET6)
             name.sin6_port = port.bigEndian
-            unsafe withUnsafeMutableBytes(of: &name.sin6_addr) { unsafe $0.copyBytes(from: address.octets) }
+            unsafe withUnsafeMutableBytes(of: &name.sin6_addr) { unsafe $0.copyBytes(from: address.bytes) }
             return self.connect(name)
         }
     }
 
     private func connect(_ name: some Any) -> Int32 {
-        unsafe withUnsafeBytes(of: name) { octets -> Int32 in
-            guard let base = octets.baseAddress else { return -1 }
+        unsafe withUnsafeBytes(of: name) { bytes -> Int32 in
+            guard let base = bytes.baseAddress else { return -1 }
             return unsafe Glibc.connect(
                 self.descriptor,
                 base.assumingMemoryBound(to: sockaddr.self),
-                socklen_t(octets.count)
+                socklen_t(bytes.count)
             )
         }
     }

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-// A coordinator from code: it runs the backends, starts again what failed, and merges what they say into one path.
-// No file is read.
+// The library from the bottom up: ExampleCoordinator backend, code, or file [PATH].
 
-import NetPath
-import NetPathNetlink
+import Foundation
 
-let coordinator = PathCoordinator(
-    backends: [Backend("netlink", monitor: NetlinkMonitor())],
-    log: { level, message in print("\(level): \(message)") }
-)
-coordinator.start()
-
-// The current path, then the newest after each change; `everyPath` skips none, `subscribe` calls back without a queue.
-for await path in coordinator.latestPaths {
-    print("\(path.status): \(path.reason.message)")
-    for interface in path.interfaces { print("  \(interface.name): \(interface.reason.message)") }
+switch CommandLine.arguments.dropFirst().first {
+case "backend":
+    Task {
+        do { try await runOneBackend() } catch { fatalError("\(error)") }
+    }
+case "code": Task { await runCoordinator() }
+case "file": runConfigured(CommandLine.arguments.dropFirst(2).first)
+default:
+    print("usage: ExampleCoordinator backend | code | file [PATH]")
+    exit(64)
 }
+dispatchMain()

@@ -54,8 +54,8 @@ do {
         write("This is no terminal that could be played with, so that a short script is played.\n")
     } else {
         Thread.detachNewThread {
-            while let octet = try? FileHandle.standardInput.read(upToCount: 1)?.first {
-                happened.yield(.key(Character(UnicodeScalar(octet))))
+            while let byte = try? FileHandle.standardInput.read(upToCount: 1)?.first {
+                happened.yield(.key(Character(UnicodeScalar(byte))))
             }
             happened.finish()
         }

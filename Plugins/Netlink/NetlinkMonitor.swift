@@ -16,7 +16,7 @@ public struct NetlinkMonitor: PathMonitor {
         /// The addresses that stand for the whole internet; a family has a path when the kernel routes all of its own.
         ///
         /// A family without any is unknown, and what is unknown never makes a path unsatisfied: name both.
-        public var representatives = RepresentativeRoute.defaultDestinations
+        public var referenceDestinations = ReferenceRoute.defaultDestinations
         /// The room for events that are not read yet, in bytes.
         ///
         /// When it overflows everything is read again.
@@ -44,6 +44,9 @@ public struct NetlinkMonitor: PathMonitor {
 
     private let options: Options
 
+    /// It knows what the kernel knows.
+    public var speaksOfInternet: Bool { false }
+
     /// Creates a monitor.
     public init(_ options: Options = Options()) {
         self.options = options
@@ -56,7 +59,7 @@ public struct NetlinkMonitor: PathMonitor {
     public func run(_ context: MonitorContext) async throws {
         // It takes about a millisecond; another thread would only have to be waited for.
         if context.asksOnce { return try NetlinkSession(options: self.options, context: context).begin() }
-        let mailbox = try Mailbox()
+        let mailbox = try Mailbox(MonitorRequests())
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -73,17 +76,12 @@ public struct NetlinkMonitor: PathMonitor {
         }
     }
 
-    private static func watch(_ mailbox: Mailbox, options: Options, context: MonitorContext) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let started = BackgroundThread.start {
-                continuation.resume(
-                    with: Result {
-                        try NetlinkSession(options: options, context: context).run(mailbox)
-                    }
-                )
-            }
-            if !started { continuation.resume(throwing: NetlinkError(failedTo: "start a thread")) }
-        }
+    private static func watch(
+        _ mailbox: Mailbox<MonitorRequests>,
+        options: Options,
+        context: MonitorContext
+    ) async throws {
+        try await BackgroundThread.run { try NetlinkSession(options: options, context: context).run(mailbox) }
     }
 }
 
@@ -92,7 +90,7 @@ extension NetlinkMonitor {
     public static func register(in registry: inout BackendRegistry) {
         registry.register("netlink", summary: "route events and forwarding decisions of the kernel") { section in
             var options = Options()
-            options.representatives = section.representatives
+            options.referenceDestinations = section.referenceDestinations
             // The kernel's minimum is about 2 KiB.
             options.receiveBuffer = section.integer("receiveBuffer", default: options.receiveBuffer, in: 2048...1 << 30)
             options.connectsForSource = section.boolean("connectForSource", default: options.connectsForSource)

@@ -78,9 +78,9 @@ extension NetlinkSession {
             let interface = entry.interface
             let isLoopback = interface.flags.contains(.loopback)
             let hints =
-                Classification.needsHints(kind: interface.kind, isLoopback: isLoopback)
+                InterfaceClassification.needsHints(kind: interface.kind, isLoopback: isLoopback)
                 ? InterfaceHints.read(name: interface.name, index: index, root: self.options.sysfs) : nil
-            let classification = Classification.classify(
+            let classification = InterfaceClassification.classify(
                 hardwareType: entry.hardwareType,
                 isLoopback: isLoopback,
                 kind: interface.kind,
@@ -93,8 +93,8 @@ extension NetlinkSession {
     }
 
     func isCellular(_ name: String) -> Bool {
-        guard let octets = FileAccess.contents("\(self.options.sysfs)/class/net/\(name)/uevent") else { return false }
-        return octets.split(separator: "\n").contains("DEVTYPE=wwan")
+        guard let bytes = FileAccess.contents("\(self.options.sysfs)/class/net/\(name)/uevent") else { return false }
+        return bytes.split(separator: "\n").contains("DEVTYPE=wwan")
     }
 
     func askKernel() {
@@ -110,7 +110,7 @@ extension NetlinkSession {
             interfaces.append(index)
             guard self.table.mayHaveDefaultRoutes(index) else { continue }
             for family in AddressFamily.allCases where stale.families.cover(family) {
-                let position = self.representatives.indices.first { self.questions[$0].family == family }
+                let position = self.referenceRoutes.indices.first { self.questions[$0].family == family }
                 if let position { defaultRoutes.append((index, position)) }
             }
         }
@@ -122,10 +122,10 @@ extension NetlinkSession {
             from: { self.table.sources($0, of: $1) }
         )
         for (position, answer) in zip(asked, answers) {
-            if position < self.representatives.count {
-                self.representatives[position].answer = answer
+            if position < self.referenceRoutes.count {
+                self.referenceRoutes[position].answer = answer
             } else {
-                self.nameServers.setRoute(answer, at: position - self.representatives.count)
+                self.nameServers.setRoute(answer, at: position - self.referenceRoutes.count)
             }
         }
         var next = 0
@@ -140,13 +140,17 @@ extension NetlinkSession {
     }
 
     /// Asks about the packets of the tunnels that the answers lead into.
-    func askAboutTunnels() -> [UInt32: OuterPackets] {
-        let outer = self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
+    func askAboutTunnels() -> [UInt32: TunnelEvidence] {
+        let outer = self.tunnels.evidence(
+            self.referenceRoutes,
+            in: self.table,
+            rules: self.context.interfaceRules
+        )
         guard self.tunnels.watched != self.watchedForTunnels else { return outer }
         self.watchedForTunnels = self.tunnels.watched
         self.attachFilter()
         // What changed before the filter passed it was not heard.
         self.tunnels.invalidate()
-        return self.tunnels.outerPackets(self.representatives, in: self.table, rules: self.context.interfaceRules)
+        return self.tunnels.evidence(self.referenceRoutes, in: self.table, rules: self.context.interfaceRules)
     }
 }

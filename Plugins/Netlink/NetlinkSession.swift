@@ -31,7 +31,7 @@ final class NetlinkSession {
     var readAgainAt: MonotonicTime?
     /// How often in succession everything was read, and not once without interruption.
     var interruptedReadings = 0
-    var watchedHosts: Set<IPAddress> = []
+    var watchedHosts: Set<InternetAddress> = []
     var watchedForTunnels = TunnelLookup.Watched()
     /// What the kernel's filter passes.
     var interests: EventFilter.Interests?
@@ -42,16 +42,16 @@ final class NetlinkSession {
     var confirmAt: MonotonicTime?
     var resynchronizations = 0
     var suspensions = 0
-    var timeAsleep = SystemCalls.timeAsleep()
-    var lastReport: Observation?
+    var timeAsleep = SystemClock.timeAsleep()
+    var lastReport: Evidence?
     var stale = Staleness.all
     /// When the reading began whose result is reported next.
     var readingSince: MonotonicTime
 
-    /// The questions about the representative addresses, and behind them those about name servers.
+    /// The questions about the reference addresses, and behind them those about name servers.
     var questions: [RouteLookup.Question]
-    /// The kernel's answers about the representative addresses, in the same order.
-    var representatives: [RepresentativeRoute]
+    /// The kernel's answers about the reference addresses, in the same order.
+    var referenceRoutes: [ReferenceRoute]
 
     /// Opens everything.
     ///
@@ -64,7 +64,7 @@ final class NetlinkSession {
         self.readingSince = context.clock.now()
         self.events = watches ? try NetlinkSocket() : nil
         self.queries = try KernelQueries()
-        let packet = Flow.ofPrograms(to: IPAddress(ipv6: 0))
+        let packet = Flow.ofPrograms(to: InternetAddress(ipv6: 0))
         let lookup = RouteLookup(
             self.queries,
             packet: packet,
@@ -76,13 +76,19 @@ final class NetlinkSession {
             self.queries,
             lookup,
             clock: context.clock,
-            representatives: options.representatives
+            referenceDestinations: options.referenceDestinations
         )
-        self.questions = options.representatives.map { RouteLookup.Question(lookup.packet.with(\.destination, $0)) }
-        self.representatives = options.representatives.map { RepresentativeRoute(to: $0, .unknown) }
-        self.resolverFile = ResolverFile(path: options.resolvConf, runtime: options.runtime, isWatched: watches)
+        self.questions = options.referenceDestinations.map {
+            RouteLookup.Question(lookup.packet.with(\.destination, $0))
+        }
+        self.referenceRoutes = options.referenceDestinations.map { ReferenceRoute(to: $0, .unknown) }
+        self.resolverFile = ResolverFile(
+            path: options.resolvConf,
+            runtime: options.runtime,
+            isWatched: context.watchesFiles
+        )
         self.radioSwitches = watches ? RadioSwitches(path: options.radioSwitches) : nil
-        self.clockWatcher = watches ? SystemCalls.clockWatcher() : nil
+        self.clockWatcher = watches ? ClockWatcher.start() : nil
         if let events {
             events.setNonBlocking()
             events.setReceiveBuffer(bytes: options.receiveBuffer)
@@ -98,8 +104,10 @@ final class NetlinkSession {
     func attachFilter() {
         guard let events else { return }
         let interests = EventFilter.Interests(
-            destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(self.options.representatives)
-                .union(self.nameServers.addresses),
+            destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(
+                self.options.referenceDestinations
+            )
+            .union(self.nameServers.addresses),
             everyRoute: self.watchedForTunnels.isEveryRoute,
             gateways: self.gateways.addresses,
             followsRecovery: !self.gateways.silent.isEmpty
@@ -127,7 +135,7 @@ final class NetlinkSession {
         if !FileAccess.exists("\(self.options.sysfs)/class/net") {
             self.limit("there is no \(self.options.sysfs)/class/net; Wi-Fi and cellular interfaces are not told apart")
         }
-        if !self.context.asksOnce, self.resolverFile.fileDescriptor == nil {
+        if self.context.watchesFiles, self.resolverFile.fileDescriptor == nil {
             self.limit("the system grants no file watcher; changes of \(self.options.resolvConf) are not noticed")
         }
         for family in self.lookup.unsupportedFamilies {
@@ -158,11 +166,11 @@ final class NetlinkSession {
     /// Watches until the mailbox says stop.
     ///
     /// - Throws: ``NetlinkError`` when the event socket does not work any more.
-    func run(_ mailbox: Mailbox) throws {
+    func run(_ mailbox: Mailbox<MonitorRequests>) throws {
         try self.begin()
         while true {
-            let ready = SystemCalls.poll(
-                [
+            let ready = FileDescriptor.poll(
+                readable: [
                     mailbox.fileDescriptor, self.events?.fileDescriptor ?? -1,
                     self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1,
                     self.radioSwitches?.fileDescriptor ?? -1,
@@ -206,7 +214,7 @@ final class NetlinkSession {
             mayConnect: self.options.connectsForSource,
             clock: self.context.clock
         )
-        if let resolver { self.context.offer(resolver) }
+        if let resolver { self.context.register(resolver) }
     }
 
     func timeout() -> Duration? {
@@ -219,9 +227,9 @@ final class NetlinkSession {
     func hasSlept() -> Bool {
         if let clockWatcher {
             _ = clockWatcher.read(limit: 8)
-            _ = SystemCalls.rearm(clockWatcher)
+            _ = ClockWatcher.rearm(clockWatcher)
         }
-        let asleep = SystemCalls.timeAsleep()
+        let asleep = SystemClock.timeAsleep()
         defer { self.timeAsleep = asleep }
         return asleep - self.timeAsleep > .milliseconds(500)
     }
@@ -234,27 +242,27 @@ final class NetlinkSession {
         self.classifyNewcomers()
         self.askKernel()
         let outer = self.askAboutTunnels()
-        var observation = Observation(at: self.readingSince)
-        var egress = self.representatives.egress
+        var evidence = Evidence(at: self.readingSince)
+        var egress = self.referenceRoutes.egress
         for packets in outer.values { egress += packets.interfaces }
         let table = self.table
         var interfaces = table.reportable(including: egress)
         for position in interfaces.indices where !outer.isEmpty {
-            interfaces[position].outerPackets = outer[interfaces[position].index]
+            interfaces[position].tunnelEvidence = outer[interfaces[position].index]
         }
         for position in interfaces.indices
         where interfaces[position].kind == "bridge" && egress.contains(interfaces[position].index) {
             interfaces[position].membersWithoutCarrier = table.membersWithoutCarrier(of: interfaces[position].index)
         }
-        observation.interfaces = interfaces
-        observation.isAbridged = table.isAbridged
-        observation.representatives = self.representatives
-        observation.dnsServers = self.nameServers.servers
-        observation.dnsRoutes = self.nameServers.routes
-        observation.limitations = self.limitations + (self.interruptedReadings > 0 ? [Self.interruption] : [])
-        observation.resynchronizations = self.resynchronizations
-        observation.suspensions = self.suspensions
-        let gateways = observation.namedGateways
+        evidence.interfaces = interfaces
+        evidence.isAbridged = table.isAbridged
+        evidence.referenceRoutes = self.referenceRoutes
+        evidence.dnsServers = self.nameServers.servers
+        evidence.dnsRoutes = self.nameServers.routes
+        evidence.limitations = self.limitations + (self.interruptedReadings > 0 ? [Self.interruption] : [])
+        evidence.resynchronizations = self.resynchronizations
+        evidence.suspensions = self.suspensions
+        let gateways = evidence.namedGateways
         if self.watch(gateways) {
             self.stale = .all
             self.readingSince = self.context.clock.now()
@@ -262,20 +270,20 @@ final class NetlinkSession {
         }
         for gateway in gateways {
             guard let answers = self.gateways.answers(gateway) else { continue }
-            observation.gateways.append(
+            evidence.gateways.append(
                 Gateway(address: gateway.address, interfaceIndex: gateway.interfaceIndex, answers: answers)
             )
         }
-        self.defaultRouteExpiry = observation.interfaces?.lazy
+        self.defaultRouteExpiry = evidence.interfaces?.lazy
             .compactMap { $0.defaultRoutes?.lazy.compactMap(\.expiresAt).min() }.min()
-        if !isUnchanged, let lastReport = self.lastReport, lastReport == observation {
+        if !isUnchanged, let lastReport = self.lastReport, lastReport == evidence {
             // What woke us may still be about a host that somebody asks about.
             if !self.watchedHosts.isEmpty { self.context.routesChanged() }
             return
         }
-        self.context.report(observation)
+        self.context.report(evidence)
         // Afterwards: what is released here keeps nobody waiting.
-        self.lastReport = observation
+        self.lastReport = evidence
     }
 
     // MARK: Gateways
@@ -302,18 +310,18 @@ final class NetlinkSession {
     }
 }
 
-extension Observation {
+extension Evidence {
     /// The gateways of routes that carry a path or could.
     fileprivate var namedGateways: [Neighbour] {
         var gateways: [Neighbour] = []
-        func add(_ address: IPAddress?, of interface: UInt32) {
+        func add(_ address: InternetAddress?, of interface: UInt32) {
             guard let address else { return }
             let gateway = Neighbour(interfaceIndex: interface, address: address)
             if !gateways.contains(gateway) { gateways.append(gateway) }
         }
-        for position in self.representatives.indices {
-            guard case .route(let route) = self.representatives[position].answer else { continue }
-            for leg in route.legs { add(leg.gateway, of: leg.interfaceIndex) }
+        for position in self.referenceRoutes.indices {
+            guard case .route(let route) = self.referenceRoutes[position].answer else { continue }
+            for nextHop in route.nextHops { add(nextHop.gateway, of: nextHop.interfaceIndex) }
         }
         guard let interfaces else { return gateways }
         for position in interfaces.indices {

@@ -24,7 +24,7 @@ final class InterfaceReader {
 
     private struct Entry: Hashable {
         var index: UInt32
-        var identity: FileIdentity
+        var identity: EntryIdentity
     }
 
     private struct Known {
@@ -251,13 +251,13 @@ final class InterfaceReader {
             let shown = self.files.read("\(name)/address", in: sysfs, limit: 128) { text, _ in
                 Attribute.hardwareAddress(text)
             }
-            if case .read(let octets?) = shown {
-                if isEthernet, octets != nature.hardwareAddress {
+            if case .read(let bytes?) = shown {
+                if isEthernet, bytes != nature.hardwareAddress {
                     // Another machine's interface of the same name and index, or a change under way.
                     if let again = self.queries.hardware(of: name), again.address == address { trust = .foreign }
                     return nil
                 }
-                nature.hardwareAddress = octets
+                nature.hardwareAddress = bytes
             }
             self.readNature(sysfs, name, into: &nature)
         }

@@ -27,7 +27,7 @@ final class NetworkReader {
     private static let ipv4RouteLimit = 16_384
     /// How much is read of the IPv6 routes, of which the default routes come last.
     ///
-    /// A line has 150 octets: that is 870 lines, and those that every interface brings along. An amount and not a
+    /// A line has 150 bytes: that is 870 lines, and those that every interface brings along. An amount and not a
     /// time, so that the same table is always read or never.
     private static let ipv6RouteLimit = (anyway: 1 << 17, perInterface: 1024)
     private static let resolverLimit = 65_536
@@ -89,7 +89,7 @@ final class NetworkReader {
                 guard let index = indices[name], let mask = self.queries.ipv4Mask(label: label, address: bits) else {
                     continue
                 }
-                let address = IPAddress(ipv4: bits)
+                let address = InternetAddress(ipv4: bits)
                 addresses[index, default: []].append(
                     InterfaceAddress(
                         AddressPrefix(address, length: mask.leadingOnes),
@@ -115,7 +115,7 @@ final class NetworkReader {
     // MARK: Routes
 
     private func readRoutes(_ network: Directory, into reading: inout NetworkReading) {
-        let destinations = self.options.representatives
+        let destinations = self.options.referenceDestinations
         reading.ipv4Routes =
             self.files.read("route", in: network, limit: Self.ipv4RouteLimit) { text, isComplete in
                 RouteTable(ipv4: text, isComplete: isComplete, covering: destinations)
@@ -149,7 +149,7 @@ final class NetworkReader {
         let tables = [reading.ipv4Routes, reading.ipv6Routes].compactMap { $0 }
         guard tables.contains(where: { $0.entries.contains(where: \.isRefusal) }) else { return }
         let choice = RouteChoice(reading)
-        for destination in self.options.representatives where choice.isRefused(destination) {
+        for destination in self.options.referenceDestinations where choice.isRefused(destination) {
             reading.refusals[destination] = self.queries.refusal(of: destination)
         }
     }

@@ -8,12 +8,12 @@ package final class SysfsSession {
     private let reader: NetworkReader
     private let clock: any MonotonicClock
     private let processorTime: () -> Duration
-    private let representatives: [IPAddress]
+    private let referenceDestinations: [InternetAddress]
     private var history: NetworkHistory
     private var lastReading: NetworkReading?
     /// What a picture showed that stood still.
-    private var lastSteady: Observation?
-    private var lastShown: Observation?
+    private var lastSteady: Evidence?
+    private var lastShown: Evidence?
     private(set) var schedule: PollSchedule
 
     init(
@@ -25,8 +25,8 @@ package final class SysfsSession {
         self.reader = NetworkReader(options: options, queries: queries, clock: clock)
         self.clock = clock
         self.processorTime = processorTime
-        self.representatives = options.representatives
-        self.history = NetworkHistory(representatives: options.representatives)
+        self.referenceDestinations = options.referenceDestinations
+        self.history = NetworkHistory(referenceDestinations: options.referenceDestinations)
         self.schedule = PollSchedule(slow: options.interval, fast: options.fastInterval)
     }
 
@@ -54,15 +54,15 @@ package final class SysfsSession {
     /// - Parameter rules: What the configuration says of interfaces.
     /// - Returns: The evidence, and whether it is another than before.
     /// - Throws: ``SysfsError`` when nothing of this network namespace can be read.
-    package func look(rules: [InterfaceRule] = []) throws(SysfsError) -> (Observation, isNews: Bool) {
+    package func look(rules: [InterfaceRule] = []) throws(SysfsError) -> (Evidence, isNews: Bool) {
         let spent = self.processorTime()
         let (reading, isSteady, since) = try self.read()
         self.lastReading = reading
-        let observation = self.observation(of: reading, isSteady: isSteady, since: since, rules: rules)
-        let isNews = observation != self.lastShown
-        self.lastShown = observation
+        let evidence = self.evidence(of: reading, isSteady: isSteady, since: since, rules: rules)
+        let isNews = evidence != self.lastShown
+        self.lastShown = evidence
         self.schedule.looked(at: self.clock.now(), cost: self.processorTime() - spent, foundChange: isNews)
-        return (observation, isNews)
+        return (evidence, isNews)
     }
 
     /// Reads until two readings in succession are the same; `since` is when the last one began.
@@ -78,32 +78,32 @@ package final class SysfsSession {
             reading = try self.reader.read()
             if reading == former { return (reading, true, since) }
             // Containers may come and go without end, and do not matter.
-            isSteady = RouteChoice(reading).decidesLike(RouteChoice(former), for: self.representatives)
+            isSteady = RouteChoice(reading).decidesLike(RouteChoice(former), for: self.referenceDestinations)
         }
         return (reading, isSteady, since)
     }
 
-    private func observation(
+    private func evidence(
         of reading: NetworkReading,
         isSteady: Bool,
         since: MonotonicTime,
         rules: [InterfaceRule]
-    ) -> Observation {
+    ) -> Evidence {
         if isSteady {
-            var observation = self.history.observe(reading, rules: rules, at: self.clock.now())
-            observation.observedAt = since
-            self.lastSteady = observation
-            return observation
+            var evidence = self.history.observe(reading, rules: rules, at: self.clock.now())
+            evidence.observedAt = since
+            self.lastSteady = evidence
+            return evidence
         }
-        if var observation = self.lastSteady {
-            observation.limitations.append(Self.unsteady)
-            return observation
+        if var evidence = self.lastSteady {
+            evidence.limitations.append(Self.unsteady)
+            return evidence
         }
         // What may never have been is not to be remembered.
         var history = self.history
-        var observation = history.observe(reading, rules: rules, at: self.clock.now())
-        observation.observedAt = since
-        observation.limitations.append(Self.unsteadyAtFirst)
-        return observation
+        var evidence = history.observe(reading, rules: rules, at: self.clock.now())
+        evidence.observedAt = since
+        evidence.limitations.append(Self.unsteadyAtFirst)
+        return evidence
     }
 }

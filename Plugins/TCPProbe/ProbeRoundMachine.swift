@@ -257,8 +257,8 @@ struct ProbeRoundMachine: Sendable {
     }
 
     /// Alternates the families, beginning with the resolver's first choice (RFC 8305 section 4).
-    static func interleaved(_ addresses: [IPAddress]) -> [IPAddress] {
-        var seen: Set<IPAddress> = []
+    static func interleaved(_ addresses: [InternetAddress]) -> [InternetAddress] {
+        var seen: Set<InternetAddress> = []
         let unique = addresses.filter { seen.insert($0).inserted }
         let first = unique.filter { $0.family == unique.first?.family }
         let second = unique.filter { $0.family != unique.first?.family }
@@ -275,7 +275,7 @@ extension ProbeOutcome.Result {
     /// says of itself, such as that it has no IPv6.
     fileprivate var weight: Int {
         switch self {
-        case .unreachable(let error): error == SystemError.networkUnreachable.number ? 0 : 1
+        case .unreachable(let error): error == SystemError.networkUnreachable.errno ? 0 : 1
         default: 2
         }
     }

@@ -11,19 +11,19 @@ import NetPathSystem
 final class ProbeSession {
     private let options: TCPProbeMonitor.Options
     private let context: MonitorContext
-    private let mailbox: Mailbox
+    private let mailbox: Mailbox<ProbeRequests>
     private let names: NameService
 
     private var schedule: ProbeSchedule
     private var sockets: [Int: ProbeSocket] = [:]
-    private var timeAsleep = SystemCalls.timeAsleep()
+    private var timeAsleep = SystemClock.timeAsleep()
 
     /// Makes sure that the options can be honoured.
     ///
     /// - Throws: ``SystemError`` when the system refuses sockets or what the options want of them.
     init(
         options: TCPProbeMonitor.Options,
-        mailbox: Mailbox,
+        mailbox: Mailbox<ProbeRequests>,
         names: NameService,
         ledger: ProbeLedger,
         context: MonitorContext
@@ -51,7 +51,7 @@ final class ProbeSession {
         while true {
             let attempts = self.sockets.map { (id: $0.key, socket: $0.value) }
             let now = self.context.clock.now()
-            let ready = SystemCalls.poll(
+            let ready = FileDescriptor.poll(
                 readable: [self.mailbox.fileDescriptor],
                 writable: attempts.map(\.socket.fileDescriptor),
                 timeout: max(.zero, self.schedule.nextDeadline(now: now) - now)
@@ -82,7 +82,7 @@ final class ProbeSession {
     ///
     /// Backends that are told of the resumption pass it on; a probe that runs alone finds out when it is due next.
     private func hasSlept() -> Bool {
-        let asleep = SystemCalls.timeAsleep()
+        let asleep = SystemClock.timeAsleep()
         defer { self.timeAsleep = asleep }
         return asleep - self.timeAsleep > .milliseconds(500)
     }
@@ -114,7 +114,7 @@ final class ProbeSession {
             )
         } catch {
             if error.isShortage { throw error }
-            return try self.ended(attempt, error.number)
+            return try self.ended(attempt, error.errno)
         }
         if let error = socket.connect(to: endpoint) { return try self.ended(attempt, error) }
         self.sockets[attempt] = socket
@@ -129,8 +129,8 @@ final class ProbeSession {
     }
 
     private func report(_ round: ProbeRound, at time: MonotonicTime) {
-        var observation = Observation(at: time)
-        observation.probes = round
-        self.context.report(observation)
+        var evidence = Evidence(at: time)
+        evidence.probes = round
+        self.context.report(evidence)
     }
 }

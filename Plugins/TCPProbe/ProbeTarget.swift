@@ -65,7 +65,7 @@ public struct ProbeTargetError: Error, Hashable, Sendable, CustomStringConvertib
 
 /// Where one attempt connects to.
 struct ProbeEndpoint: Hashable, Sendable {
-    var address: IPAddress
+    var address: InternetAddress
     var zone: String?
     var port: UInt16
 }

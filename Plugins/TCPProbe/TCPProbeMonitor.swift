@@ -55,6 +55,9 @@ public struct TCPProbeMonitor: PathMonitor {
         self.ledger = ledger
     }
 
+    /// It sends packets.
+    public var reachesOut: Bool { true }
+
     /// Refreshes are taken one by one with this time between them; those that come meanwhile become one.
     private static let refreshSpacing: Duration = .milliseconds(20)
 
@@ -63,7 +66,7 @@ public struct TCPProbeMonitor: PathMonitor {
     /// - Parameter context: What the coordinator offers for the duration of the call.
     /// - Throws: When the system grants no sockets, or not with the mark or interface wanted, with the reason.
     public func run(_ context: MonitorContext) async throws {
-        let mailbox = try Mailbox()
+        let mailbox = try Mailbox(ProbeRequests())
         try await withTaskCancellationHandler {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -81,22 +84,15 @@ public struct TCPProbeMonitor: PathMonitor {
         }
     }
 
-    private func probe(_ mailbox: Mailbox, context: MonitorContext) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let started = BackgroundThread.start {
-                continuation.resume(
-                    with: Result {
-                        try ProbeSession(
-                            options: self.options,
-                            mailbox: mailbox,
-                            names: self.names,
-                            ledger: self.ledger,
-                            context: context
-                        ).run()
-                    }
-                )
-            }
-            if !started { continuation.resume(throwing: SystemError.last("start a thread")) }
+    private func probe(_ mailbox: Mailbox<ProbeRequests>, context: MonitorContext) async throws {
+        try await BackgroundThread.run {
+            try ProbeSession(
+                options: self.options,
+                mailbox: mailbox,
+                names: self.names,
+                ledger: self.ledger,
+                context: context
+            ).run()
         }
     }
 }

@@ -8,16 +8,25 @@ import NetPathConfiguration
 /// The command line tool as a library: a binary with backends of its own is one line.
 ///
 /// ```swift
-/// NetPathTool.main { registry in
+/// NetPathTool.main(name: "mine") { registry in
 ///     registry.register("mine", summary: "What mine watches") { section in MyMonitor(section) }
 /// }
 /// ```
 public enum NetPathTool: Sendable {
     /// Runs the tool with the arguments of the process, and ends the process with its exit status.
     ///
-    /// - Parameter registering: Adds types of backends to the built-in ones.
-    public static func main(registering: (inout BackendRegistry) -> Void = { _ in }) -> Never {
-        Self.main(RootCommand.self) { context in registering(&context.registry) }
+    /// - Parameters:
+    ///   - name: What the program is called in its help, its version and its messages.
+    ///   - registering: Adds types of backends to the built-in ones.
+    public static func main(
+        name: String = "netpath",
+        registering: (inout BackendRegistry) -> Void = { _ in }
+    ) -> Never {
+        Self.main(RootCommand.self) { context in
+            context.name = name
+            context.facts = BuildFacts(program: name)
+            registering(&context.registry)
+        }
     }
 
     /// Runs another tool that is made like this one, likewise.
@@ -63,7 +72,7 @@ public enum NetPathTool: Sendable {
         of root: any ParsableCommand.Type = RootCommand.self,
         in context: ToolContext
     ) -> ToolStatus {
-        let name = root.configuration.commandName ?? "netpath"
+        let name = root.configuration.commandName ?? context.name
         if let error = error as? ConfigurationError {
             context.message(error.description)
             return .badConfiguration

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
+package import NetPath
 import NetPathConfiguration
+import NetPathSystem
 import Synchronization
 
 /// The least that a message has to matter to be shown; a new configuration may change it.
@@ -27,8 +28,13 @@ package struct ToolContext: Sendable {
     /// The context of the running command.
     @TaskLocal package static var current = ToolContext()
 
+    /// What netpath itself is called.
+    static let usualName = "netpath"
+
+    /// What the program is called in its help and its messages.
+    package var name = usualName
     /// The types of backends that a configuration can name.
-    var registry: BackendRegistry = .builtIn
+    package var registry: BackendRegistry = .builtIn
     /// What the program is made of.
     package var facts = BuildFacts.netpath
     /// The environment variables.
@@ -50,15 +56,53 @@ package struct ToolContext: Sendable {
     /// Writes a message to standard error unless its reader would have to be waited for.
     package var note: @Sendable (String) -> Void = { StandardStreams.writeNote($0 + "\n") }
 
+    /// Whether standard error is the journal of systemd.
+    var isJournal = false
+
     /// The words after the program's name.
     var arguments: [String] = []
+    /// Whether commands about requests can be carried out, and are worth a line in the help.
+    package var offersRequests: @Sendable () -> Bool = { CompanionProgram.isQueueInstalled }
     /// Carries out a command about requests: another program does.
     package var requests: @Sendable (any RequestCommand) throws -> ToolStatus = executeQueueProgram
+    /// Carries out a command that checks a backend: another program does.
+    package var plugins: @Sendable (any PluginCommand) throws -> ToolStatus = executePluginProgram
+    /// The path of the program that watches, which is installed beside those that it executes; nil when it is not there.
+    package var netpath: String? {
+        CompanionProgram(
+            Self.usualName,
+            executable: CompanionProgram.runningProgram,
+            searchPath: self.environment["PATH"]
+        ).place
+    }
+
+    /// Writes a message to standard error, after the program's name.
+    package func say(_ text: String) { self.message("\(self.name): \(text)") }
 
     /// A receiver of log messages that passes on what matters enough.
     func log(from threshold: LogThreshold) -> @Sendable (LogLevel, String) -> Void {
-        { [note = self.note] level, text in
-            if level >= threshold.level { note("netpath: \(level.rawValue): \(text.safe)") }
+        { [self] level, text in
+            if level >= threshold.level { self.note(self.line(level.priority, "\(level.rawValue): ", text)) }
+        }
+    }
+
+    /// Tells that the path is another one, whatever the threshold.
+    func tell(_ text: String) { self.note(self.line(5, "", text)) }
+
+    /// A message with its priority as the journal takes it, or as people read it.
+    private func line(_ priority: Int, _ label: String, _ text: String) -> String {
+        self.isJournal ? "<\(priority)>\(text.safe)" : "\(self.name): \(label)\(text.safe)"
+    }
+}
+
+extension LogLevel {
+    /// The priority of syslog(3).
+    fileprivate var priority: Int {
+        switch self {
+        case .debug: 7
+        case .info: 6
+        case .warning: 4
+        case .error: 3
         }
     }
 }

@@ -15,7 +15,7 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     case timedOut = 3
     /// The command line is wrong (EX_USAGE of `sysexits.h`, as ArgumentParser has it).
     case usage = 64
-    /// No backend has an opinion (EX_UNAVAILABLE).
+    /// No backend has a verdict (EX_UNAVAILABLE).
     case noOpinion = 69
     /// Anything else went wrong (EX_SOFTWARE).
     case failure = 70
@@ -33,7 +33,7 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
             }
     }
 
-    /// The answer to "do the backends agree?"; nil when none has an opinion.
+    /// The answer to "do the backends agree?"; nil when none has a verdict.
     init(agreement: Bool?) {
         self = agreement.map { $0 ? .satisfied : .unsatisfied } ?? .noOpinion
     }
@@ -41,22 +41,26 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     /// What the status tells.
     var meaning: String {
         switch self {
-        case .satisfied: "yes: satisfied, there is a path; the host can be reached; the backends agree; all went well"
+        case .satisfied:
+            """
+            yes: satisfied, there is a path; the host can be reached; the backends agree; what was waited for is so; all \
+            went well
+            """
         case .unsatisfied:
             """
-            no: unsatisfied, there is no path; the host cannot be reached; the backends do not agree; or a request was \
-            refused, given up, or is not there
+            no: unsatisfied, there is no path; the host cannot be reached; the backends do not agree; 'wait --fail-fast' \
+            found that nothing can come up; or a request was refused, given up, or is not there
             """
         case .requiresConnection: "requiresConnection: a step is pending, or can be started"
         case .timedOut:
             """
-            timed out: 'watch --timeout' ended before --count paths had come, or 'send --wait' and 'queue run' before \
-            the response
+            timed out: 'wait --timeout' ended before it was so, 'watch --timeout' before --count paths had come, or \
+            'send --wait' and 'queue run' before the response
             """
         case .usage: "wrong usage"
-        case .noOpinion: "no backend has an opinion, or the name of the host is not found"
+        case .noOpinion: "no backend has a verdict, or the name of the host is not found"
         case .failure: "any other error"
-        case .badConfiguration: "bad configuration"
+        case .badConfiguration: "bad configuration, or one that can never meet what 'wait' waits for"
         }
     }
 

@@ -2,6 +2,8 @@
 // Copyright the netpath authors
 
 public import NetPath
+import NetPathExec
+import NetPathHTTPProbe
 import NetPathNetlink
 import NetPathSysfs
 import NetPathTCPProbe
@@ -16,6 +18,9 @@ extension BackendRegistry {
         NetlinkMonitor.register(in: &registry)
         SysfsMonitor.register(in: &registry)
         TCPProbeMonitor.register(in: &registry)
+        // Without libcurl, so that a program pays for requests only where it sends some.
+        HTTPProbeMonitor.register(in: &registry, runBy: "netpath-http")
+        ExecMonitor.register(in: &registry)
         return registry
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 public import NetPath
+import NetPathProcess
 
 /// A configuration that was read and found good: backends, made and ready to run.
 public struct LoadedConfiguration: Sendable {
@@ -17,6 +18,12 @@ public struct LoadedConfiguration: Sendable {
     public var evaluation: EvaluationPolicy { self.settings.evaluation }
     /// The least that a message has to matter to be shown while watching.
     public let logLevel: LogLevel
+    /// What the service records.
+    public let record: RecordSettings
+    /// What is run when the path changes, by the service.
+    package let hooks: [Hook]
+    /// The folder whose programs are hooks too; nil when the configuration names none.
+    package let hooksFolder: String?
     /// What is legal and does not do what was probably meant.
     public let warnings: [ConfigurationDiagnostic]
     /// Every value and where it comes from.
@@ -50,8 +57,13 @@ public struct LoadedConfiguration: Sendable {
             ConfigurationOverride.environment(environment["NETPATH_SET"])
             + ConfigurationOverride.commandLine(overrides)
         switch search.location(exists: ConfigurationFile.mayExist) {
-        case .file(let path, _):
-            let source = try ConfigurationFile.read(path)
+        case .file(let path, let origin):
+            var source = try ConfigurationFile.read(path)
+            switch origin {
+            case .environment: source.otherAuthor = "a file that $NETPATH_CONFIG names"
+            case .user: source.otherAuthor = "the user's own configuration"
+            case .commandLine, .system: break
+            }
             var configuration = try self.parse(source, overrides: overrides, registry: registry)
             configuration.path = path
             return configuration
@@ -71,12 +83,23 @@ public struct LoadedConfiguration: Sendable {
         try self.parse(source, overrides: [], registry: registry)
     }
 
+    /// Checks a configuration's text with some of its values replaced, such as `merge.policy=any`.
+    ///
+    /// - Throws: `ConfigurationError` with everything that is wrong.
+    package static func parse(
+        _ source: ConfigurationSource,
+        setting overrides: [String],
+        registry: BackendRegistry
+    ) throws(ConfigurationError) -> LoadedConfiguration {
+        try self.parse(source, overrides: ConfigurationOverride.commandLine(overrides), registry: registry)
+    }
+
     private static func parse(
         _ source: ConfigurationSource,
         overrides: [ConfigurationOverride],
         registry: BackendRegistry
     ) throws(ConfigurationError) -> LoadedConfiguration {
-        var node = try YAMLReader.read(source)
+        var node = try self.withBackends(YAMLReader.read(source))
         var errors: [ConfigurationDiagnostic] = []
         for override in overrides {
             do throws(ConfigurationError) {
@@ -87,10 +110,14 @@ public struct LoadedConfiguration: Sendable {
         }
         let root = ConfigurationSection(node, in: source, known: errors)
         root.require("backends")
-        let representatives = root.readRepresentatives()
+        let referenceDestinations = root.readReferenceDestinations()
         let settings = CoordinatorSettings.read(from: root)
         let logLevel = root.nested("logging").choice("level", default: LogLevel.warning)
-        let backends = self.backends(of: root, registry: registry, representatives: representatives)
+        let record = RecordSettings.read(from: root)
+        let isPrivileged = Privileges.areHeld
+        let hooks = Hook.read(from: root, isPrivileged: isPrivileged)
+        let hooksFolder = Hook.readFolder(from: root, isPrivileged: isPrivileged)
+        let backends = self.backends(of: root, registry: registry, referenceDestinations: referenceDestinations)
         if settings.evaluation.gateways == .required, !backends.contains(where: { $0.type == "tcpProbe" }) {
             root.nested("merge").warn(
                 "gateways",
@@ -104,16 +131,33 @@ public struct LoadedConfiguration: Sendable {
             backends: backends,
             settings: settings,
             logLevel: logLevel,
+            record: record,
+            hooks: hooks,
+            hooksFolder: hooksFolder,
             warnings: root.warnings,
             effective: EffectiveConfiguration(root.effective, document: source),
             keyPaths: root.keyPaths
         )
     }
 
+    /// Adds the backends of the embedded default to a configuration that says something, and nothing of backends.
+    ///
+    /// A file without anything stays one: it may be about to be written.
+    private static func withBackends(_ node: ConfigurationNode) throws(ConfigurationError) -> ConfigurationNode {
+        guard case .mapping(let entries) = node.content, !entries.isEmpty,
+            !entries.contains(where: { $0.key.text == "backends" })
+        else { return node }
+        let source = ConfigurationSource(name: self.embeddedName, text: self.defaultText)
+        let own = try YAMLReader.read(source).stating(source)
+        guard case .mapping(let defaults) = own.content else { return node }
+        let backends = defaults.filter { $0.key.text == "backends" }
+        return ConfigurationNode(.mapping(backends + entries), at: node.position, in: node.source)
+    }
+
     private static func backends(
         of root: ConfigurationSection,
         registry: BackendRegistry,
-        representatives: [IPAddress]
+        referenceDestinations: [InternetAddress]
     ) -> [ConfiguredBackend] {
         let sections = root.sections("backends")
         var names: Set<String> = []
@@ -134,7 +178,7 @@ public struct LoadedConfiguration: Sendable {
                     "names a second backend '\(name)'; give it a 'name' of its own"
                 )
             }
-            section.representatives = representatives
+            section.referenceDestinations = referenceDestinations
             let mode = section.choice("mode", default: BackendMode.active)
             let monitor = registration.make(section)
             backends.append(
@@ -142,9 +186,10 @@ public struct LoadedConfiguration: Sendable {
                     name: name,
                     type: type,
                     mode: mode,
+                    program: registration.program,
                     monitor: monitor,
                     options: section.effective.values(without: "mode"),
-                    representatives: section.usesRepresentatives ? representatives : nil
+                    referenceDestinations: section.usesReferenceDestinations ? referenceDestinations : nil
                 )
             )
         }
@@ -187,16 +232,18 @@ public struct ConfiguredBackend: Sendable {
     public let type: String
     /// How it is used.
     public internal(set) var mode: BackendMode
+    /// The program that runs it, where this one can only check its options; nil for this one.
+    public let program: String?
     /// What watches the network.
     public let monitor: any PathMonitor
     /// Every value of its section but the mode, which a coordinator can change while it runs.
     let options: ConfigurationNode.Content
     /// The addresses it asks for routes to; nil when it does not ask.
-    let representatives: [IPAddress]?
+    let referenceDestinations: [InternetAddress]?
 
     /// Whether a monitor made for the other one would do exactly the same.
     func isInterchangeable(with other: ConfiguredBackend) -> Bool {
         (self.name, self.type) == (other.name, other.type)
-            && (self.options, self.representatives) == (other.options, other.representatives)
+            && (self.options, self.referenceDestinations) == (other.options, other.referenceDestinations)
     }
 }

@@ -3,7 +3,7 @@
 
 /// Notices that nothing moves, or next to nothing.
 ///
-/// It compares what has moved at a few instants instead of noting the time of every octet; a stall is so noticed after
+/// It compares what has moved at a few instants instead of noting the time of every byte; a stall is so noticed after
 /// between once and 1.25 times its limit.
 struct StallWatch {
     /// What has moved so far.
@@ -15,7 +15,7 @@ struct StallWatch {
         var received: Int64 = 0
         var unsent: Int32 = 0
 
-        fileprivate var octets: Int64 { self.sent + self.received - Int64(self.unsent) }
+        fileprivate var bytes: Int64 { self.sent + self.received - Int64(self.unsent) }
     }
 
     /// How many looks there are in the time of the limit.
@@ -44,8 +44,8 @@ struct StallWatch {
             self.seen = []
             return false
         }
-        self.seen.append(moved.octets)
+        self.seen.append(moved.bytes)
         guard self.seen.count > Self.looks else { return false }
-        return moved.octets - self.seen.removeFirst() < self.least
+        return moved.bytes - self.seen.removeFirst() < self.least
     }
 }

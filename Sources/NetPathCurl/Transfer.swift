@@ -9,6 +9,7 @@ final class Transfer {
     struct Failure: Error {
         var reason: TransportError.Reason
         var message: String
+        var certificateFault: TransportError.CertificateFault?
 
         init(_ reason: TransportError.Reason, _ message: String) {
             self.reason = reason
@@ -79,7 +80,7 @@ final class Transfer {
 
     func takeHeader(_ line: [UInt8]) -> Bool {
         if self.head.take(line) { return true }
-        self.failure = Failure(.badResponse, "the head of the response is longer than \(ResponseHead.limit) octets")
+        self.failure = Failure(.badResponse, "the head of the response is longer than \(ResponseHead.limit) bytes")
         return false
     }
 
@@ -87,7 +88,7 @@ final class Transfer {
     func hasRoom(for count: Int) -> Bool {
         let limit = self.job.request.responseLimit
         if count <= limit - self.body.count { return true }
-        self.failure = Failure(.badResponse, "the response is longer than \(limit) octets, see 'responseLimit'")
+        self.failure = Failure(.badResponse, "the response is longer than \(limit) bytes, see 'responseLimit'")
         return false
     }
 
@@ -123,7 +124,9 @@ final class Transfer {
             return .success(TransportResponse(status: status, headers: self.head.headers, body: self.body))
         } catch {
             let message = "\(self.job.request.method) \(self.job.request.place): \(error.message)"
-            return .failure(TransportError(error.reason, progress: self.progress, message: message))
+            var failure = TransportError(error.reason, progress: self.progress, message: message)
+            failure.certificateFault = error.certificateFault
+            return .failure(failure)
         }
     }
 }

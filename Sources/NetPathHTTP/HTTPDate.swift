@@ -2,11 +2,16 @@
 // Copyright the netpath authors
 
 /// A time as HTTP writes it, in any of the three forms that a recipient must accept (RFC 9110, 5.6.7).
-enum HTTPDate {
+public enum HTTPDate: Sendable {
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// The seconds since 1970 of a date, or nil when it is none; `now`, likewise, is for years of two digits.
-    static func seconds(of text: String, now: Int64) -> Int64? {
+    /// Reads a date.
+    ///
+    /// - Parameters:
+    ///   - text: The date, such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+    ///   - now: The seconds since 1970 of the present moment, for years of two digits.
+    /// - Returns: The seconds since 1970; nil when it is no date.
+    public static func seconds(of text: String, now: Int64) -> Int64? {
         let words = text.split(separator: " ")
         switch words.count {
         // Sun, 06 Nov 1994 08:49:37 GMT

@@ -28,59 +28,30 @@ extension TransportRequest {
     }
 
     private var addressProblem: String? {
-        // Only made when it is shown.
-        var shown: String { "the address '\(self.url.printable)' is not valid" }
-        guard let separator = self.url.utf8.firstIndex(of: UInt8(ascii: ":")),
-            self.url[separator...].hasPrefix("://")
-        else { return "\(shown): it has no scheme, write http:// or https:// in front" }
-        guard ["http", "https"].contains(self.url[..<separator].lowercased()) else {
-            return "\(shown): the scheme must be http or https"
+        do throws(Endpoint.Fault) { _ = try Endpoint(checking: self.url) } catch {
+            return "the address \(error.reason)"
         }
-        // Where programs disagree about the end of the host, requests go to others than were meant.
-        let isAllowed = { (octet: UInt8) in (0x21...0x7e).contains(octet) && ![0x22, 0x3C, 0x3E, 0x5C].contains(octet) }
-        guard self.url.utf8.allSatisfy(isAllowed) else {
-            return "\(shown): spaces, controls, quotes and letters beyond ASCII must be percent-encoded"
-        }
-        let rest = self.url[separator...].dropFirst(3)
-        let authority = rest.prefix { !"/?#".contains($0) }
-        // RFC 9110, 4.2.4; and what is in an address ends up in logs.
-        guard !authority.contains("@") else {
-            return "the address is not valid: a name and password belong into the field Authorization"
-        }
-        return self.hostProblem(authority).map { "\(shown): \($0)" }
-    }
-
-    private func hostProblem(_ authority: Substring) -> String? {
-        var host = authority
-        var port: Substring?
-        if authority.hasPrefix("[") {
-            guard let end = authority.firstIndex(of: "]") else { return "the bracket of the host is not closed" }
-            host = authority[...end]
-            let rest = authority[end...].dropFirst()
-            guard rest.isEmpty || rest.hasPrefix(":") else { return "something follows the bracket of the host" }
-            port = rest.isEmpty ? nil : rest.dropFirst()
-        } else if let colon = authority.firstIndex(of: ":") {
-            host = authority[..<colon]
-            port = authority[colon...].dropFirst()
-        }
-        guard !host.isEmpty, host != "[]" else { return "it has no host" }
-        guard let port, !port.isEmpty else { return nil }
-        let isPort = port.utf8.allSatisfy { (48...57).contains($0) } && (1...65_535).contains(Int(port) ?? 0)
-        return isPort ? nil : "'\(port)' is not a port, which is a number from 1 to 65535"
+        return nil
     }
 
     private var fieldProblem: String? {
-        for field in self.headers.fields {
-            guard field.name.isToken else { return "'\(field.name.printable)' is not the name of a field" }
-            guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f || $0 == 0x09 }) else {
-                return "the value of the field '\(field.name)' contains a line break or another control character"
-            }
-            // Two lengths of one message are how requests are smuggled (RFC 9112, 11.2).
-            if ["content-length", "transfer-encoding", "trailer", "upgrade"].contains(field.name.lowercased()) {
-                return "the field '\(field.name)' is made by the transport: leave it out"
-            }
-        }
-        return nil
+        self.headers.fields.lazy.compactMap { field in
+            field.problem.map { "the field '\(field.name.printable)' \($0)" }
+        }.first
+    }
+}
+
+extension HeaderFields.Field {
+    /// Two lengths of one message are how requests are smuggled (RFC 9112, 11.2).
+    private static let framing: Set<String> = ["content-length", "transfer-encoding", "trailer", "upgrade"]
+
+    /// What is wrong with it, to be read after its name; nil when it can be sent.
+    package var problem: String? {
+        if !self.name.isToken { return "has a name with other characters than letters, digits and hyphens" }
+        if Self.framing.contains(self.name.lowercased()) { return "is made by the transport; leave it out" }
+        // RFC 9110, 5.5.
+        let isText = self.value.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        return isText ? nil : "has a line break or a control character in its value"
     }
 }
 
@@ -88,10 +59,10 @@ extension String {
     /// Whether it is a token (RFC 9110, 5.6.2).
     package var isToken: Bool {
         !self.isEmpty
-            && self.utf8.allSatisfy { octet in
-                switch octet {
+            && self.utf8.allSatisfy { byte in
+                switch byte {
                 case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
-                default: Array("!#$%&'*+-.^_`|~".utf8).contains(octet)
+                default: Array("!#$%&'*+-.^_`|~".utf8).contains(byte)
                 }
             }
     }

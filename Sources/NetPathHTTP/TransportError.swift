@@ -5,7 +5,7 @@
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// How far the request came: this alone decides whether sending it again is safe.
     public enum Progress: Hashable, Sendable {
-        /// No octet of the request left this host: nobody can have acted on it.
+        /// No byte of the request left this host: nobody can have acted on it.
         case notSent
         /// The server may have received it, and acted.
         case mayHaveBeenReceived
@@ -41,12 +41,28 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case other
     }
 
+    /// What is wrong with the certificate of whoever answered.
+    public enum CertificateFault: String, Hashable, Sendable {
+        /// It was valid once.
+        case expired
+        /// It will be valid.
+        case notYetValid
+        /// It is of no authority that is trusted.
+        case untrusted
+        /// It is somebody else's.
+        case wrongName
+        /// Something else; the message says what.
+        case other
+    }
+
     /// How far the request came.
     public var progress: Progress
     /// What happened.
     public var reason: Reason
     /// A sentence for a person.
     public var message: String
+    /// What is wrong with the certificate, where that is the reason and the transport knows; nil otherwise.
+    public var certificateFault: CertificateFault?
 
     /// Creates an error.
     public init(_ reason: Reason, progress: Progress, message: String) {

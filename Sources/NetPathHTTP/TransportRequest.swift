@@ -7,7 +7,7 @@ public struct TransportRequest: Hashable, Sendable {
     public enum Body: Hashable, Sendable {
         /// Nothing.
         case none
-        /// Octets that are in memory.
+        /// Bytes that are in memory.
         case bytes([UInt8])
         /// A file, which is read while it is sent.
         case file(String)
@@ -21,7 +21,7 @@ public struct TransportRequest: Hashable, Sendable {
         public var total: Duration?
         /// How long less than ``minimumRate`` may move, both directions taken together.
         public var stall: Duration
-        /// How many octets a second must move on average of ``stall``; 0 for any at all.
+        /// How many bytes a second must move on average of ``stall``; 0 for any at all.
         public var minimumRate: Int
 
         /// Creates limits.
@@ -50,7 +50,7 @@ public struct TransportRequest: Hashable, Sendable {
     public var timeouts: Timeouts
     /// The interface to send from; nil for the one the kernel chooses.
     public var interface: String?
-    /// How many octets of a response are kept in memory; a longer one is an error.
+    /// How many bytes of a response are kept in memory; a longer one is an error.
     public var responseLimit: Int
     /// The file where the body of a successful response goes instead, in the place of an older one, once it is whole.
     public var responseFile: String?

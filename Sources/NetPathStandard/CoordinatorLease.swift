@@ -5,12 +5,12 @@ package import NetPath
 import Synchronization
 
 /// Keeps the coordinator of the process running for somebody who asks it more than paths, until released.
-package final class CoordinatorLease: PathSharer {
+package final class CoordinatorLease: SharedPathListener {
     private let isHeld = Atomic(true)
-    private let shared: SharedPath
+    private let shared: SharedCoordinator
 
     /// Starts the coordinator, unless it runs already.
-    package init(_ shared: SharedPath = .process) {
+    package init(_ shared: SharedCoordinator = .process) {
         self.shared = shared
         shared.update(self)
     }

@@ -4,11 +4,14 @@
 import Glibc
 
 /// Threads for what blocks: neither Swift's pool nor libdispatch's may be held up.
-package enum BackgroundThread {
+public enum BackgroundThread: Sendable {
     /// Runs a function on a thread of its own; the thread ends with the function.
     ///
     /// - Returns: Whether the system granted a thread.
-    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+    public static func start(_ body: @escaping @Sendable () -> Void) -> Bool { self.create(body) == 0 }
+
+    /// Starts a thread; returns 0, or the error number.
+    private static func create(_ body: @escaping @Sendable () -> Void) -> Int32 {
         final class Box: Sendable {
             let body: @Sendable () -> Void
             init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -26,11 +29,19 @@ package enum BackgroundThread {
             },
             box.toOpaque()
         )
-        guard result == 0 else {
-            unsafe box.release()
-            return false
+        if result == 0 { _ = pthread_detach(thread) } else { unsafe box.release() }
+        return result
+    }
+
+    /// Runs a function on a thread of its own, and suspends until it returns.
+    ///
+    /// It knows nothing of the task: let a cancellation wake it, with a ``Mailbox`` for example.
+    ///
+    /// - Throws: What the function throws, or ``SystemError`` when the system grants no thread.
+    public static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let error = Self.create { continuation.resume(with: Result(catching: body)) }
+            if error != 0 { continuation.resume(throwing: SystemError(action: "cannot start a thread", errno: error)) }
         }
-        _ = pthread_detach(thread)
-        return true
     }
 }

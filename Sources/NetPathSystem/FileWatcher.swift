@@ -10,42 +10,7 @@ import Synchronization
 ///
 /// There is no thread and no timer in it: whoever waits for descriptors waits for ``fileDescriptor`` too, and calls
 /// ``takeChanges()`` when it is readable. Thread-safe.
-package final class FileWatcher: Sendable {
-    /// The file system, and one watcher.
-    private struct System: FileTrailSystem {
-        let watcher: Int32
-
-        func linkTarget(_ path: String) -> String? {
-            let octets = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-                let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-                    unsafe characters.baseAddress.map { unsafe readlink(path, $0, characters.count) } ?? -1
-                }
-                count = max(result, 0)
-            }
-            return octets.isEmpty ? nil : String(decoding: octets, as: UTF8.self)
-        }
-
-        func exists(_ path: String) -> Bool {
-            var status = stat()
-            return unsafe lstat(path, &status) == 0
-        }
-
-        func watchDirectory(_ path: String) -> Int32? {
-            let events = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
-            return self.watch(path, UInt32(events) | UInt32(IN_ONLYDIR))
-        }
-
-        func watchFile(_ path: String) -> Int32? {
-            // Not every single write (IN_MODIFY): a writer truncates first, and an empty file is no news.
-            self.watch(path, UInt32(IN_CLOSE_WRITE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF))
-        }
-
-        private func watch(_ path: String, _ events: UInt32) -> Int32? {
-            let number = unsafe inotify_add_watch(self.watcher, path, events)
-            return number < 0 ? nil : number
-        }
-    }
-
+public final class FileWatcher: Sendable {
     private struct State: Sendable {
         var paths: [String] = []
         var trails: [FileTrail] = []
@@ -57,20 +22,20 @@ package final class FileWatcher: Sendable {
     /// Starts to watch files, which need not exist; nil when the system grants no watcher (inotify(7)).
     ///
     /// - Parameter paths: Absolute paths.
-    package init?(paths: [String]) {
+    public init?(paths: [String]) {
         guard let descriptor = FileDescriptor(inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))) else { return nil }
         self.descriptor = descriptor
         _ = self.watch(paths)
     }
 
     /// Becomes readable when something on the way to a file changed; the same one for the watcher's lifetime.
-    package var fileDescriptor: Int32 { self.descriptor.number }
+    public var fileDescriptor: Int32 { self.descriptor.number }
 
     /// Watches other files from now on; what was not taken yet of the former ones is forgotten.
     ///
     /// - Parameter paths: Absolute paths.
     /// - Returns: Whether they are others than before; then they have to be read after this, not before.
-    package func watch(_ paths: [String]) -> Bool {
+    public func watch(_ paths: [String]) -> Bool {
         self.state.withLock { state in
             if paths == state.paths { return false }
             state.paths = paths
@@ -83,7 +48,7 @@ package final class FileWatcher: Sendable {
     ///
     /// - Returns: Whether a file may read differently now; it is watched anew by then, so that nothing is missed after
     ///   it was read.
-    package func takeChanges() -> Bool {
+    public func takeChanges() -> Bool {
         self.state.withLock { state in
             var isAffected = false
             while let events = self.nextEvents() {
@@ -99,13 +64,10 @@ package final class FileWatcher: Sendable {
         // All of them, because files of one directory share its watch.
         let watches = state.trails.reduce(into: Set<Int32>()) { $0.formUnion($1.watches) }
         for number in watches { _ = inotify_rm_watch(self.fileDescriptor, number) }
-        state.trails = state.paths.map { FileTrail(to: $0, in: System(watcher: self.fileDescriptor)) }
+        state.trails = state.paths.map { FileTrail(to: $0, watcher: self.fileDescriptor) }
     }
 
     private func nextEvents() -> [UInt8]? {
-        let events = unsafe [UInt8](unsafeUninitializedCapacity: 4_096) { buffer, count in
-            count = max(unsafe read(self.fileDescriptor, buffer.baseAddress, buffer.count), 0)
-        }
-        return events.isEmpty ? nil : events
+        self.descriptor.read(limit: 4_096).flatMap { $0.isEmpty ? nil : $0 }
     }
 }

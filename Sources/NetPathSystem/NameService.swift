@@ -8,7 +8,7 @@ import Synchronization
 /// What became of a lookup.
 package enum NameLookup: Hashable, Sendable {
     /// The addresses, the one to try first in front.
-    case addresses([IPAddress])
+    case addresses([InternetAddress])
     /// Why there are none.
     case failed(String)
 }
@@ -58,7 +58,7 @@ package final class NameService: Sendable {
             let error = unsafe getaddrinfo(name, nil, &hints, &list)
             guard error == 0 else { return .failed(unsafe String(cString: gai_strerror(error))) }
             defer { unsafe freeaddrinfo(list) }
-            var addresses: [IPAddress] = []
+            var addresses: [InternetAddress] = []
             var next = unsafe list
             while let entry = unsafe next {
                 if let address = unsafe Self.address(entry.pointee) { addresses.append(address) }
@@ -67,15 +67,15 @@ package final class NameService: Sendable {
             return .addresses(addresses)
         }
 
-        private static func address(_ entry: addrinfo) -> IPAddress? {
+        private static func address(_ entry: addrinfo) -> InternetAddress? {
             guard let address = unsafe UnsafeRawPointer(entry.ai_addr) else { return nil }
             switch unsafe entry.ai_family {
             case AF_INET:
                 let bits = unsafe address.loadUnaligned(as: sockaddr_in.self).sin_addr.s_addr
-                return IPAddress(ipv4: UInt32(bigEndian: bits))
+                return InternetAddress(ipv4: UInt32(bigEndian: bits))
             case AF_INET6:
-                let octets = unsafe address.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-                return unsafe withUnsafeBytes(of: octets) { unsafe IPAddress(octets: $0) }
+                let bytes = unsafe address.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+                return unsafe withUnsafeBytes(of: bytes) { unsafe InternetAddress(bytes: $0) }
             default: return nil
             }
         }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-package import NetPath
+public import NetPath
 
 /// What is to happen at which moment, the earliest first.
 ///
 /// A value without a clock and without a lock: whoever holds it asks for the next deadline, waits in its own way, and
 /// takes what is due. Timers of one moment come in the order they were named.
-package struct TimerQueue<Payload: Sendable>: Sendable {
+public struct TimerQueue<Payload: Sendable>: Sendable {
     /// Names a timer, also before it is inserted: whoever cancels may have to know it by then.
-    package struct Token: Hashable, Comparable, Sendable {
+    public struct Token: Hashable, Comparable, Sendable {
         /// When the timer is due.
-        package let deadline: MonotonicTime
+        public let deadline: MonotonicTime
         private let number: UInt64
 
         fileprivate init(deadline: MonotonicTime, number: UInt64) {
@@ -19,7 +19,8 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
             self.number = number
         }
 
-        package static func < (lhs: Self, rhs: Self) -> Bool {
+        /// Orders timers by when they are due, those of one moment by when they were named.
+        public static func < (lhs: Self, rhs: Self) -> Bool {
             (lhs.deadline, lhs.number) < (rhs.deadline, rhs.number)
         }
     }
@@ -34,23 +35,23 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
     private var lastNumber: UInt64 = 0
 
     /// Makes an empty queue.
-    package init() {}
+    public init() {}
 
     /// Whether nothing is to happen.
-    package var isEmpty: Bool { self.entries.isEmpty }
+    public var isEmpty: Bool { self.entries.isEmpty }
     /// How many timers there are.
-    package var count: Int { self.entries.count }
+    public var count: Int { self.entries.count }
     /// When the next timer is due; nil when there is none.
-    package var nextDeadline: MonotonicTime? { self.entries.last?.token.deadline }
+    public var nextDeadline: MonotonicTime? { self.entries.last?.token.deadline }
 
     /// Names a timer that may be inserted later, once.
-    package mutating func token(for deadline: MonotonicTime) -> Token {
+    public mutating func token(for deadline: MonotonicTime) -> Token {
         self.lastNumber += 1
         return Token(deadline: deadline, number: self.lastNumber)
     }
 
     /// Adds a timer under a name of this queue that has none yet.
-    package mutating func insert(_ payload: Payload, for token: Token) {
+    public mutating func insert(_ payload: Payload, for token: Token) {
         self.entries.insert(Entry(token: token, payload: payload), at: self.position(of: token))
     }
 
@@ -58,7 +59,7 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
     ///
     /// - Returns: Its name, to remove it by.
     @discardableResult
-    package mutating func insert(_ payload: Payload, at deadline: MonotonicTime) -> Token {
+    public mutating func insert(_ payload: Payload, at deadline: MonotonicTime) -> Token {
         let token = self.token(for: deadline)
         self.insert(payload, for: token)
         return token
@@ -66,14 +67,14 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
 
     /// Takes a timer back; nil when it is not there, any more or yet.
     @discardableResult
-    package mutating func remove(_ token: Token) -> Payload? {
+    public mutating func remove(_ token: Token) -> Payload? {
         let position = self.position(of: token)
         guard position < self.entries.count, self.entries[position].token == token else { return nil }
         return self.entries.remove(at: position).payload
     }
 
     /// Takes what is due, in the order of the deadlines.
-    package mutating func removeDue(at now: MonotonicTime) -> [Payload] {
+    public mutating func removeDue(at now: MonotonicTime) -> [Payload] {
         var due: [Payload] = []
         while let last = self.entries.last, last.token.deadline <= now {
             due.append(last.payload)
@@ -83,7 +84,7 @@ package struct TimerQueue<Payload: Sendable>: Sendable {
     }
 
     /// Takes everything, in the order of the deadlines.
-    package mutating func removeAll() -> [Payload] {
+    public mutating func removeAll() -> [Payload] {
         defer { self.entries = [] }
         return self.entries.reversed().map(\.payload)
     }

@@ -4,6 +4,7 @@
 import Foundation
 import NetPathCLI
 import NetPathHTTP
+import NetPathSystem
 import OfflineRequests
 
 // The commands that change what waits.
@@ -16,9 +17,9 @@ extension RequestCommand {
     ///   - action: What was done with them, for people and as the key in JSON.
     /// - Throws: `SystemError` when standard output takes no more.
     fileprivate func tell(_ count: Int, _ action: String) throws {
-        let document: JSONValue = .object([
-            JSONValue.Member(key: "schema", value: schemaVersion),
-            JSONValue.Member(key: action, value: .integer(count)),
+        let document: OrderedJSON = .object([
+            OrderedJSON.Member(key: "schema", value: schemaVersion),
+            OrderedJSON.Member(key: action, value: .integer(count)),
         ])
         let text = count == 1 ? "1 request \(action)" : "\(count) requests \(action)"
         try ToolContext.current.write((self.options.json ? document.line : text) + "\n")
@@ -56,7 +57,7 @@ extension NamingCommand {
                 count += 1
             } catch {
                 guard case .unknownID = error else { throw error }
-                ToolContext.current.message("netpath: \(error)")
+                ToolContext.current.say("\(error)")
             }
         }
         try self.tell(count, action)
@@ -171,7 +172,7 @@ extension QueueCommands.Repair: RunnableCommand {
         defer { queue.close() }
         try queue.repair()
         let salvage = queue.salvages.last
-        let document: JSONValue = [
+        let document: OrderedJSON = [
             "schema": schemaVersion,
             "recovered": .optional(salvage?.recovered),
             "lost": .optional(salvage?.lost),

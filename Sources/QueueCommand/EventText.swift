@@ -66,7 +66,7 @@ extension SeenEvent {
     }
 
     /// The document of an event.
-    var document: JSONValue {
+    var document: OrderedJSON {
         let status: Int? = if case .succeeded(_, let status) = self.event { status } else { nil }
         let number: Int? = if case .attempt(_, let number) = self.event { number } else { nil }
         let until: Date? = if case .backoff(_, let until) = self.event { until } else { nil }
@@ -98,11 +98,11 @@ extension WaitingReason {
     /// What somebody can do about it; empty where time does it.
     func advice(for id: UUID) -> String {
         switch self {
-        case .unauthorized: ": 'netpath queue retry \(id.text) -H \"Authorization: …\"'"
+        case .unauthorized: ": \(typed("queue retry \(id.text) -H \"Authorization: …\""))"
         case .laneHeld, .redirected, .unexpectedAnswer, .damaged:
-            ": 'netpath queue retry \(id.text)', or 'netpath queue cancel \(id.text)'"
-        case .paused: ": 'netpath queue resume'"
-        case .notRunning: ": 'netpath queue run'"
+            ": \(typed("queue retry \(id.text)")), or \(typed("queue cancel \(id.text)"))"
+        case .paused: ": \(typed("queue resume"))"
+        case .notRunning: ": \(typed("queue run"))"
         default: ""
         }
     }

@@ -41,7 +41,7 @@ extension QueueCommands.List: RunnableCommand {
         let pending: Set<RequestState> = [.ready, .blocked, .backoff, .running, .held]
         let reader = try session.read()
         let count = try reader?.list(pending, limit: self.limit, options: self.options, secrets: self.secrets) ?? 0
-        let pause = try reader?.isPaused() == true ? " The queue is paused: 'netpath queue resume'." : ""
+        let pause = try reader?.isPaused() == true ? " The queue is paused: \(typed("queue resume"))." : ""
         return try self.tell(count, none: "Nothing waits." + pause)
     }
 }
@@ -86,8 +86,8 @@ extension QueueCommands.Stats: RunnableCommand {
         let isPaused = try reader?.isPaused() ?? false
         let states: [RequestState] = [.ready, .blocked, .backoff, .running, .held, .dead, .succeeded]
         guard !self.options.json else {
-            let members = states.map { JSONValue.Member(key: $0.rawValue, value: .integer(counts[$0])) }
-            let document: JSONValue = [
+            let members = states.map { OrderedJSON.Member(key: $0.rawValue, value: .integer(counts[$0])) }
+            let document: OrderedJSON = [
                 "schema": schemaVersion,
                 "file": .string(file),
                 "counts": .object(members),
@@ -106,7 +106,7 @@ extension QueueCommands.Stats: RunnableCommand {
             screen.row(state.rawValue, ["\(counts[state])\(counts[state] == 0 ? "" : "  " + state.meaning)"])
         }
         screen.row("bytes", ["\(counts.bytes)"])
-        if isPaused { screen.row("paused", ["yes, until 'netpath queue resume'"]) }
+        if isPaused { screen.row("paused", ["yes, until \(typed("queue resume"))"]) }
         try ToolContext.current.write(screen.text)
         return .satisfied
     }

@@ -49,7 +49,7 @@ final class QueueSession {
         let former = OfflineRequestQueue.formerStandardFile
         guard self.file == nil, FileManager.default.fileExists(atPath: former) else { return }
         do { _ = try self.importRequests(from: former) } catch {
-            ToolContext.current.message("netpath: nothing is taken over from the queue of an older version: \(error)")
+            ToolContext.current.say("nothing is taken over from the queue of an older version: \(error)")
         }
     }
 
@@ -78,7 +78,7 @@ final class QueueSession {
             guard case .missing = error, self.file == nil else { throw error }
             let former = OfflineRequestQueue.formerStandardFile
             if FileManager.default.fileExists(atPath: former) {
-                ToolContext.current.message("netpath: \(former.safe) is of an older version: 'netpath queue import'")
+                ToolContext.current.say("\(former.safe) is of an older version: \(typed("queue import"))")
             }
             return nil
         }
@@ -91,7 +91,7 @@ final class QueueSession {
     func tellDamage() -> Bool {
         guard let queue = self.queue else { return false }
         for salvage in queue.salvages.dropFirst(self.toldSalvages) {
-            ToolContext.current.message("netpath: \(queue.file): \(salvage.text)")
+            ToolContext.current.say("\(queue.file): \(salvage.text)")
             self.toldSalvages += 1
         }
         // Of a file that was removed at most the journal is left, and the new one is whole.
@@ -182,7 +182,7 @@ extension ToolFailure {
             case .unknownID: .unsatisfied
             default: .failure
             }
-        let advice = if case .corrupt(_, setAsideAs: nil) = error { ": 'netpath queue repair'" } else { "" }
+        let advice = if case .corrupt(_, setAsideAs: nil) = error { ": \(typed("queue repair"))" } else { "" }
         self.init(status, (error.description + advice).safe)
     }
 }

@@ -15,10 +15,14 @@ struct QueueTool: ParsableCommand {
         libraries: [CurlTransport.library, OfflineRequestQueue.library]
     )
 
+    /// What was typed, which help names.
+    private static let name = URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent
+
+    /// What messages name: the program that this one serves, also when it was typed itself.
+    static let program = name == "netpath-queue" ? "netpath" : name
+
     static let configuration = CommandConfiguration(
-        // So that help and messages name what was typed.
-        commandName: URL(filePath: CommandLine.arguments.first ?? "").lastPathComponent == "netpath"
-            ? "netpath" : "netpath-queue",
+        commandName: Self.name,
         abstract: "Keep HTTP requests on disk, and send them when there is a path.",
         discussion: """
             This is what 'netpath send' and 'netpath queue' execute.
@@ -33,6 +37,9 @@ struct QueueTool: ParsableCommand {
     @OptionGroup(title: "Global options")
     var options: RequestOptions
 }
+
+/// A command as somebody types it, in quotes.
+func typed(_ words: String) -> String { "'\(QueueTool.program) \(words)'" }
 
 /// A command about requests and what it does; `NetPathCLI` knows only its words.
 protocol RunnableCommand: RequestCommand {

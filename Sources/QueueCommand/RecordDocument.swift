@@ -8,16 +8,16 @@ import NetPathHTTP
 import OfflineRequests
 
 /// The number of the shape of the documents; keys are added without raising it.
-let schemaVersion: JSONValue = .integer(1)
+let schemaVersion: OrderedJSON = .integer(1)
 
-extension JSONValue {
+extension OrderedJSON {
     /// A point in time in UTC (RFC 3339), or null.
-    static func time(_ date: Date?) -> JSONValue {
+    static func time(_ date: Date?) -> OrderedJSON {
         .optional(date?.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     }
 
     /// What a request waits for, or null.
-    static func waiting(_ reason: WaitingReason?) -> JSONValue {
+    static func waiting(_ reason: WaitingReason?) -> OrderedJSON {
         guard let reason else { return .null }
         let until: Date? =
             switch reason {
@@ -28,14 +28,14 @@ extension JSONValue {
     }
 }
 
-extension JSONValue {
+extension OrderedJSON {
     /// The fields of a head.
-    static func headers(_ headers: HeaderFields) -> JSONValue {
+    static func headers(_ headers: HeaderFields) -> OrderedJSON {
         .array(headers.fields.map { ["name": .string($0.name), "value": .string($0.value)] })
     }
 
     /// What a server answered; a body that is no text is written in Base64.
-    static func response(_ response: TransportResponse) -> JSONValue {
+    static func response(_ response: TransportResponse) -> OrderedJSON {
         let text = String(validating: response.body, as: UTF8.self)
         return [
             "status": .integer(response.status),
@@ -48,7 +48,7 @@ extension JSONValue {
 
 extension RequestRecord {
     /// What lists show of a request.
-    var summary: JSONValue {
+    var summary: OrderedJSON {
         let request = self.request
         let requires = request.requires
         return [
@@ -82,17 +82,18 @@ extension RequestRecord {
     }
 
     /// All there is to show of a request; the body is left out.
-    var details: JSONValue {
+    var details: OrderedJSON {
         let request = self.request
-        let body: JSONValue = [
+        let body: OrderedJSON = [
             "bytes": .optional(request.body?.count),
             "file": .optional(request.bodyFile),
         ]
         return .object(
             self.summary.members + [
-                JSONValue.Member(key: "headers", value: .headers(request.headers)),
-                JSONValue.Member(key: "body", value: request.body == nil && request.bodyFile == nil ? .null : body),
-                JSONValue.Member(key: "response", value: self.response.map(JSONValue.response) ?? .null),
+                OrderedJSON.Member(key: "headers", value: .headers(request.headers)),
+                OrderedJSON.Member(key: "body", value: request.body == nil && request.bodyFile == nil ? .null : body),
+                OrderedJSON.Member(key: "contextBytes", value: .optional(request.context?.count)),
+                OrderedJSON.Member(key: "response", value: self.response.map(OrderedJSON.response) ?? .null),
             ]
         )
     }

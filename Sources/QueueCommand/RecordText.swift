@@ -17,8 +17,8 @@ extension RequestState {
         case .backoff: "were tried, and wait before the next time"
         case .running: "are being sent"
         case .held: "wait for somebody"
-        case .dead: "were given up; 'netpath queue dead' shows them"
-        case .succeeded: "were delivered; 'netpath queue responses' shows them"
+        case .dead: "were given up; \(typed("queue dead")) shows them"
+        case .succeeded: "were delivered; \(typed("queue responses")) shows them"
         case .cancelled: "were cancelled"
         }
     }
@@ -102,6 +102,7 @@ extension RequestRecord {
             ("Unique", request.uniqueKey),
             ("Repeats as", request.idempotencyKey),
             ("Needs", needs.compactMap { $0 }.joined(separator: ", ")),
+            ("Context", request.context.map { "\($0.count) bytes" }),
             ("Body", request.body.map { "\($0.count) bytes" } ?? request.bodyFile),
         ]
         return facts.compactMap { label, value in value.flatMap { $0.isEmpty ? nil : (label, $0) } }

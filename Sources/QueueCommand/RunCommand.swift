@@ -21,7 +21,7 @@ extension QueueCommands.Run: RunnableCommand {
         loop.wakeUp.stopOnSignals()
         let queue = try session.openToSend(self.options, trusting: self.trust)
         let events = Mutex<[SeenEvent]>([])
-        let observation = queue.observe { event in
+        let evidence = queue.observe { event in
             let isFirst = events.withLock { events in
                 events.append(SeenEvent(event, at: Date()))
                 return events.count == 1
@@ -30,7 +30,7 @@ extension QueueCommands.Run: RunnableCommand {
         }
         let report = RunReport(queue: queue, isJSON: self.options.json)
         defer {
-            observation.cancel()
+            evidence.cancel()
             queue.close()
             report.end()
         }
@@ -51,7 +51,7 @@ extension QueueCommands.Run: RunnableCommand {
             if shutdown?.result != nil { return .satisfied }
             let isPaused = (try? queue.isPaused) ?? false
             if isPaused, pausedAt == nil {
-                ToolContext.current.message("netpath: \(queue.file.safe): the queue is paused: 'netpath queue resume'")
+                ToolContext.current.say("\(queue.file.safe): the queue is paused: \(typed("queue resume"))")
             }
             pausedAt = isPaused ? pausedAt ?? loop.now() : nil
             drainedAt = self.untilEmpty && queue.counts.isDrained ? drainedAt ?? loop.now() : nil
@@ -83,7 +83,7 @@ extension QueueCommands.Run: RunnableCommand {
 
     private func timedOut(_ queue: OfflineRequestQueue) throws -> ToolStatus {
         let waiting = queue.pendingRequests.first?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
-        ToolContext.current.message("netpath: \(queue.pendingRequests.count) requests are left\(waiting)")
+        ToolContext.current.say("\(queue.pendingRequests.count) requests are left\(waiting)")
         return .timedOut
     }
 }

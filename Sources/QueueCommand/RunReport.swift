@@ -5,6 +5,7 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathCLI
+import NetPathSystem
 import OfflineRequests
 
 /// What `queue run` shows: every event as a line, or on a terminal the progress and only what went wrong.

@@ -49,15 +49,15 @@ struct SendBody {
     /// All but the unreserved characters of RFC 3986, 2.3.
     private static func encode(_ content: Data) -> Data {
         var result = Data()
-        for octet in content {
-            switch octet {
+        for byte in content {
+            switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
                 UInt8(ascii: "~"):
-                result.append(octet)
+                result.append(byte)
             default:
-                let digits = String(octet, radix: 16, uppercase: true)
-                result += Data("%\(octet < 16 ? "0" : "")\(digits)".utf8)
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += Data("%\(byte < 16 ? "0" : "")\(digits)".utf8)
             }
         }
         return result

@@ -13,7 +13,7 @@ extension SendCommand {
     ///
     /// - Parameters:
     ///   - now: The time it is made.
-    ///   - limit: How many octets its body may have at most.
+    ///   - limit: How many bytes its body may have at most.
     /// - Returns: The request; its fields are checked when it is enqueued.
     /// - Throws: `QueueError` when the body cannot be read.
     func request(now: Date = Date(), bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {

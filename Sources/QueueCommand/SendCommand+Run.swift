@@ -22,7 +22,7 @@ extension SendCommand: RunnableCommand {
             }
             return status
         }
-        let document: JSONValue = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
+        let document: OrderedJSON = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
         try ToolContext.current.write((self.options.json ? document.line : id.text) + "\n")
         return .satisfied
     }
@@ -31,12 +31,12 @@ extension SendCommand: RunnableCommand {
         // Whoever holds it does so until somebody does something, for which nobody waits here.
         let held = Mutex<WaitingReason?>(nil)
         let loop = session.loop
-        let observation = queue.observe { event in
+        let evidence = queue.observe { event in
             guard case .held(id, let reason) = event else { return }
             held.withLock { $0 = reason }
             loop.wakeUp.wake(.output)
         }
-        defer { observation.cancel() }
+        defer { evidence.cancel() }
         let work = session.begin { () async throws(QueueError) in try await queue.wait(for: id) }
         queue.start(only: id)
         let deadline = self.timeout.map { session.loop.now() + $0.duration }
@@ -57,7 +57,7 @@ extension SendCommand: RunnableCommand {
 
     private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) throws -> ToolStatus {
         let waiting = (try queue.record(id: id)?.waiting).map { "; it waits: \($0.description.safe)" } ?? ""
-        ToolContext.current.message("netpath: \(id.text) stays in the queue\(waiting)")
+        ToolContext.current.say("\(id.text) stays in the queue\(waiting)")
         return .timedOut
     }
 

@@ -2,10 +2,15 @@
 // Copyright the netpath authors
 
 import NetPathCLI
+import NetPathCurl
+import NetPathHTTPProbe
 import OfflineRequests
 
 NetPathTool.main(QueueTool.self) { context in
+    context.name = QueueTool.program
     context.facts = QueueTool.facts
+    HTTPProbeMonitor.register(in: &context.registry) { CurlTransport(proxy: "") }
+    context.offersRequests = { true }
     context.requests = { command in
         guard let command = command as? any RunnableCommand else {
             throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")

@@ -3,7 +3,7 @@
 
 import Dispatch
 public import NetPath
-import NetPathStandard
+package import NetPathStandard
 import Synchronization
 
 /// Tells whether a host can be reached, now and whenever that changes, without sending it anything.
@@ -47,7 +47,7 @@ public final class HostReachability: Sendable {
     }
 
     /// Watches an address; a link-local one of IPv6 needs its interface, see ``init(host:)``.
-    public convenience init(address: IPAddress) {
+    public convenience init(address: InternetAddress) {
         self.init(.address(address, zone: nil), coordinator: nil)
     }
 
@@ -72,21 +72,32 @@ public final class HostReachability: Sendable {
     }
 
     /// Watches an address on a coordinator of one's own; see ``init(host:on:)``.
-    public convenience init(address: IPAddress, on coordinator: PathCoordinator) {
+    public convenience init(address: InternetAddress, on coordinator: PathCoordinator) {
         self.init(.address(address, zone: nil), coordinator: coordinator)
     }
 
-    private init(_ host: NetworkHost, coordinator: PathCoordinator?) {
+    /// Watches a host on the coordinator that others share, and keeps that running.
+    package convenience init(host: String, sharing source: SharedCoordinator) throws(HostReachabilityError) {
+        self.init(try HostTarget(host).host, lease: CoordinatorLease(source))
+    }
+
+    private convenience init(_ host: NetworkHost, coordinator: PathCoordinator?) {
         if let coordinator {
-            self.lease = nil
             coordinator.start()
-            self.watch = HostWatch(host, on: coordinator)
+            self.init(host, lease: nil, on: coordinator)
         } else {
-            let lease = CoordinatorLease()
-            self.lease = lease
-            // There is one while the lease is held; one that never starts answers "unknown".
-            self.watch = HostWatch(host, on: lease.coordinator ?? PathCoordinator(backends: []))
+            self.init(host, lease: CoordinatorLease())
         }
+    }
+
+    private convenience init(_ host: NetworkHost, lease: CoordinatorLease) {
+        // There is one while the lease is held; one that never starts answers "unknown".
+        self.init(host, lease: lease, on: lease.coordinator ?? PathCoordinator(backends: []))
+    }
+
+    private init(_ host: NetworkHost, lease: CoordinatorLease?, on coordinator: PathCoordinator) {
+        self.lease = lease
+        self.watch = HostWatch(host, on: coordinator)
         self.watch.start()
     }
 

@@ -17,7 +17,7 @@ struct HostResolution: Sendable {
     static let longestPause: Duration = .seconds(60)
 
     /// The addresses found last, in the order in which they are tried.
-    private(set) var addresses: [IPAddress] = []
+    private(set) var addresses: [InternetAddress] = []
     /// Why the last lookup brought none; nil while the first is under way, and after a success.
     private(set) var failure: String?
     /// When the lookup began that is under way.

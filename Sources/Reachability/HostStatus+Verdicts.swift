@@ -7,7 +7,7 @@ extension HostStatus {
     /// The status of a host from the verdicts on its addresses: one that is reached suffices.
     ///
     /// - Parameter verdicts: A verdict for each address, in the order in which they would be tried; at least one.
-    init(_ verdicts: [(IPAddress, DestinationVerdict?)]) {
+    init(_ verdicts: [(InternetAddress, DestinationVerdict?)]) {
         for case (let address, let verdict?) in verdicts where verdict.isRouted {
             let route = HostRoute(to: address, verdict)
             let type = verdict.carrier?.type ?? verdict.interface?.type
@@ -25,7 +25,7 @@ extension HostStatus {
 }
 
 extension HostRoute {
-    fileprivate init(to address: IPAddress, _ verdict: DestinationVerdict) {
+    fileprivate init(to address: InternetAddress, _ verdict: DestinationVerdict) {
         let interface = verdict.interface
         self.address = address
         self.interfaceIndex = verdict.interfaceIndex ?? 0
@@ -45,18 +45,9 @@ extension HostRoute {
                     || !(interface.isTunnel || interface.flags.contains(.pointToPoint))
             } ?? false
         self.isLocalOnly = isThisMachine || verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
-        self.carriedBy = verdict.carrier?.name
+        self.underlyingIndex = verdict.carrier?.name
     }
 
     /// The kernel's kinds of interfaces that virtual private networks use; the rest are plain encapsulations.
     private static let privateKinds: Set<String> = ["tun", "wireguard", "xfrm", "vti", "vti6", "ovpn", "ppp", "ipsec"]
-}
-
-extension AddressPrefix {
-    /// Whether an address lies within the prefix.
-    func contains(_ other: IPAddress) -> Bool {
-        guard other.family == self.address.family else { return false }
-        let shift = self.address.bitWidth - self.length
-        return self.address.bits >> shift == other.bits >> shift
-    }
 }

@@ -54,7 +54,7 @@ public enum HostStatus: Hashable, Sendable {
 /// The way packets to a host would take.
 public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     /// The address of the host they would be sent to.
-    public var address: IPAddress
+    public var address: InternetAddress
     /// The family of that address.
     public var family: AddressFamily { self.address.family }
     /// The index of the interface they would leave through.
@@ -64,13 +64,13 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     /// What that interface is; nil when no backend has reported it.
     public var interfaceType: InterfaceType?
     /// The next hop; nil when there is none.
-    public var gateway: IPAddress?
+    public var gateway: InternetAddress?
     /// Whether that next hop answers on the link, as `Gateway.answers` says.
     ///
     /// False when the kernel drops packets through it; nil when nobody knows.
     public var gatewayAnswers: Bool?
     /// The address of this machine that they would carry; nil when unknown.
-    public var source: IPAddress?
+    public var source: InternetAddress?
     /// Whether they would not leave the link, or not even this machine: no router is involved.
     public var isLocalOnly: Bool
     /// Whether they would go through a tunnel.
@@ -79,7 +79,16 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     public var isVPN: Bool
     /// The name of the interface that carries the packets of the tunnel, as the kernel says; nil when nobody knows, or
     /// without a tunnel.
-    public var carriedBy: String?
+    public var underlyingIndex: String?
+
+    /// Creates a route beyond the link and through no tunnel; everything else is set afterwards.
+    public init(to address: InternetAddress, interfaceIndex: UInt32) {
+        self.address = address
+        self.interfaceIndex = interfaceIndex
+        self.isLocalOnly = false
+        self.isTunnel = false
+        self.isVPN = false
+    }
 
     /// One line for people.
     public var description: String {
@@ -89,7 +98,7 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
         if self.isLocalOnly { text += ", local only" }
         if self.isTunnel {
             text += self.isVPN ? ", VPN" : ", tunnel"
-            if let carriedBy { text += " over \(carriedBy)" }
+            if let underlyingIndex { text += " over \(underlyingIndex)" }
         }
         return text
     }

@@ -56,7 +56,7 @@ package final class HostWatch: Sendable {
 
     /// Starts to follow the host; once.
     package func start() {
-        let addresses: [IPAddress]
+        let addresses: [InternetAddress]
         switch self.host {
         case .address(let address, _): addresses = [address]
         case .name:
@@ -205,7 +205,7 @@ package final class HostWatch: Sendable {
     }
 
     private func status(_ resolution: HostResolution?) -> HostStatus {
-        let addresses: [IPAddress]
+        let addresses: [InternetAddress]
         var interface: UInt32?
         switch self.host {
         case .address(let address, let zone):

@@ -70,7 +70,8 @@ struct QueueBudgets {
     /// What the queue adds to sending is little.
     ///
     /// Both are measured in turns, and the best turn counts, since something else may take the processors meanwhile.
-    /// Programs that are not optimized are compared, in which it is more: 0.4 to 0.5 on a quiet machine.
+    /// Programs that are not optimized are compared, in which it is more: 0.4 to 0.5 on a quiet machine, and 0.25 on one
+    /// with busy neighbours. The bound is what a second transaction for each request would break.
     @Test func drainsNotMuchSlowerThanTheTransportSends() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
@@ -86,7 +87,7 @@ struct QueueBudgets {
             try queue.waitForEnd()
             best = max(best, rate / bareRate)
         }
-        #expect(best >= 0.25)
+        #expect(best >= 0.15)
         withExtendedLifetime(server) {}
     }
 }

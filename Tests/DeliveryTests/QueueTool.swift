@@ -117,7 +117,10 @@ final class CommandServer: Sendable {
     fileprivate init(in lab: NetworkNamespace) throws {
         self.process = try lab.start(
             "nsenter",
-            ["--net=\(lab.farSidePath())", MonitorProcess.builtProduct("HTTPLabServer"), "--port", "8080", "0.0.0.0"]
+            [
+                "--net=\(lab.farSidePath())", MonitorProcess.builtProduct("LabPeers"),
+                "serve", "--port", "8080", "0.0.0.0",
+            ]
         )
         try self.process.next { $0["port"] != nil }
     }

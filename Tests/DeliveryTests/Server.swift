@@ -33,8 +33,8 @@ final class Server: Sendable {
         self.process = try stage.lab.start(
             "nsenter",
             [
-                "--net=\(try stage.lab.farSidePath())", try MonitorProcess.builtProduct("HTTPLabServer"),
-                "--port", "8080", "0.0.0.0",
+                "--net=\(try stage.lab.farSidePath())", try MonitorProcess.builtProduct("LabPeers"),
+                "serve", "--port", "8080", "0.0.0.0",
             ]
         )
         try self.process.next { $0["port"] != nil }

@@ -63,10 +63,10 @@ struct ConfigurationTests {
         }
     }
 
-    @Test func representativesAreTheInternet() throws {
+    @Test func referenceDestinationsAreTheInternet() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
-        let watched = try self.watched(lab, "representatives: [198.18.5.1, \"2001:db8::1\"]")
+        let watched = try self.watched(lab, "referenceDestinations: [198.18.5.1, \"2001:db8::1\"]")
         try watched.expect("unsatisfied", "noRoute")
         // Only these addresses are asked about, and only events about them wake the program.
         try watched.expect("satisfied", "routed") {

@@ -28,9 +28,9 @@ struct ExampleTests {
         while try !program.nextText().contains(text) {}
     }
 
-    @Test(arguments: ["ExampleOneBackend", "ExampleCoordinator"])
-    func changesArePrinted(name: String) throws {
-        let program = try self.start(name)
+    @Test(arguments: ["backend", "code"])
+    func changesArePrinted(example: String) throws {
+        let program = try self.start("ExampleCoordinator", example)
         try self.expect("unsatisfied: there is no network interface besides loopback", from: program)
         try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         try self.expect("satisfied: IPv4 through wan0", from: program)
@@ -39,7 +39,7 @@ struct ExampleTests {
     @Test func configurationFileIsFollowed() throws {
         try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         let path = try Watched.write("backends: [{type: netlink}]\n", in: self.lab)
-        let program = try self.start("ExampleConfigured", path)
+        let program = try self.start("ExampleCoordinator", "file", path)
         try self.expect("satisfied: IPv4 through wan0", from: program)
         let ignoring = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wan0}, ignore: true}]\n"
         try Data(ignoring.utf8).write(to: URL(filePath: path), options: .atomic)
@@ -64,6 +64,45 @@ struct ExampleTests {
         )
         #expect(output.contains("unknown key 'pth' in 'backends[0]' (did you mean 'path'?)"))
         #expect(output.hasSuffix("78\n"))
+    }
+
+    /// What it states is shown as its word, beside netlink, which shows what there is.
+    @Test func backendOfOnesOwnStatesItsConclusionBesideNetlink() throws {
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let flag = "\(self.lab.directory)/flag"
+        let own = "{type: flagFile, path: \(flag), interface: wan0, interval: 100ms}"
+        let first = try Watched.write("backends: [\(own), {type: netlink}]\n", in: self.lab)
+        let tool = try MonitorProcess.builtProduct("ExampleOwnBackend")
+        func ask(_ words: String) throws -> String {
+            try self.lab.run("\(tool) \(words) --config \(first) 2>&1; echo $?")
+        }
+
+        let screen = try ask("status")
+        #expect(screen.hasPrefix("UNSATISFIED  \(flag) is missing (stated by flagFile)"))
+        #expect(screen.contains("healthy: states unsatisfied, \(flag) is missing"))
+        #expect(screen.contains("disagrees with the path"))
+        let explanation = try ask("explain")
+        #expect(explanation.contains("Stated, not worked out (flagFile)"))
+        #expect(explanation.contains("netpath did not work it out"))
+        #expect(!explanation.contains("What would help"))
+        let comparison = try ask("compare")
+        #expect(comparison.contains("flagFile states its conclusion and shows no evidence"))
+        #expect(!comparison.contains("missed an event"))
+
+        let program = try self.lab.start(tool, ["watch", "--json", "--config", first])
+        try program.next { $0["status"]?.string == "unsatisfied" && $0["statedBy"]?.string == "flagFile" }
+        try self.lab.run("touch \(flag)")
+        let path = try program.next { $0["status"]?.string == "satisfied" }
+        #expect(path["reason"]?["code"]?.string == "stated")
+        #expect(path["interfaces"]?[0]?["name"]?.string == "wan0")
+        #expect(path["interfaces"]?[0]?["type"]?.string == "wired", "known to netlink")
+        #expect(path["supportsIPv4"] == .null)
+
+        let second = try Watched.write("backends: [{type: netlink}, \(own)]\n", in: self.lab)
+        let below = try self.lab.start(tool, ["watch", "--json", "--config", second])
+        let worked = try below.next { $0["status"]?.string == "satisfied" }
+        #expect(worked["statedBy"] == .null)
+        #expect(worked["reason"]?["code"]?.string == "routed")
     }
 
     @Test func bulletproofRequestSucceedsInTheEnd() throws {

@@ -37,7 +37,7 @@ struct ProbeTests {
     ) throws -> JSONValue {
         let probe = "{type: tcpProbe, targets: [\"\(target):80\"], \(options)}"
         let path = try Watched.write("backends: [{type: netlink}, \(probe)]", in: lab)
-        let line = try lab.run("\(launcher) \(Watched.program) status --json --config \(path) || test $? -le 2")
+        let line = try lab.run("\(launcher) \(Watched.program) status --probe --json --config \(path) || test $? -le 2")
         return try JSONValue(json: line)
     }
 
@@ -165,7 +165,7 @@ struct ProbeTests {
             "backends: [{type: netlink}, {type: tcpProbe, targets: [\"\(Self.target):80\"], timeout: 20s}]",
             in: lab
         )
-        let output = try lab.run("\(Watched.program) status --timeout 2s --config \(path) 2>&1")
+        let output = try lab.run("\(Watched.program) status --probe --timeout 2s --config \(path) 2>&1")
         #expect(output.contains("netpath: tcpProbe is done without an answer to its probes"))
         #expect(output.contains("done without: an answer to its probes, which did not end within 2s"))
     }
@@ -177,7 +177,7 @@ struct ProbeTests {
             "backends: [{type: netlink}, {type: tcpProbe, targets: [\"\(Self.target):80\"]}]",
             in: lab
         )
-        let output = try lab.run("\(Watched.program) explain --config \(path)")
+        let output = try lab.run("\(Watched.program) explain --probe --config \(path)")
         #expect(output.contains("Probe of \(Self.target):80: not reachable (No route to host) (tcpProbe)"))
     }
 }

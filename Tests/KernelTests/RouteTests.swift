@@ -83,7 +83,7 @@ struct RouteTests {
         let tunnel = try lab.addTunnel("tun0", addresses: ["10.8.0.2/24"])
         let watched = try Watched(lab)
         try watched.expect("satisfied", "routed")
-        // 8.0.0.0/7 covers one of the representative addresses: the answer changes with it.
+        // 8.0.0.0/7 covers one of the reference addresses: the answer changes with it.
         try lab.ip("route add 8.0.0.0/7 dev \(tunnel.name)")
         try watched.monitor.next { $0.interfaceNames.first == "tun0" && $0["status"] == "satisfied" }
         try watched.expect("unsatisfied", "routeRejects") {

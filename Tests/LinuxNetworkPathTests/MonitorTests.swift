@@ -14,11 +14,11 @@ import Testing
     private let wifi = NetworkInterface.wifi("wlan0", 2).with("192.0.2.7/24")
 
     private func path(
-        of observation: Observation?,
+        of evidence: Evidence?,
         filter: InterfaceFilter = .everything
     ) -> NWPath {
-        let shared = SharedPath(clock: BackgroundExecutor()) { executor in
-            let backend = Backend("scripted", monitor: ScriptedMonitor(observation))
+        let shared = SharedCoordinator(clock: BackgroundExecutor()) { executor in
+            let backend = Backend("scripted", monitor: ScriptedMonitor(evidence))
             return PathCoordinator(backends: [backend], clock: executor, executor: executor)
         }
         return NWPathMonitor(filter: filter, shared: shared).currentPath
@@ -46,11 +46,11 @@ import Testing
     @Test func anotherInterfaceServesItsOwnFamilies() {
         let wired = NetworkInterface.wired("eth0", 3).with("198.51.100.7/24").with("2001:db8::7/64")
             .withDefaultRoute(nil)
-        var observation = Observation.online(self.wifi, gateway: "192.0.2.1")
-        observation.interfaces?.append(wired)
-        let path = self.path(of: observation, filter: .only(.wiredEthernet))
+        var evidence = Evidence.online(self.wifi, gateway: "192.0.2.1")
+        evidence.interfaces?.append(wired)
+        let path = self.path(of: evidence, filter: .only(.wiredEthernet))
         #expect("\(path)" == "satisfied (Path is satisfied), interface: eth0, ipv4")
-        #expect(self.path(of: observation).supportsIPv4)
+        #expect(self.path(of: evidence).supportsIPv4)
     }
 
     @Test func blockedRadioIsTheOnlyReason() {
@@ -58,19 +58,19 @@ import Testing
         blocked.isRadioBlocked = true
         blocked.flags = []
         blocked.addresses = []
-        var observation = Observation.online(blocked, gateway: "192.0.2.1")
-        observation.representatives = observation.representatives.map { .init(to: $0.destination, .noRoute) }
-        let path = self.path(of: observation)
+        var evidence = Evidence.online(blocked, gateway: "192.0.2.1")
+        evidence.referenceRoutes = evidence.referenceRoutes.map { .init(to: $0.destination, .noRoute) }
+        let path = self.path(of: evidence)
         #expect(path.status == .unsatisfied)
         #expect(path.unsatisfiedReason == .wifiDenied)
         #expect("\(path)" == "unsatisfied (Denied over wifi interface)")
-        #expect(self.path(of: observation, filter: .only(.cellular)).unsatisfiedReason == .notAvailable)
+        #expect(self.path(of: evidence, filter: .only(.cellular)).unsatisfiedReason == .notAvailable)
     }
 
     @Test func silenceStillHasAFirstPath() async {
         let monitor = NWPathMonitor(
             filter: .everything,
-            shared: SharedPath(clock: BackgroundExecutor()) { executor in
+            shared: SharedCoordinator(clock: BackgroundExecutor()) { executor in
                 let backend = Backend("silent", monitor: ScriptedMonitor())
                 return PathCoordinator(backends: [backend], clock: executor, executor: executor)
             }
@@ -82,14 +82,14 @@ import Testing
     }
 
     @Test func circumstancesAreNoChange() {
-        let observation = Observation.online(self.wifi, gateway: "192.0.2.1")
-        var limited = observation
+        let evidence = Evidence.online(self.wifi, gateway: "192.0.2.1")
+        var limited = evidence
         limited.limitations = ["something is missing"]
-        #expect(self.path(of: observation) == self.path(of: limited))
+        #expect(self.path(of: evidence) == self.path(of: limited))
         var renamed = self.wifi
         renamed.addresses.append(renamed.addresses[0])
-        #expect(self.path(of: observation) != self.path(of: .online(renamed, gateway: "192.0.2.1")))
-        #expect(self.path(of: observation) != self.path(of: .online(self.wifi, gateway: "192.0.2.2")))
+        #expect(self.path(of: evidence) != self.path(of: .online(renamed, gateway: "192.0.2.1")))
+        #expect(self.path(of: evidence) != self.path(of: .online(self.wifi, gateway: "192.0.2.2")))
     }
 
     @Test func interfacesAreEqualByIndexAndName() {

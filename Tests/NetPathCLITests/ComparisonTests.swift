@@ -14,37 +14,43 @@ import Testing
         return ClockReading(monotonic: time, wall: Fixtures.clock.wall(at: time))
     }
 
-    private static func opinion(_ observation: Observation, by name: String, at milliseconds: Int) -> BackendOpinion {
-        var opinion = Fixtures.opinion(observation, by: name)
-        opinion.report.reportedAt = Self.start + .milliseconds(milliseconds)
-        return opinion
+    private static func backendSnapshot(_ evidence: Evidence, by name: String, at milliseconds: Int) -> BackendSnapshot
+    {
+        var snapshot = Fixtures.backendSnapshot(evidence, by: name)
+        snapshot.report.reportedAt = Self.start + .milliseconds(milliseconds)
+        return snapshot
     }
 
-    private static var lost: Observation {
-        Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+    private static var lost: Evidence {
+        Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
     }
 
     /// What sees only a part of the routes.
-    private static func partial(_ observation: Observation) -> Observation {
-        var observation = observation
-        observation.isPartial = true
-        return observation
+    private static func partial(_ evidence: Evidence) -> Evidence {
+        var evidence = evidence
+        evidence.isPartial = true
+        return evidence
     }
 
-    private static func probe(_ result: ProbeOutcome.Result) -> Observation {
-        var observation = Observation(at: Fixtures.now)
-        observation.probes = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: result)], isComplete: true)
-        return observation
+    private static func probe(_ result: ProbeOutcome.Result) -> Evidence {
+        var evidence = Evidence(at: Fixtures.now)
+        evidence.probes = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: result)], isComplete: true)
+        return evidence
     }
 
-    private func compare(_ opinions: [BackendOpinion], at milliseconds: Int = 500) -> Comparison {
+    private func compare(_ snapshots: [BackendSnapshot], at milliseconds: Int = 500) -> Comparison {
         var recorder = ComparisonRecorder(types: ["netlink": "netlink"])
-        let path = merge(opinions, policy: .priority)
-        return recorder.record(opinions, path: path, at: Self.reading(milliseconds))
+        let path = merge(snapshots, policy: .priority)
+        return recorder.record(snapshots, path: path, at: Self.reading(milliseconds))
     }
 
     private func lines(_ comparison: Comparison, columns: Int, rows: Int) -> [String] {
-        var picture = ComparisonPicture(characters: LiveCharacters(isUnicode: true), hint: "q quits", end: nil)
+        var picture = ComparisonPicture(
+            name: "netpath",
+            characters: LiveCharacters(isUnicode: true),
+            hint: "q quits",
+            end: nil
+        )
         picture.record(comparison)
         picture.size = TerminalSize(columns: columns, rows: rows)
         return picture.lines(TextStyle(isColored: false, width: nil)) { CivilTime($0, offsetSeconds: 0) }
@@ -54,9 +60,9 @@ import Testing
 
     @Test func agreement() {
         let comparison = self.compare([
-            Self.opinion(Fixtures.routed, by: "netlink", at: 1),
-            Self.opinion(Fixtures.routed, by: "other", at: 4),
-            Self.opinion(Self.probe(.connected), by: "probe", at: 300),
+            Self.backendSnapshot(Fixtures.routed, by: "netlink", at: 1),
+            Self.backendSnapshot(Fixtures.routed, by: "other", at: 4),
+            Self.backendSnapshot(Self.probe(.connected), by: "probe", at: 300),
         ])
         #expect(comparison.agreement == true)
         #expect(comparison.differences.isEmpty)
@@ -68,11 +74,11 @@ import Testing
 
     @Test func theReasonsWhyBackendsMayDiffer() {
         let comparison = self.compare([
-            Self.opinion(Self.lost, by: "netlink", at: 1),
-            Self.opinion(Self.partial(Fixtures.routed), by: "sysfs", at: 2),
-            Self.opinion(Self.probe(.timedOut), by: "probe", at: 3),
-            Self.opinion(Self.probe(.connected), by: "other", at: 3),
-            Self.opinion(Fixtures.routed, by: "twin", at: 3),
+            Self.backendSnapshot(Self.lost, by: "netlink", at: 1),
+            Self.backendSnapshot(Self.partial(Fixtures.routed), by: "sysfs", at: 2),
+            Self.backendSnapshot(Self.probe(.timedOut), by: "probe", at: 3),
+            Self.backendSnapshot(Self.probe(.connected), by: "other", at: 3),
+            Self.backendSnapshot(Fixtures.routed, by: "twin", at: 3),
         ])
         #expect(comparison.agreement == false)
         #expect(ToolStatus(agreement: comparison.agreement) == .unsatisfied)
@@ -89,9 +95,9 @@ import Testing
     @Test func otherFactsAreComparedWhereTheStatusIsTheSame() {
         let other = Fixtures.interface("wan1", index: 3, gateway: "192.0.2.9")
         let comparison = self.compare([
-            Self.opinion(Fixtures.routed, by: "netlink", at: 1),
-            Self.opinion(
-                Self.partial(Fixtures.observation([other], ipv4: Fixtures.route(through: 3, gateway: "192.0.2.9"))),
+            Self.backendSnapshot(Fixtures.routed, by: "netlink", at: 1),
+            Self.backendSnapshot(
+                Self.partial(Fixtures.evidence([other], ipv4: Fixtures.route(through: 3, gateway: "192.0.2.9"))),
                 by: "sysfs",
                 at: 2
             ),
@@ -101,31 +107,31 @@ import Testing
     }
 
     @Test func onlyTheHealthyAreCompared() {
-        var broken = Self.opinion(Self.lost, by: "broken", at: 1)
+        var broken = Self.backendSnapshot(Self.lost, by: "broken", at: 1)
         broken.report.health = .unhealthy
         broken.report.error = "no socket"
-        let silent = BackendOpinion(report: Fixtures.report("mute", health: .starting))
-        let comparison = self.compare([broken, Self.opinion(Fixtures.routed, by: "netlink", at: 1), silent])
+        let silent = BackendSnapshot(report: Fixtures.report("mute", health: .starting))
+        let comparison = self.compare([broken, Self.backendSnapshot(Fixtures.routed, by: "netlink", at: 1), silent])
         #expect(comparison.agreement == true)
         #expect(comparison.reference?.report.name == "netlink")
         #expect(comparison.silent == ["mute"])
-        #expect(comparison.headline.sentence.contains("only netlink has an opinion"))
+        #expect(comparison.headline.sentence.contains("only netlink has a verdict"))
         let nobody = self.compare([broken, silent])
         #expect(nobody.agreement == nil)
         #expect(ToolStatus(agreement: nobody.agreement) == .noOpinion)
         let screen = nobody.screen(TextStyle(isColored: false, width: nil))
-        #expect(screen.contains("UNKNOWN  no backend has an opinion"))
+        #expect(screen.contains("UNKNOWN  no backend has a verdict"))
         #expect(screen.contains("broke (no socket); what it said before does not count"))
         #expect(screen.contains("mute            silent so far"))
     }
 
     @Test func recorderCountsWhatIsSaid() {
         var recorder = ComparisonRecorder(types: [:])
-        func say(_ first: Observation, _ firstAt: Int, _ second: Observation, _ secondAt: Int) {
-            let opinions = [
-                Self.opinion(first, by: "a", at: firstAt), Self.opinion(second, by: "b", at: secondAt),
+        func say(_ first: Evidence, _ firstAt: Int, _ second: Evidence, _ secondAt: Int) {
+            let snapshots = [
+                Self.backendSnapshot(first, by: "a", at: firstAt), Self.backendSnapshot(second, by: "b", at: secondAt),
             ]
-            _ = recorder.record(opinions, path: nil, at: Self.reading(max(firstAt, secondAt)))
+            _ = recorder.record(snapshots, path: nil, at: Self.reading(max(firstAt, secondAt)))
         }
         say(Fixtures.routed, 0, Fixtures.routed, 2)
         say(Self.lost, 100, Fixtures.routed, 2)
@@ -142,9 +148,9 @@ import Testing
 
     private var different: Comparison {
         self.compare([
-            Self.opinion(Fixtures.routed, by: "netlink", at: 1),
-            Self.opinion(Self.partial(Self.lost), by: "sysfs", at: 203),
-            Self.opinion(Self.probe(.connected), by: "probe", at: 300),
+            Self.backendSnapshot(Fixtures.routed, by: "netlink", at: 1),
+            Self.backendSnapshot(Self.partial(Self.lost), by: "sysfs", at: 203),
+            Self.backendSnapshot(Self.probe(.connected), by: "probe", at: 300),
         ])
     }
 
@@ -196,7 +202,8 @@ import Testing
 
     @Test func linesForPipes() {
         let agreed = self.compare([
-            Self.opinion(Fixtures.routed, by: "netlink", at: 1), Self.opinion(Fixtures.routed, by: "sysfs", at: 1),
+            Self.backendSnapshot(Fixtures.routed, by: "netlink", at: 1),
+            Self.backendSnapshot(Fixtures.routed, by: "sysfs", at: 1),
         ])
         let text = self.different.lines(since: agreed) { CivilTime($0, offsetSeconds: 0) }
         let lines = text.split(separator: "\n").map { String($0.dropFirst(24)) }

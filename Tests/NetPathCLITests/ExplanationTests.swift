@@ -4,11 +4,12 @@
 import Testing
 
 @testable import NetPath
+@testable import NetPathExplanation
 
 @Suite struct ExplanationTests {
-    private func explained(_ observation: Observation) -> (code: PathReason.Code?, explanation: Explanation) {
-        let verdict = evaluate(observation, policy: EvaluationPolicy(), now: Fixtures.now)
-        return (verdict?.reason.code, explain(observation, verdict: verdict, now: Fixtures.now))
+    private func explained(_ evidence: Evidence) -> (code: PathReason.Code?, explanation: Explanation) {
+        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: Fixtures.now)
+        return (verdict?.reason.code, explain(evidence, verdict: verdict, now: Fixtures.now))
     }
 
     @Test func routed() {
@@ -30,7 +31,7 @@ import Testing
 
     @Test func routeRejects() {
         let (code, explanation) = self.explained(
-            Fixtures.observation([Fixtures.interface()], ipv4: .rejected(.blackhole))
+            Fixtures.evidence([Fixtures.interface()], ipv4: .rejected(.blackhole))
         )
         #expect(code == .routeRejects)
         #expect(explanation.rule.hasPrefix("Rule 2"))
@@ -46,7 +47,7 @@ import Testing
             Fixtures.interface("wlan0", index: 3, type: .wifi, gateway: "198.51.100.1"),
         ]
         let (code, explanation) = self.explained(
-            Fixtures.observation(interfaces, ipv4: Fixtures.route(isDown: true))
+            Fixtures.evidence(interfaces, ipv4: Fixtures.route(isDown: true))
         )
         #expect(code == .noCarrier)
         #expect(explanation.rule.hasPrefix("Rule 2"))
@@ -63,14 +64,14 @@ import Testing
     @Test func deadEgressAlone() {
         var veth = Fixtures.interface(carrier: false)
         veth.kind = "veth"
-        let (code, explanation) = self.explained(Fixtures.observation([veth], ipv4: Fixtures.route(isDown: true)))
+        let (code, explanation) = self.explained(Fixtures.evidence([veth], ipv4: Fixtures.route(isDown: true)))
         #expect(code == .noCarrier)
         #expect(explanation.remedies == ["Bring the other end of eth0 up"])
     }
 
     @Test func noCarrierWithoutRoute() {
         let (code, explanation) = self.explained(
-            Fixtures.observation([Fixtures.interface(carrier: false, gateway: nil)], ipv4: .noRoute)
+            Fixtures.evidence([Fixtures.interface(carrier: false, gateway: nil)], ipv4: .noRoute)
         )
         #expect(code == .noCarrier)
         #expect(explanation.rule.hasPrefix("Rule 4"))
@@ -81,35 +82,35 @@ import Testing
         var parent = Fixtures.interface("eth0", index: 2, addresses: [], gateway: nil)
         parent.flags = []
         var child = Fixtures.interface("vlan7", index: 3, gateway: nil)
-        child.parentIndex = 2
-        let (code, explanation) = self.explained(Fixtures.observation([parent, child], ipv4: .noRoute))
+        child.underlyingIndex = 2
+        let (code, explanation) = self.explained(Fixtures.evidence([parent, child], ipv4: .noRoute))
         #expect(code == .noCarrier)
         #expect(explanation.remedies == ["Bring eth0, below vlan7, up: `ip link set eth0 up`"])
     }
 
     @Test func noRoute() {
         let (code, explanation) = self.explained(
-            Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+            Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
         )
         #expect(code == .noRoute)
         #expect(explanation.rule.hasPrefix("Rule 4"))
         #expect(explanation.remedies == ["Add a default route: `ip route add default via GATEWAY dev eth0`"])
         let six = self.explained(
-            Fixtures.observation([Fixtures.interface(addresses: ["2001:db8::7"], gateway: nil)], ipv4: .noRoute)
+            Fixtures.evidence([Fixtures.interface(addresses: ["2001:db8::7"], gateway: nil)], ipv4: .noRoute)
         )
         #expect(six.explanation.remedies == ["Add a default route: `ip -6 route add default via GATEWAY dev eth0`"])
     }
 
     @Test func noAddress() {
         let (code, explanation) = self.explained(
-            Fixtures.observation([Fixtures.interface(addresses: [], gateway: nil)], ipv4: .noRoute)
+            Fixtures.evidence([Fixtures.interface(addresses: [], gateway: nil)], ipv4: .noRoute)
         )
         #expect(code == .noAddress)
         #expect(explanation.remedies.first?.contains("`ip address add ADDRESS/PREFIX dev eth0`") == true)
 
         var taken = Fixtures.interface(gateway: nil)
         taken.addresses[0].state = .duplicate
-        let duplicate = self.explained(Fixtures.observation([taken], ipv4: .noRoute))
+        let duplicate = self.explained(Fixtures.evidence([taken], ipv4: .noRoute))
         #expect(duplicate.code == .noAddress)
         #expect(duplicate.explanation.evidence.contains { $0.contains("192.0.2.7/24 (in use elsewhere)") })
         #expect(duplicate.explanation.remedies.first?.contains("nobody else uses") == true)
@@ -117,7 +118,7 @@ import Testing
 
     @Test func routeWithoutSource() {
         let (code, explanation) = self.explained(
-            Fixtures.observation([Fixtures.interface(addresses: [])], ipv4: Fixtures.route(source: .none))
+            Fixtures.evidence([Fixtures.interface(addresses: [])], ipv4: Fixtures.route(source: .none))
         )
         #expect(code == .noAddress)
         #expect(explanation.evidence.first?.contains("no source address to choose from") == true)
@@ -130,7 +131,7 @@ import Testing
         var bridge = Fixtures.interface("br-0", index: 3, gateway: nil)
         bridge.flags = []
         bridge.isHardware = false
-        let (code, explanation) = self.explained(Fixtures.observation([eth, bridge], ipv4: .noRoute))
+        let (code, explanation) = self.explained(Fixtures.evidence([eth, bridge], ipv4: .noRoute))
         #expect(code == .allDown)
         #expect(explanation.remedies == ["Bring eth0 up: `ip link set eth0 up`"])
     }
@@ -139,13 +140,13 @@ import Testing
         var wlan = Fixtures.interface("wlan0", type: .wifi, carrier: false, addresses: [], gateway: nil)
         wlan.flags = []
         wlan.isRadioBlocked = true
-        let (code, explanation) = self.explained(Fixtures.observation([wlan], ipv4: .noRoute))
+        let (code, explanation) = self.explained(Fixtures.evidence([wlan], ipv4: .noRoute))
         #expect(code == .radioBlocked)
         #expect(explanation.remedies.first?.contains("`rfkill unblock wifi`") == true)
     }
 
     @Test func noInterface() {
-        let (code, explanation) = self.explained(Fixtures.observation([], ipv4: .noRoute))
+        let (code, explanation) = self.explained(Fixtures.evidence([], ipv4: .noRoute))
         #expect(code == .noInterface)
         #expect(explanation.evidence.contains("There is no network interface besides loopback"))
         #expect(explanation.remedies.count == 1)
@@ -159,7 +160,7 @@ import Testing
     )
     func startable(_ type: InterfaceType, _ expected: PathReason.Code, _ command: String) {
         let interface = Fixtures.interface("wan0", type: type, carrier: false, addresses: [], gateway: nil)
-        let (code, explanation) = self.explained(Fixtures.observation([interface], ipv4: .noRoute))
+        let (code, explanation) = self.explained(Fixtures.evidence([interface], ipv4: .noRoute))
         #expect(code == expected)
         #expect(explanation.rule.hasPrefix("Rule 3"))
         #expect(explanation.remedies.first?.contains(command) == true)
@@ -168,34 +169,34 @@ import Testing
     @Test func pending() {
         var dormant = Fixtures.interface(addresses: [], gateway: nil)
         dormant.operationalState = .dormant
-        let authenticating = self.explained(Fixtures.observation([dormant], ipv4: .noRoute))
+        let authenticating = self.explained(Fixtures.evidence([dormant], ipv4: .noRoute))
         #expect(authenticating.code == .authenticating)
         #expect(authenticating.explanation.remedies.first?.contains("wpa_cli") == true)
 
         var waiting = Fixtures.interface(addresses: [], gateway: nil)
         waiting.expectsConfiguration = true
         waiting.carrierSince = Fixtures.now
-        let configuring = self.explained(Fixtures.observation([waiting], ipv4: .noRoute))
+        let configuring = self.explained(Fixtures.evidence([waiting], ipv4: .noRoute))
         #expect(configuring.code == .configuringAddress)
         #expect(configuring.explanation.remedies.first?.hasPrefix("Wait for the address of eth0") == true)
     }
 
     @Test func probesAlone() {
-        var observation = Observation(at: Fixtures.now)
-        observation.probes = ProbeRound(
+        var evidence = Evidence(at: Fixtures.now)
+        evidence.probes = ProbeRound(
             outcomes: [ProbeOutcome(target: "a:1", result: .unreachable(errno: 113))],
             isComplete: true
         )
-        let (code, explanation) = self.explained(observation)
+        let (code, explanation) = self.explained(evidence)
         #expect(code == .probeFailed)
         #expect(explanation.evidence == ["Probe of a:1: not reachable (errno 113)"])
         #expect(explanation.remedies.count == 1)
     }
 
     @Test func noVerdict() {
-        var observation = Fixtures.observation([Fixtures.interface()], ipv4: .unknown)
-        observation.limitations = ["route lookups are denied"]
-        let (code, explanation) = self.explained(observation)
+        var evidence = Fixtures.evidence([Fixtures.interface()], ipv4: .unknown)
+        evidence.limitations = ["route lookups are denied"]
+        let (code, explanation) = self.explained(evidence)
         #expect(code == nil)
         #expect(explanation.rule.hasPrefix("No rule applies"))
         #expect(explanation.evidence.contains("To 1.1.1.1: not known"))
@@ -206,7 +207,7 @@ import Testing
         let interfaces = (1...5_000).map { index in
             Fixtures.interface("veth\(index)", index: UInt32(index + 1), addresses: [], gateway: nil)
         }
-        let (_, explanation) = self.explained(Fixtures.observation(interfaces, ipv4: .noRoute))
+        let (_, explanation) = self.explained(Fixtures.evidence(interfaces, ipv4: .noRoute))
         #expect(explanation.evidence.count < 40)
         #expect(explanation.evidence.contains("More interfaces: 4980"))
         #expect(explanation.remedies.count == 3)

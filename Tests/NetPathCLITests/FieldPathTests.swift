@@ -8,17 +8,17 @@ import Testing
 
 @Suite struct FieldPathTests {
     /// A document with something in every list of objects.
-    private static var full: JSONValue {
-        var probing = Observation(at: Fixtures.now)
+    private static var full: OrderedJSON {
+        var probing = Evidence(at: Fixtures.now)
         probing.probes = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: .connected)], isComplete: true)
-        let blind = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        let blind = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
         return Fixtures.snapshot([
-            Fixtures.opinion(Fixtures.routed), Fixtures.opinion(blind, by: "other"),
-            Fixtures.opinion(probing, by: "probe"),
+            Fixtures.backendSnapshot(Fixtures.routed), Fixtures.backendSnapshot(blind, by: "other"),
+            Fixtures.backendSnapshot(probing, by: "probe"),
         ]).document
     }
 
-    private func compare(_ value: JSONValue, _ shape: FieldPath.Shape, at place: String) {
+    private func compare(_ value: OrderedJSON, _ shape: FieldPath.Shape, at place: String) {
         switch (value, shape) {
         case (.object(let members), .object(let shapes)):
             #expect(members.map(\.key) == shapes.map(\.key), "\(place)")
@@ -75,7 +75,7 @@ import Testing
 
     @Test func textIsNotCutButCannotActOnATerminal() {
         let long = String(repeating: "x", count: 5_000)
-        #expect(JSONValue.string(long).plainText == long)
-        #expect(JSONValue.string("a\u{1B}[2J").plainText == "a\\u{1B}[2J")
+        #expect(OrderedJSON.string(long).plainText == long)
+        #expect(OrderedJSON.string("a\u{1B}[2J").plainText == "a\\u{1B}[2J")
     }
 }

@@ -9,8 +9,8 @@ enum Fixtures {
     static let now = MonotonicTime(nanoseconds: 10_000_000_000)
     static let clock = ClockReading(monotonic: now, wall: WallTime(nanoseconds: 1_792_585_906_123_456_789))
 
-    static func address(_ text: String) -> IPAddress {
-        IPAddress(text) ?? IPAddress(ipv4: 0)
+    static func address(_ text: String) -> InternetAddress {
+        InternetAddress(text) ?? InternetAddress(ipv4: 0)
     }
 
     static func interface(
@@ -32,15 +32,15 @@ enum Fixtures {
         return interface
     }
 
-    /// The IPv4 representatives get this answer, those of IPv6 have no route.
-    static func observation(_ interfaces: [NetworkInterface], ipv4 answer: RouteAnswer) -> Observation {
-        var observation = Observation(at: self.now)
-        observation.interfaces = interfaces
-        observation.representatives =
-            ["1.1.1.1", "193.0.0.1"].map { RepresentativeRoute(to: self.address($0), answer) }
-            + ["2000::1", "3000::1"].map { RepresentativeRoute(to: self.address($0), .noRoute) }
-        observation.dnsServers = [DNSServer(self.address("192.0.2.53"))]
-        return observation
+    /// The IPv4 reference destinations get this answer, those of IPv6 have no route.
+    static func evidence(_ interfaces: [NetworkInterface], ipv4 answer: RouteLookupResult) -> Evidence {
+        var evidence = Evidence(at: self.now)
+        evidence.interfaces = interfaces
+        evidence.referenceRoutes =
+            ["1.1.1.1", "193.0.0.1"].map { ReferenceRoute(to: self.address($0), answer) }
+            + ["2000::1", "3000::1"].map { ReferenceRoute(to: self.address($0), .noRoute) }
+        evidence.dnsServers = [DNSServer(self.address("192.0.2.53"))]
+        return evidence
     }
 
     static func route(
@@ -48,21 +48,23 @@ enum Fixtures {
         gateway: String = "192.0.2.1",
         isDown: Bool = false,
         source: RouteSource = .address(address("192.0.2.7"))
-    ) -> RouteAnswer {
-        let leg = RouteLeg(interfaceIndex: index, gateway: self.address(gateway), isDown: isDown)
-        return .route(Route(legs: [leg], source: source, metric: 100, table: 254))
+    ) -> RouteLookupResult {
+        let nextHop = NextHop(interfaceIndex: index, gateway: self.address(gateway), isDown: isDown)
+        return .route(Route(nextHops: [nextHop], source: source, metric: 100, table: 254))
     }
 
-    static var routed: Observation { self.observation([self.interface()], ipv4: self.route()) }
+    static var routed: Evidence { self.evidence([self.interface()], ipv4: self.route()) }
 
-    static func opinion(_ observation: Observation, by name: String = "netlink") -> BackendOpinion {
-        let verdict = evaluate(observation, policy: EvaluationPolicy(), now: self.now)
+    static func backendSnapshot(_ evidence: Evidence, by name: String = "netlink") -> BackendSnapshot {
+        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
         var report = self.report(name, health: .healthy)
         report.status = verdict?.status
         report.reason = verdict?.reason
+        report.isStated = verdict?.isStated == true
+        report.host = verdict?.host
         report.reportedAt = self.now + .milliseconds(-12)
-        report.limitations = observation.limitations
-        return BackendOpinion(report: report, observation: observation, verdict: verdict)
+        report.limitations = evidence.limitations
+        return BackendSnapshot(report: report, evidence: evidence, verdict: verdict)
     }
 
     static func report(_ name: String = "netlink", health: BackendHealth) -> BackendReport {
@@ -76,21 +78,21 @@ enum Fixtures {
         )
     }
 
-    static func snapshot(_ opinions: [BackendOpinion], sequence: UInt64 = 1) -> PathSnapshot {
-        var path = merge(opinions, policy: .priority)
+    static func snapshot(_ snapshots: [BackendSnapshot], sequence: UInt64 = 1) -> StatusSnapshot {
+        var path = merge(snapshots, policy: .priority)
         path?.sequence = sequence
         path?.publishedAt = self.now
-        return PathSnapshot(path: path, backends: opinions.map(\.report), takenAt: self.clock)
+        return StatusSnapshot(path: path, backends: snapshots.map(\.report), takenAt: self.clock)
     }
 
-    static func snapshot(_ observation: Observation, sequence: UInt64 = 1) -> PathSnapshot {
-        self.snapshot([self.opinion(observation)], sequence: sequence)
+    static func snapshot(_ evidence: Evidence, sequence: UInt64 = 1) -> StatusSnapshot {
+        self.snapshot([self.backendSnapshot(evidence)], sequence: sequence)
     }
 
-    /// A snapshot without any opinion.
-    static var unknown: PathSnapshot {
+    /// A snapshot without any verdict.
+    static var unknown: StatusSnapshot {
         var report = self.report(health: .unhealthy)
         report.error = "no netlink socket: Operation not permitted"
-        return PathSnapshot(backends: [report, self.report("spare", health: .off)], takenAt: self.clock)
+        return StatusSnapshot(backends: [report, self.report("spare", health: .off)], takenAt: self.clock)
     }
 }

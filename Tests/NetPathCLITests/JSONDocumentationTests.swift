@@ -8,6 +8,7 @@ import Testing
 
 @testable import NetPath
 @testable import NetPathCLI
+@testable import NetPathRecording
 
 /// The document and the writer name the same keys, in the same order.
 @Suite struct JSONDocumentationTests {
@@ -31,30 +32,39 @@ import Testing
         let explained = ExplainedPath(snapshot: Fixtures.unknown)
         let inventory = BackendInventory(origin: "", types: [], entries: [], takenAt: Fixtures.clock)
         let diagnostic = ConfigurationDiagnostic(origin: "f", message: "m")
-        let check = JSONValue.configurationCheck(origin: "f", error: ConfigurationError(diagnostic))
+        let check = OrderedJSON.configurationCheck(origin: "f", error: ConfigurationError(diagnostic))
         guard case .array(let errors) = check.members.first(where: { $0.key == "errors" })?.value else {
             Issue.record("no errors in \(check.line)")
             return
         }
         let embedded = ConfigurationSource(name: "f", text: LoadedConfiguration.defaultText)
-        let effective = JSONValue.effective(try LoadedConfiguration.parse(embedded))
+        let effective = OrderedJSON.effective(try LoadedConfiguration.parse(embedded))
         guard case .array(let values) = effective.members.first(where: { $0.key == "values" })?.value else {
             Issue.record("no values in \(effective.line)")
             return
         }
         let reason = PathReason(.noRoute, "")
         var recorder = ComparisonRecorder(types: [:])
-        let opinions = [Fixtures.opinion(Fixtures.routed)]
-        let comparison = recorder.record(opinions, path: path, at: Fixtures.clock)
+        let snapshots = [Fixtures.backendSnapshot(Fixtures.routed)]
+        let comparison = recorder.record(snapshots, path: path, at: Fixtures.clock)
         let column = try #require(comparison.columns.first)
-        let backendKeys = JSONValue.backend(column.report, at: Fixtures.clock).members.count
-        let additions = JSONValue.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
+        let backendKeys = OrderedJSON.backend(column.report, at: Fixtures.clock).members.count
+        let additions = OrderedJSON.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
         let difference = Comparison.Difference(backend: "", against: "", facts: [], summary: "", explanations: [])
         let summary = ComparisonSummary(recorder.tally, since: Fixtures.now, at: Fixtures.clock)
         let interface = try #require(path.interfaces.first)
         let gateway = try #require(path.gateways.first)
         let probe = ProbeOutcome(target: "", result: .timedOut)
-        let written: [String: JSONValue] = [
+        let wait = WaitReport(
+            terms: WaitMachine.Terms(conditions: WaitConditions(list: [.dns])),
+            outcome: .timedOut,
+            view: WaitView(),
+            waited: .zero,
+            takenAt: Fixtures.clock
+        )
+        let history = ShownHistory(periods: [], begin: Fixtures.clock.wall, end: Fixtures.clock.wall)
+        let availability = try #require(history.document.members.first { $0.key == "availability" }?.value)
+        let written: [String: OrderedJSON] = [
             "Path": Fixtures.snapshot(Fixtures.routed).document,
             "Reason": .reason(reason),
             "Interface": .interface(interface),
@@ -77,6 +87,15 @@ import Testing
             "Backend tally": .tally(try #require(summary.entries.first)),
             "Host": try Fixtures.host().document,
             "Host route": .hostRoute(try #require(Fixtures.host().status.route)),
+            "Hook": HookReportTests.report.document,
+            "Run of a hook": try #require(HookReportTests.report.runs.first).document,
+            "Wait": wait.document,
+            "Waited condition": wait.document(of: .dns),
+            "History": history.document,
+            "Availability": availability,
+            "Downtime": ShownHistory.document(Availability.Downtime()),
+            "Period": ShownHistory.document(PathHistory.Period(begin: 0, end: 0, content: .unknown(""))),
+            "Report": Report(masking: nil).document(file: "", isWritten: false),
             "Version": BuildFacts.netpath.document,
         ]
         let documented = try Self.documented()

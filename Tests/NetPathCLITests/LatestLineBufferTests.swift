@@ -47,6 +47,15 @@ import Testing
         #expect(!buffer.isPending)
     }
 
+    @Test func aValueWithoutALineLeavesNothingToWrite() {
+        var buffer = LatestLineBuffer<Int>()
+        buffer.offer(1)
+        #expect(buffer.nextBytes { _, _, _ in 0 }.isEmpty)
+        #expect(!buffer.isPending)
+        buffer.offer(2)
+        #expect(self.write(&buffer, room: 100) == "1-2\n")
+    }
+
     @Test func aLineThatDidNotBeginIsReplaced() {
         var buffer = LatestLineBuffer<Int>()
         buffer.offer(1)

@@ -7,8 +7,8 @@ import Testing
 @testable import NetPathCLI
 
 @Suite struct LiveViewTests {
-    private func state(_ snapshots: [PathSnapshot], columns: Int, rows: Int, isUnicode: Bool = true) -> LiveState {
-        var state = LiveState(characters: LiveCharacters(isUnicode: isUnicode), hint: "q quits")
+    private func state(_ snapshots: [StatusSnapshot], columns: Int, rows: Int, isUnicode: Bool = true) -> LiveState {
+        var state = LiveState(name: "netpath", characters: LiveCharacters(isUnicode: isUnicode), hint: "q quits")
         for snapshot in snapshots { state.record(snapshot) }
         state.size = TerminalSize(columns: columns, rows: rows)
         return state
@@ -22,13 +22,13 @@ import Testing
         self.lines(state).joined(separator: "\n")
     }
 
-    private var lost: PathSnapshot {
-        Fixtures.snapshot(Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute), sequence: 2)
+    private var lost: StatusSnapshot {
+        Fixtures.snapshot(Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute), sequence: 2)
     }
 
-    private func crowd(_ count: UInt32, name: String = "veth") -> PathSnapshot {
+    private func crowd(_ count: UInt32, name: String = "veth") -> StatusSnapshot {
         let interfaces = (1...count).map { Fixtures.interface("\(name)\($0)", index: $0) }
-        return Fixtures.snapshot(Fixtures.observation(interfaces, ipv4: Fixtures.route(through: 1)))
+        return Fixtures.snapshot(Fixtures.evidence(interfaces, ipv4: Fixtures.route(through: 1)))
     }
 
     @Test func usualTerminal() {
@@ -106,7 +106,7 @@ import Testing
         var waiting = try #require(self.lost.path)
         waiting.status = .requiresConnection
         waiting.isStale = true
-        let stale = PathSnapshot(path: waiting, backends: waiting.backends, takenAt: Fixtures.clock)
+        let stale = StatusSnapshot(path: waiting, backends: waiting.backends, takenAt: Fixtures.clock)
         let long = self.crowd(3, name: String(repeating: "long-name-", count: 30))
         for last in [Fixtures.unknown, self.lost, stale, long, self.crowd(100)] {
             let state = self.state([self.lost, last], columns: size.columns, rows: size.rows, isUnicode: isUnicode)
@@ -136,16 +136,16 @@ import Testing
 
     @Test func nobodyKnows() {
         let text = self.picture(self.state([Fixtures.unknown], columns: 80, rows: 24))
-        #expect(text.contains("no backend has an opinion"))
+        #expect(text.contains("no backend has a verdict"))
         #expect(text.contains("  netlink unhealthy: no netlink socket: Operation not permitted\n"))
         #expect(!text.contains("Interfaces"))
     }
 
     /// Whoever may create an interface must not be able to draw on the terminal, nor to shift a line.
     @Test func hostileNames() {
-        var observation = Fixtures.observation([Fixtures.interface("e\u{1B}[2J\u{4E2D}")], ipv4: Fixtures.route())
-        observation.limitations = ["no \u{9B}2J"]
-        var state = self.state([Fixtures.snapshot(observation)], columns: 300, rows: 24)
+        var evidence = Fixtures.evidence([Fixtures.interface("e\u{1B}[2J\u{4E2D}")], ipv4: Fixtures.route())
+        evidence.limitations = ["no \u{9B}2J"]
+        var state = self.state([Fixtures.snapshot(evidence)], columns: 300, rows: 24)
         state.record(.warning, "bad \u{7}\r\n thing", at: WallTime(nanoseconds: 0))
         let text = self.picture(state)
         #expect(text.contains("e\\u{1B}[2J\\u{4E2D}"))

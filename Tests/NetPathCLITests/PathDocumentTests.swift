@@ -9,35 +9,35 @@ import Testing
 @Suite struct PathDocumentTests {
     @Test func satisfied() {
         let expected =
-            #"{"schema":1,"status":"satisfied","reason":{"code":"routed","message":"IPv4 through eth0"},"stale":false,"#
-            + #""interfaces":[{"name":"eth0","index":2,"type":"wired","kind":null,"reason":{"code":"routed","#
+            #"{"schema":1,"status":"satisfied","reason":{"code":"routed","message":"IPv4 through eth0"},"statedBy":null,"#
+            + #""stale":false,"interfaces":[{"name":"eth0","index":2,"type":"wired","kind":null,"reason":{"code":"routed","#
             + #""message":"eth0 carries the path"},"operationalState":"up","addresses":["192.0.2.7/24"],"#
             + #""gateways":["192.0.2.1"],"metric":100,"table":254,"underlying":null}],"carriedBy":null,"#
             + #""gateways":[{"address":"192.0.2.1","interface":2,"answers":null}],"dnsServers":["192.0.2.53"],"#
             + #""nameServers":[{"address":"192.0.2.53","reachable":null}],"supportsIPv4":true,"#
             + #""supportsIPv6":false,"supportsDNS":true,"isExpensive":false,"isConstrained":false,"#
-            + #""internet":"unknown","probes":[],"backends":[{"name":"netlink","mode":"active","health":"healthy","#
-            + #""status":"satisfied","reason":{"code":"routed","message":"IPv4 through eth0"},"error":null,"#
-            + #""ageMilliseconds":12,"limitations":[],"restarts":0,"resynchronizations":0}],"disagreements":[],"#
-            + #""sequence":7,"time":"2026-10-21T12:31:46.123Z"}"#
+            + #""internet":"unknown","portalURL":null,"probes":[],"backends":[{"name":"netlink","mode":"active","health":"healthy","#
+            + #""status":"satisfied","reason":{"code":"routed","message":"IPv4 through eth0"},"stated":false,"#
+            + #""host":null,"error":null,"ageMilliseconds":12,"limitations":[],"restarts":0,"resynchronizations":0}],"disagreements":[],"#
+            + #""via":[],"sequence":7,"time":"2026-10-21T12:31:46.123Z"}"#
         #expect(Fixtures.snapshot(Fixtures.routed, sequence: 7).document.line == expected)
     }
 
     @Test func withoutOpinion() {
         let expected =
-            #"{"schema":1,"status":null,"reason":null,"stale":false,"interfaces":[],"carriedBy":null,"gateways":[],"#
+            #"{"schema":1,"status":null,"reason":null,"statedBy":null,"stale":false,"interfaces":[],"carriedBy":null,"gateways":[],"#
             + #""dnsServers":null,"nameServers":null,"supportsIPv4":null,"supportsIPv6":null,"supportsDNS":null,"isExpensive":null,"#
-            + #""isConstrained":null,"internet":"unknown","probes":[],"backends":[{"name":"netlink","mode":"active","#
-            + #""health":"unhealthy","status":null,"reason":null,"#
+            + #""isConstrained":null,"internet":"unknown","portalURL":null,"probes":[],"backends":[{"name":"netlink","mode":"active","#
+            + #""health":"unhealthy","status":null,"reason":null,"stated":false,"host":null,"#
             + #""error":"no netlink socket: Operation not permitted","ageMilliseconds":null,"limitations":[],"#
             + #""restarts":0,"resynchronizations":0},{"name":"spare","mode":"off","health":"off","status":null,"#
-            + #""reason":null,"error":null,"ageMilliseconds":null,"limitations":[],"restarts":0,"#
-            + #""resynchronizations":0}],"disagreements":[],"sequence":null,"time":"2026-10-21T12:31:46.123Z"}"#
+            + #""reason":null,"stated":false,"host":null,"error":null,"ageMilliseconds":null,"limitations":[],"restarts":0,"#
+            + #""resynchronizations":0}],"disagreements":[],"via":[],"sequence":null,"time":"2026-10-21T12:31:46.123Z"}"#
         #expect(Fixtures.unknown.document.line == expected)
     }
 
     @Test func probesAndDisagreements() {
-        var probing = Observation(at: Fixtures.now)
+        var probing = Evidence(at: Fixtures.now)
         probing.probes = ProbeRound(
             outcomes: [
                 ProbeOutcome(target: "a:1", result: .connected, roundTrip: .microseconds(1_234)),
@@ -46,17 +46,17 @@ import Testing
             ],
             isComplete: true
         )
-        let blind = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        let blind = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
         let line = Fixtures.snapshot([
-            Fixtures.opinion(Fixtures.routed), Fixtures.opinion(blind, by: "other"),
-            Fixtures.opinion(probing, by: "probe"),
+            Fixtures.backendSnapshot(Fixtures.routed), Fixtures.backendSnapshot(blind, by: "other"),
+            Fixtures.backendSnapshot(probing, by: "probe"),
         ]).document.line
         #expect(
             line.contains(
-                #""internet":"reachable","probes":[{"target":"a:1","outcome":"connected","errno":null,"#
-                    + #""rttMicroseconds":1234},{"target":"b:2","outcome":"unreachable","errno":113,"#
-                    + #""rttMicroseconds":null},{"target":"c:3","outcome":"timedOut","errno":null,"#
-                    + #""rttMicroseconds":null}]"#
+                #""internet":"reachable","portalURL":null,"probes":[{"target":"a:1","outcome":"connected","errno":null,"#
+                    + #""rttMicroseconds":1234,"detail":null},{"target":"b:2","outcome":"unreachable","errno":113,"#
+                    + #""rttMicroseconds":null,"detail":null},{"target":"c:3","outcome":"timedOut","errno":null,"#
+                    + #""rttMicroseconds":null,"detail":null}]"#
             )
         )
         #expect(
@@ -66,26 +66,26 @@ import Testing
 
     /// Not to know the name servers is not the same as to have none.
     @Test func nameServers() {
-        var observation = Fixtures.routed
-        observation.dnsServers = nil
-        #expect(Fixtures.snapshot(observation).document.line.contains(#""dnsServers":null"#))
-        #expect(Fixtures.snapshot(observation).document.line.contains(#""supportsDNS":null"#))
-        observation.dnsServers = []
-        #expect(Fixtures.snapshot(observation).document.line.contains(#""dnsServers":[]"#))
-        #expect(Fixtures.snapshot(observation).document.line.contains(#""supportsDNS":false"#))
+        var evidence = Fixtures.routed
+        evidence.dnsServers = nil
+        #expect(Fixtures.snapshot(evidence).document.line.contains(#""dnsServers":null"#))
+        #expect(Fixtures.snapshot(evidence).document.line.contains(#""supportsDNS":null"#))
+        evidence.dnsServers = []
+        #expect(Fixtures.snapshot(evidence).document.line.contains(#""dnsServers":[]"#))
+        #expect(Fixtures.snapshot(evidence).document.line.contains(#""supportsDNS":false"#))
     }
 
     @Test func nameServersOutOfReach() {
-        var observation = Fixtures.routed
-        observation.dnsServers?.append(DNSServer(Fixtures.address("fe80::1"), zone: "eth0"))
-        observation.dnsRoutes = [Fixtures.route(), .noRoute]
-        let line = Fixtures.snapshot(observation).document.line
+        var evidence = Fixtures.routed
+        evidence.dnsServers?.append(DNSServer(Fixtures.address("fe80::1"), zone: "eth0"))
+        evidence.dnsRoutes = [Fixtures.route(), .noRoute]
+        let line = Fixtures.snapshot(evidence).document.line
         let expected =
             #""nameServers":[{"address":"192.0.2.53","reachable":true},{"address":"fe80::1%eth0","reachable":false}]"#
         #expect(line.contains(expected))
         #expect(line.contains(#""supportsDNS":true"#))
-        observation.dnsRoutes = [.noRoute, .noRoute]
-        #expect(Fixtures.snapshot(observation).document.line.contains(#""supportsDNS":false"#))
+        evidence.dnsRoutes = [.noRoute, .noRoute]
+        #expect(Fixtures.snapshot(evidence).document.line.contains(#""supportsDNS":false"#))
     }
 
     @Test func timeIsThatOfThePublication() {

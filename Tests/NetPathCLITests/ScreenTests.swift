@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathExplanation
 import Testing
 
 @testable import NetPath
@@ -35,7 +36,7 @@ import Testing
     }
 
     @Test func statusInFewColumns() {
-        let lost = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        let lost = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
         #expect(
             Fixtures.snapshot(lost).statusScreen(TextStyle(isColored: false, width: 40)) == """
                 UNSATISFIED
@@ -78,7 +79,7 @@ import Testing
     @Test func nobodyKnows() {
         #expect(
             Fixtures.unknown.statusScreen(self.plain) == """
-                UNKNOWN  no backend has an opinion
+                UNKNOWN  no backend has a verdict
 
                 Backends
                   netlink         unhealthy: no netlink socket: Operation not permitted
@@ -89,8 +90,10 @@ import Testing
     }
 
     @Test func staleAndSilentAndDisagreeing() {
-        let blind = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
-        var snapshot = Fixtures.snapshot([Fixtures.opinion(Fixtures.routed), Fixtures.opinion(blind, by: "other")])
+        let blind = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        var snapshot = Fixtures.snapshot([
+            Fixtures.backendSnapshot(Fixtures.routed), Fixtures.backendSnapshot(blind, by: "other"),
+        ])
         snapshot.path?.isStale = true
         snapshot.backends.append(Fixtures.report("mute", health: .starting))
         let screen = snapshot.statusScreen(self.plain)
@@ -103,11 +106,11 @@ import Testing
     @Test(arguments: [1, 40, 60, 80, 200])
     func widths(_ width: Int) {
         let addresses = (1...9).map { "192.0.2.\($0)" } + ["2001:db8:1111:2222:3333:4444:5555:6666"]
-        let observation = Fixtures.observation([Fixtures.interface(addresses: addresses)], ipv4: Fixtures.route())
-        let snapshot = Fixtures.snapshot(observation)
+        let evidence = Fixtures.evidence([Fixtures.interface(addresses: addresses)], ipv4: Fixtures.route())
+        let snapshot = Fixtures.snapshot(evidence)
         let explained = ExplainedPath(
             snapshot: snapshot,
-            explanation: explain(observation, verdict: nil, now: Fixtures.now)
+            explanation: explain(evidence, verdict: nil, now: Fixtures.now)
         )
         let style = TextStyle(isColored: false, width: width)
         for screen in [snapshot.statusScreen(style), explained.screen(style)] {
@@ -134,13 +137,13 @@ import Testing
     @Test func hostileNames() {
         var interface = Fixtures.interface("e\u{1B}]0;x\u{7}\u{9B}2J")
         interface.kind = "k\u{1B}c"
-        var observation = Fixtures.observation([interface], ipv4: Fixtures.route())
-        observation.limitations = ["no \u{1B}[2J"]
-        let snapshot = Fixtures.snapshot(observation)
+        var evidence = Fixtures.evidence([interface], ipv4: Fixtures.route())
+        evidence.limitations = ["no \u{1B}[2J"]
+        let snapshot = Fixtures.snapshot(evidence)
         let explained = ExplainedPath(
             snapshot: snapshot,
             backend: "b\u{1B}",
-            explanation: explain(observation, verdict: nil, now: Fixtures.now)
+            explanation: explain(evidence, verdict: nil, now: Fixtures.now)
         )
         let report = Fixtures.report("r\u{1B}", health: .healthy)
         let inventory = BackendInventory(
@@ -167,7 +170,7 @@ import Testing
     }
 
     @Test func backends() {
-        var report = Fixtures.opinion(Fixtures.routed).report
+        var report = Fixtures.backendSnapshot(Fixtures.routed).report
         report.limitations = ["no IPv6 route events"]
         report.restarts = 2
         report.resynchronizations = 1

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 import Testing
 
 @testable import NetPath
@@ -9,7 +10,7 @@ import Testing
 
 @Suite struct SystemTests {
     @Test func wakeUpsAddUp() throws {
-        let wakeUp = try WakeUp()
+        let wakeUp = try LoopWakeUp()
         #expect(wakeUp.take() == [])
         wakeUp.wake(.output)
         wakeUp.wake(.output)

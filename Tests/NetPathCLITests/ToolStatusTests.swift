@@ -43,6 +43,33 @@ import Testing
         )
     }
 
+    @Test func aToolOfAnotherName() {
+        let transcript = Transcript()
+        var context = self.context(transcript)
+        context.name = "uplink"
+        context.facts = BuildFacts(program: "uplink")
+        context.offersRequests = { false }
+        func output(_ words: String...) -> String {
+            transcript.output.withLock { $0 = "" }
+            _ = NetPathTool.run(words, in: context)
+            return transcript.output.withLock { $0 }
+        }
+        #expect(output("--version").hasPrefix("uplink "))
+        let help = output("--help")
+        #expect(help.contains("USAGE: uplink "))
+        #expect(!help.contains("netpath "))
+        // Of no use without the program that carries them out.
+        #expect(!help.contains("\n  send "))
+        #expect(!help.contains("\n  queue "))
+        #expect(output("completion", "bash").contains("uplink"))
+        #expect(output("completion", "--help").contains("_uplink"))
+        #expect(NetPathTool.run(["explain", "--config", "/nonexistent", "--bad"], in: context) == .usage)
+        #expect(transcript.messages.withLock { $0 }.contains("uplink explain"))
+
+        context.offersRequests = { true }
+        #expect(output("--help").contains("\n  send "))
+    }
+
     @Test func theTable() {
         #expect(ToolStatus.allCases.map(\.rawValue) == [0, 1, 2, 3, 64, 69, 70, 78])
         #expect(ToolStatus.allCases.allSatisfy { ToolStatus.help.contains("\n  \($0.rawValue) ") })
@@ -50,10 +77,10 @@ import Testing
 
     @Test func verdicts() {
         #expect(ToolStatus(Fixtures.snapshot(Fixtures.routed).path) == .satisfied)
-        let blind = Fixtures.observation([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        let blind = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
         #expect(ToolStatus(Fixtures.snapshot(blind).path) == .unsatisfied)
         let wlan = Fixtures.interface(type: .wifi, carrier: false, gateway: nil)
-        #expect(ToolStatus(Fixtures.snapshot(Fixtures.observation([wlan], ipv4: .noRoute)).path) == .requiresConnection)
+        #expect(ToolStatus(Fixtures.snapshot(Fixtures.evidence([wlan], ipv4: .noRoute)).path) == .requiresConnection)
         #expect(ToolStatus(nil) == .noOpinion)
     }
 

@@ -9,8 +9,11 @@ import Testing
 @Suite struct WatchFormatTests {
     private let log = WatchFormat.log(TextStyle(isColored: false, width: 80))
 
-    private func render(_ format: WatchFormat, _ snapshot: PathSnapshot, after previous: PathSnapshot? = nil) -> String
-    {
+    private func render(
+        _ format: WatchFormat,
+        _ snapshot: StatusSnapshot,
+        after previous: StatusSnapshot? = nil
+    ) -> String {
         format.render(snapshot, previous: previous) { CivilTime($0, offsetSeconds: 7_200) }
     }
 
@@ -20,8 +23,17 @@ import Testing
                 == "2026-10-21 14:31:46.123 satisfied: IPv4 through eth0 [eth0 (wired, 192.0.2.7/24, via 192.0.2.1)]\n"
         )
         #expect(
-            self.render(.lines, Fixtures.unknown) == "2026-10-21 14:31:46.123 unknown: no backend has an opinion []\n"
+            self.render(.lines, Fixtures.unknown) == "2026-10-21 14:31:46.123 unknown: no backend has a verdict []\n"
         )
+    }
+
+    @Test func aLineIsWrittenOnceForWhatItSays() throws {
+        var changed = Fixtures.snapshot(Fixtures.routed)
+        changed.path?.dnsServers = []
+        #expect(self.render(.lines, changed, after: Fixtures.snapshot(Fixtures.routed)) == "")
+        changed.path?.isStale = true
+        #expect(self.render(.lines, changed, after: Fixtures.snapshot(Fixtures.routed)).hasSuffix("(stale)\n"))
+        #expect(self.render(.lines, Fixtures.unknown, after: Fixtures.unknown) == "")
     }
 
     @Test func jsonLines() {
@@ -57,13 +69,13 @@ import Testing
             addresses: ["198.51.100.7"],
             gateway: "198.51.100.1"
         )
-        var observation = Fixtures.observation(
+        var evidence = Fixtures.evidence(
             [eth, wlan],
             ipv4: Fixtures.route(through: 3, gateway: "198.51.100.1", source: .unknown)
         )
-        observation.dnsServers = []
+        evidence.dnsServers = []
         #expect(
-            self.render(self.log, Fixtures.snapshot(observation), after: Fixtures.snapshot(Fixtures.routed)) == """
+            self.render(self.log, Fixtures.snapshot(evidence), after: Fixtures.snapshot(Fixtures.routed)) == """
                 14:31:46.123  satisfied  IPv4 through wlan0
                               - eth0
                               + wlan0 (wifi, 198.51.100.7/24, via 198.51.100.1)
@@ -78,7 +90,7 @@ import Testing
         func changes(_ change: (inout NetworkPath) -> Void) -> [String] {
             var other = path
             change(&other)
-            return other.changes(since: path)
+            return PathChange(from: path, to: other).phrases
         }
         #expect(changes { _ in } == [])
         #expect(changes { $0.isStale = true } == ["stale: no backend can confirm or refute the path now"])
@@ -96,7 +108,7 @@ import Testing
         #expect(changes { $0.dnsServers?[0].isReachable = true } == [])
         #expect(changes { $0.gateways = [] } == ["gateways in use: none"])
         #expect(changes { $0.supportsIPv6 = true } == ["+ IPv6"])
-        #expect(changes { $0.carriedBy = 2 } == ["carried by eth0"])
+        #expect(changes { $0.underlyingIndex = 2 } == ["carried by eth0"])
         #expect(changes { $0.isExpensive = true } == ["now expensive"])
         #expect(changes { $0.internet = .portal } == ["internet: behind a captive portal"])
         #expect(
@@ -110,9 +122,9 @@ import Testing
     @Test func preference() throws {
         let eth = Fixtures.interface()
         let wlan = Fixtures.interface("wlan0", index: 3, type: .wifi)
-        let first = Fixtures.snapshot(Fixtures.observation([eth, wlan], ipv4: Fixtures.route()))
-        let second = Fixtures.snapshot(Fixtures.observation([eth, wlan], ipv4: Fixtures.route(through: 3)))
-        let changes = try #require(second.path).changes(since: try #require(first.path))
+        let first = Fixtures.snapshot(Fixtures.evidence([eth, wlan], ipv4: Fixtures.route()))
+        let second = Fixtures.snapshot(Fixtures.evidence([eth, wlan], ipv4: Fixtures.route(through: 3)))
+        let changes = PathChange(from: first.path, to: try #require(second.path)).phrases
         #expect(changes.contains("order of preference: wlan0, eth0"))
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 import Synchronization
 import Testing
 
@@ -46,12 +47,12 @@ import Testing
     }
 
     /// A line much longer than what a pipe takes at once is part of the test.
-    private static let renderer: @Sendable (PathSnapshot, PathSnapshot?) -> String = { snapshot, previous in
+    private static let renderer: @Sendable (StatusSnapshot, StatusSnapshot?) -> String = { snapshot, previous in
         let numbers = [previous, snapshot].map { $0?.path?.sequence ?? 0 }
         return "\(numbers[0]) \(numbers[1]) \(String(repeating: "x", count: 10_000))\n"
     }
 
-    private func output(_ channel: Channel, _ loop: EventLoop) throws -> WatchOutput<PathSnapshot> {
+    private func output(_ channel: Channel, _ loop: EventLoop) throws -> WatchOutput<StatusSnapshot> {
         WatchOutput(try WatchDescriptor(channel.writer), loop: loop, render: Self.renderer)
     }
 
@@ -118,7 +119,7 @@ import Testing
 
     @Test func theCountEndsAfterALineThatIsWhole() async throws {
         let (channel, loop) = (try Channel(), try EventLoop())
-        let output = WatchOutput<PathSnapshot>(
+        let output = WatchOutput<StatusSnapshot>(
             try WatchDescriptor(channel.writer),
             loop: loop,
             count: 2,
@@ -137,7 +138,7 @@ import Testing
 
     @Test func theFirstIsOnlyComparedWith() async throws {
         let (channel, loop) = (try Channel(), try EventLoop())
-        let output = WatchOutput<PathSnapshot>(
+        let output = WatchOutput<StatusSnapshot>(
             try WatchDescriptor(channel.writer),
             loop: loop,
             count: 1,

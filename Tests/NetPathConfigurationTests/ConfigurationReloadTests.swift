@@ -20,7 +20,7 @@ import Testing
             return Idle()
         }
         registry.register("asking", summary: "") { section in
-            _ = section.representatives
+            _ = section.referenceDestinations
             return Idle()
         }
         return registry
@@ -96,9 +96,9 @@ import Testing
         #expect(reload.description == "settings changed")
     }
 
-    @Test func representativesConcernThoseWhoAskForThem() throws {
+    @Test func referenceDestinationsConcernThoseWhoAskForThem() throws {
         let text = "backends: [{type: plain}, {type: asking}]\n"
-        let reload = try self.reload(from: text, to: text + "representatives: [9.0.0.2, \"2600::2\"]")
+        let reload = try self.reload(from: text, to: text + "referenceDestinations: [9.0.0.2, \"2600::2\"]")
         #expect(reload.kept == ["plain"])
         #expect(reload.restarted == ["asking"])
         #expect(reload.description == "started anew: asking")

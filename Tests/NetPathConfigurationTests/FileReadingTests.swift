@@ -84,7 +84,7 @@ final class TemporaryFolder {
         #expect(
             Self.complaint(about: path)
                 == "\(path): error: does not exist; check the path "
-                + "('netpath config default' prints a file to start from)"
+                + "('config default' prints a file to start from)"
         )
         let file = try folder.file("file")
         #expect(Self.complaint(about: "\(file)/x.yaml")?.contains("does not exist") == true)

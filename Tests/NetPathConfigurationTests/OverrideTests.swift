@@ -54,12 +54,12 @@ import Testing
             "interfaces.0.match.kind=veth",
             "interfaces.0.ignore=true",
             "interfaces.1={match: {name: \"w*\"}, expensive: true}",
-            "representatives=[198.18.0.1, \"2001:db8::1\"]",
+            "referenceDestinations=[198.18.0.1, \"2001:db8::1\"]",
         ])
         #expect(configuration.logLevel == .debug)
         #expect(configuration.evaluation.interfaceRules.map(\.isIgnored) == [true, false])
         #expect(configuration.evaluation.interfaceRules.map(\.isExpensive) == [nil, true])
-        #expect(configuration.effective.values.filter { $0.path.hasPrefix("rep") }.map(\.text).first == "198.18.0.1")
+        #expect(configuration.effective.values.filter { $0.path.hasPrefix("ref") }.map(\.text).first == "198.18.0.1")
     }
 
     @Test(arguments: [
@@ -118,6 +118,28 @@ import Testing
         #expect(origin("grace") == "$NETPATH_SET")
         #expect(origin("interfaces") == "default")
         #expect(origin("logging.level") == "default")
+    }
+
+    @Test func backendsStayTheDefaultOnesUnlessNamed() throws {
+        let text = "grace: 30s\ninterfaces: [{match: {name: lan0}, ignore: true}]\n"
+        let configuration = try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))
+        #expect(configuration.backends.map(\.name) == ["netlink", "sysfs"])
+        #expect(configuration.backends.map(\.mode) == [.active, .standby])
+        let origins = configuration.effective.values.reduce(into: [:]) { $0[$1.path] = $1.origin.description }
+        #expect(origins["backends[1].mode"] == "default")
+        #expect(origins["grace"] == "t:1")
+        #expect(origins["interfaces[0].ignore"] == "t:2")
+        let again = try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: configuration.effective.text))
+        #expect(again.effective.values.map(\.text) == configuration.effective.values.map(\.text))
+
+        let folder = try TemporaryFolder()
+        let overridden = try LoadedConfiguration.load(
+            path: folder.file("netpath.yaml", Array("grace: 30s\n".utf8)),
+            environment: [:],
+            overrides: ["backends.sysfs.mode=off"]
+        )
+        #expect(overridden.backends.map(\.mode) == [.active, .off])
+        #expect(overridden.effective.values.contains { $0.path == "backends[1].mode" && $0.origin.name == "--set 1" })
     }
 
     @Test func theTextReadsBackAsItself() throws {

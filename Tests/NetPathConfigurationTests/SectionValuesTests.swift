@@ -43,8 +43,8 @@ func complaints(of section: ConfigurationSection) -> [String] {
 
     @Test(arguments: [
         ("5 parsecs", "must be a duration such as 2s or 500ms, found '5 parsecs'"),
-        ("5", "must have a unit (ms, s, m or h), found '5' (did you mean '5s'?)"),
-        ("1.5", "must have a unit (ms, s, m or h), found '1.5' (did you mean '1.5s'?)"),
+        ("5", "must have a unit (ms, s, m, h or d), found '5' (did you mean '5s'?)"),
+        ("1.5", "must have a unit (ms, s, m, h or d), found '1.5' (did you mean '1.5s'?)"),
         ("2h", "must be a duration from 0s to 1h, found '2h'"),
         ("-1s", "must be a duration such as 2s or 500ms, found '-1s'"),
         ("1.s", "must be a duration such as 2s or 500ms, found '1.s'"),
@@ -147,5 +147,35 @@ func complaints(of section: ConfigurationSection) -> [String] {
         #expect(
             complaints(of: section) == ["netpath.yaml:1:1: error: 'v' has no value; give it one or remove the key"]
         )
+    }
+}
+
+/// Values without which there is nothing to do.
+@Suite struct RequiredValuesTests {
+    @Test(arguments: [
+        ("path: /run/modem", "/run/modem", [String]()), ("path: 7", "7", []),
+        ("other: x", "", ["netpath.yaml:1:1: error: 'path' is missing"]),
+        ("path: ''", "", ["netpath.yaml:1:7: error: 'path' must not be empty, found the text \"\""]),
+        ("path:", "", ["netpath.yaml:1:1: error: 'path' has no value; give it one or remove the key"]),
+        ("path: [a]", "", ["netpath.yaml:1:7: error: 'path' must be text, found a list"]),
+    ])
+    func readsText(text: String, expected: String, complaint: [String]) throws {
+        let section = try section(of: text)
+        _ = section.string("other")
+        #expect(section.requiredString("path") == expected)
+        #expect(complaints(of: section) == complaint)
+    }
+
+    @Test(arguments: [
+        ("urls: [a, b]", ["a", "b"], [String]()), ("other: x", [], ["netpath.yaml:1:1: error: 'urls' is missing"]),
+        ("urls: []", [], ["netpath.yaml:1:7: error: 'urls' must not be empty, found a list"]),
+        ("urls: [a, '']", [], ["netpath.yaml:1:7: error: 'urls' must contain no empty text, found a list"]),
+        ("urls: a", [], ["netpath.yaml:1:7: error: 'urls' must be a list such as [a, b], found 'a'"]),
+    ])
+    func readsTexts(text: String, expected: [String], complaint: [String]) throws {
+        let section = try section(of: text)
+        _ = section.string("other")
+        #expect(section.requiredStrings("urls") == expected)
+        #expect(complaints(of: section) == complaint)
     }
 }

@@ -35,6 +35,17 @@ import Testing
         EffectiveConfiguration.Value(path: value.path, text: value.text, origin: .init(name: "default", line: nil))
     }
 
+    @Test func whoSpeaksOfTheInternet() throws {
+        #expect(try !self.read("").speaksOfInternet)
+        func parse(_ entry: String) throws -> LoadedConfiguration {
+            let text = "backends: [{type: netlink}, {type: sysfs}, \(entry)]\n"
+            return try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))
+        }
+        #expect(try parse("{type: tcpProbe, targets: [\"192.0.2.1:80\"]}").speaksOfInternet)
+        #expect(try parse("{type: exec, command: [/bin/true]}").speaksOfInternet)
+        #expect(try !parse("{type: tcpProbe, targets: [\"192.0.2.1:80\"], mode: off}").speaksOfInternet)
+    }
+
     @Test func graceAndLogging() throws {
         let configuration = try self.read("grace: 500ms\nlogging: {level: debug}")
         #expect(configuration.evaluation.configurationGrace == .milliseconds(500))
@@ -88,9 +99,9 @@ import Testing
         ).evaluation.interfaceRules
         #expect(
             rules.first?.tunnelEndpoints == [
-                TunnelEndpoint(IPAddress(ipv4: 0xCB00_7107)),
-                TunnelEndpoint(IPAddress(ipv6: 0x2001_0DB8 << 96 | 7)),
-                TunnelEndpoint(IPAddress(ipv6: 0xFE80 << 112 | 1), zone: "wan0"),
+                TunnelEndpoint(InternetAddress(ipv4: 0xCB00_7107)),
+                TunnelEndpoint(InternetAddress(ipv6: 0x2001_0DB8 << 96 | 7)),
+                TunnelEndpoint(InternetAddress(ipv6: 0xFE80 << 112 | 1), zone: "wan0"),
             ]
         )
         #expect(rules.first?.tunnelMark == 51_820)
@@ -141,10 +152,10 @@ import Testing
         ("[\"2600::1\"]", "' must hold at least one address of each family; there is none of IPv4"),
         ("[9.0.0.1/8, \"2600::1\"]", "[0]' must be an IP address such as 9.0.0.1 or 2600::1"),
     ])
-    func refusesRepresentatives(list: String, complaint: String) throws {
-        let complaints = self.complaints("representatives: \(list)")
+    func refusesReferenceDestinations(list: String, complaint: String) throws {
+        let complaints = self.complaints("referenceDestinations: \(list)")
         #expect(complaints.count == 1)
-        #expect(complaints.first?.contains("'representatives\(complaint)") == true)
+        #expect(complaints.first?.contains("'referenceDestinations\(complaint)") == true)
     }
 
     @Test func readsMergeAndDamping() throws {
@@ -173,19 +184,28 @@ import Testing
         #expect(complaints.first?.hasPrefix(complaint) == true, "\(complaints)")
     }
 
-    @Test func everyBackendGetsTheRepresentatives() throws {
+    @Test func everyBackendGetsTheReferenceDestinations() throws {
         struct Asking: PathMonitor {
-            let representatives: [IPAddress]
+            let referenceDestinations: [InternetAddress]
 
             func run(_ context: MonitorContext) async throws {}
         }
         var registry = BackendRegistry()
-        registry.register("netlink", summary: "") { Asking(representatives: $0.representatives) }
-        func asked(_ text: String) throws -> [IPAddress]? {
-            (try self.read(text, registry: registry).backends.first?.monitor as? Asking)?.representatives
+        registry.register("netlink", summary: "") { Asking(referenceDestinations: $0.referenceDestinations) }
+        func asked(_ text: String) throws -> [InternetAddress]? {
+            (try self.read(text, registry: registry).backends.first?.monitor as? Asking)?.referenceDestinations
         }
-        let addresses = ["198.18.0.1", "2001:db8::1"].compactMap { IPAddress($0) }
-        #expect(try asked("representatives: [198.18.0.1, \"2001:db8::1\"]") == addresses)
-        #expect(try asked("") == RepresentativeRoute.defaultDestinations)
+        let addresses = ["198.18.0.1", "2001:db8::1"].compactMap { InternetAddress($0) }
+        #expect(try asked("referenceDestinations: [198.18.0.1, \"2001:db8::1\"]") == addresses)
+        #expect(try asked("") == ReferenceRoute.defaultDestinations)
+        #expect(try asked("representatives: [198.18.0.1, \"2001:db8::1\"]") == addresses, "the name it had before")
+    }
+
+    @Test func theFormerNameOfReferenceDestinationsIsWarnedOf() throws {
+        let list = "[198.18.0.1, \"2001:db8::1\"]"
+        let warnings = try self.read("representatives: \(list)").warnings.map(\.message)
+        #expect(warnings.contains { $0.contains("is called 'referenceDestinations' now") }, "\(warnings)")
+        let both = self.complaints("representatives: \(list)\nreferenceDestinations: \(list)")
+        #expect(both.count == 1 && both.first?.contains("leave one of them out") == true, "\(both)")
     }
 }

@@ -3,7 +3,7 @@
 
 /// A sorted set of interface indices.
 ///
-/// Insertion and removal move 4 octets per element: with 10,000 interfaces less than the cost of one system call.
+/// Insertion and removal move 4 bytes per element: with 10,000 interfaces less than the cost of one system call.
 struct IndexSet: Hashable, Sequence {
     private(set) var indices: [UInt32] = []
 

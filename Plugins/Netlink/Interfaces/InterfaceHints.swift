@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// What sysfs says of an interface beyond what netlink tells (`Documentation/ABI/testing/sysfs-class-net`).
 struct InterfaceHints: Hashable {

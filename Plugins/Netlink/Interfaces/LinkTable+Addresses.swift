@@ -32,7 +32,7 @@ extension LinkTable.Entry {
         self.peers.remove(at: position)
     }
 
-    fileprivate mutating func insert(_ address: InterfaceAddress, peer: IPAddress?) {
+    fileprivate mutating func insert(_ address: InterfaceAddress, peer: InternetAddress?) {
         let addresses = self.interface.addresses
         let position = addresses.firstIndex { address < $0 } ?? addresses.count
         self.interface.addresses.insert(address, at: position)
@@ -48,7 +48,7 @@ extension LinkTable.Entry {
     /// Where an address is that the kernel takes for the same: in IPv6 an interface has each only once
     /// (`ipv6_add_addr`, net/ipv6/addrconf.c), in IPv4 it may have several that differ in length or in the other end
     /// (`__inet_insert_ifa`, net/ipv4/devinet.c).
-    private func position(of prefix: AddressPrefix, peer: IPAddress?) -> Int? {
+    private func position(of prefix: AddressPrefix, peer: InternetAddress?) -> Int? {
         let addresses = self.interface.addresses
         return switch prefix.address.family {
         case .ipv4: addresses.indices.first { addresses[$0].prefix == prefix && self.peers[$0] == peer }

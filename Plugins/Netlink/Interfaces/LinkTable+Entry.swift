@@ -2,13 +2,14 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 extension LinkTable {
     /// One interface.
     struct Entry {
         var interface: NetworkInterface
         var hardwareType: UInt16 = 0
-        var classification: Classification?
+        var classification: InterfaceClassification?
         var hasParentDevice = false
         var activeMember: UInt32?
         var tunnel: TunnelAttributes?
@@ -19,7 +20,7 @@ extension LinkTable {
         /// The device that a PPPoE session runs over.
         var sessionDevice: UInt32?
         /// The other ends of the addresses, in the same order; nil where there is none.
-        var peers: [IPAddress?] = []
+        var peers: [InternetAddress?] = []
         /// Nil until it is stored.
         var rank: Rank?
 

@@ -27,7 +27,7 @@ extension LinkTable {
         for index in self.ranks[Rank.ignored.rawValue].indices.prefix(Self.spareLimit) { chosen.insert(index) }
         for index in indices { chosen.insert(index) }
         for index in chosen.indices {
-            if let parent = self.entries[index]?.interface.parentIndex { chosen.insert(parent) }
+            if let parent = self.entries[index]?.interface.underlyingIndex { chosen.insert(parent) }
         }
         return chosen.indices.compactMap { index in
             guard var interface = self.entries[index]?.interface else { return nil }

@@ -9,8 +9,8 @@ extension LinkTable {
 
     /// Addresses that packets to the internet may be sent from, of one interface or of all: loopback may hold that of a
     /// host whose uplinks have none (BGP unnumbered).
-    func sources(_ family: AddressFamily, of interface: UInt32?) -> [IPAddress] {
-        var addresses: [IPAddress] = []
+    func sources(_ family: AddressFamily, of interface: UInt32?) -> [InternetAddress] {
+        var addresses: [InternetAddress] = []
         for index in interface.map({ [$0] }) ?? self.principals + [RouteLookup.loopback] {
             guard let interface = self.entries[index]?.interface, interface.flags.contains(.up) else { continue }
             for address in interface.addresses where address.isUsable && address.isGlobal {

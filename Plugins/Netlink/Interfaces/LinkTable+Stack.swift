@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// Which interface is built on which.
 extension LinkTable {
@@ -22,7 +23,7 @@ extension LinkTable {
     }
 
     private func lower(of index: UInt32, _ entry: Entry) -> UInt32? {
-        if let parent = entry.interface.parentIndex { return parent }
+        if let parent = entry.interface.underlyingIndex { return parent }
         if let active = entry.activeMember, self.entries[active] != nil { return active }
         let members = self.members[index]?.indices.prefix(Self.spareLimit) ?? []
         return members.first { self.entries[$0]?.hasCarrier == true } ?? members.first

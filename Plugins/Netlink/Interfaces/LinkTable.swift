@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// The interfaces of the namespace with their addresses, kept up to date one message at a time.
 ///
@@ -54,7 +55,7 @@ struct LinkTable {
             entry.interface.hardwareAddress = details.hardwareAddress
             entry.interface.operationalState = details.operationalState
             entry.interface.hasCarrier = details.hasCarrier
-            entry.interface.parentIndex = details.parentIndex ?? entry.sessionDevice
+            entry.interface.underlyingIndex = details.underlyingIndex ?? entry.sessionDevice
             entry.interface.isParentElsewhere = details.isParentElsewhere
             entry.tunnel = details.tunnel
             entry.interface.controllerIndex = details.controllerIndex
@@ -116,7 +117,7 @@ struct LinkTable {
         }
         for index in indices {
             self.entries[index]?.sessionDevice = device
-            self.entries[index]?.interface.parentIndex = device
+            self.entries[index]?.interface.underlyingIndex = device
         }
     }
 
@@ -143,11 +144,11 @@ struct LinkTable {
     // MARK: What is kept beside the messages
 
     /// Sets what an interface is.
-    mutating func classify(_ index: UInt32, _ classification: Classification, hints: InterfaceHints?) {
+    mutating func classify(_ index: UInt32, _ classification: InterfaceClassification, hints: InterfaceHints?) {
         self.unclassified.remove(index)
         guard var entry = self.entries[index] else { return }
         entry.classification = classification
-        let isKnown = !Classification.needsHints(
+        let isKnown = !InterfaceClassification.needsHints(
             kind: entry.interface.kind,
             isLoopback: entry.interface.flags.contains(.loopback)
         )

@@ -8,7 +8,7 @@ import NetPathSystem
 
 /// What the kernel chooses as source address for a program that connects.
 enum SourceChoice: Hashable {
-    case address(IPAddress)
+    case address(InternetAddress)
     /// None: it finds no way for datagrams.
     case none
     /// It does not say: EAGAIN while IPsec negotiates, EPERM where a policy or a sandbox forbids to connect.
@@ -51,7 +51,7 @@ struct DatagramSocket {
     ///   - interface: The interface the socket has to be bound to; nil to leave the choice to the kernel.
     ///   - port: The port to connect to.
     /// - Returns: What the kernel chose.
-    static func source(to destination: IPAddress, through interface: UInt32?, port: UInt16) -> SourceChoice {
+    static func source(to destination: InternetAddress, through interface: UInt32?, port: UInt16) -> SourceChoice {
         guard destination.family == .ipv6, let socket = Self(.ipv6) else { return .notAsked }
         if let interface, socket.boundInterface != interface {
             let index = Int32(bitPattern: interface)
@@ -64,7 +64,7 @@ struct DatagramSocket {
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_port = port.bigEndian
         if destination.isLinkLocal { address.sin6_scope_id = interface ?? 0 }
-        unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.octets) }
+        unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.bytes) }
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
         let error = unsafe withUnsafeMutablePointer(to: &address) { address in
             unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
@@ -72,9 +72,9 @@ struct DatagramSocket {
                 return unsafe getsockname(socket.descriptor.number, address, &size) == 0 ? 0 : errno
             }
         }
-        if error != 0 { return LookupFailure(SystemError(number: error)) == .cannotTell ? .unknown : .none }
+        if error != 0 { return LookupFailure(KernelError(number: error)) == .cannotTell ? .unknown : .none }
         let bits = unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe $0.loadUnaligned(as: UInt128.self) }
-        return .address(IPAddress(ipv6: UInt128(bigEndian: bits)))
+        return .address(InternetAddress(ipv6: UInt128(bigEndian: bits)))
     }
 }
 
@@ -84,7 +84,7 @@ extension Flow {
     ///
     /// Read once: what is set for a control group holds for the sockets that are opened afterwards, and the monitor
     /// stays in its own.
-    static func ofPrograms(to destination: IPAddress) -> Flow {
+    static func ofPrograms(to destination: InternetAddress) -> Flow {
         let socket = DatagramSocket(.ipv4) ?? DatagramSocket(.ipv6)
         var flow = Flow(to: destination)
         flow.interface = socket?.boundInterface

@@ -42,7 +42,7 @@ final class KernelQueries {
         case complete
         /// The tables changed while they were read (NLM_F_DUMP_INTR): objects may be missing.
         case interrupted
-        case failed(SystemError)
+        case failed(KernelError)
     }
 
     /// Asks a question that has many answers.
@@ -65,7 +65,7 @@ final class KernelQueries {
                 guard message.sequence == sequence else { return }
                 if message.flags & NLM_F_DUMP_INTR != 0 { isInterrupted = true }
                 if let error = message.error {
-                    result = error == 0 ? .complete : .failed(SystemError(number: error))
+                    result = error == 0 ? .complete : .failed(KernelError(number: error))
                 } else {
                     body(message)
                 }
@@ -107,7 +107,7 @@ final class KernelQueries {
     /// Asks a question that has one answer.
     ///
     /// - Returns: What the body made of the answer, or the system's error number.
-    func ask<Answer>(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Answer?) -> Result<Answer, SystemError> {
+    func ask<Answer>(_ request: NetlinkRequest, _ body: (NetlinkMessage) -> Answer?) -> Result<Answer, KernelError> {
         self.ask([request], body)[0]
     }
 
@@ -120,7 +120,7 @@ final class KernelQueries {
     func ask<Answer>(
         _ requests: [NetlinkRequest],
         _ body: (NetlinkMessage) -> Answer?
-    ) -> [Result<Answer, SystemError>] {
+    ) -> [Result<Answer, KernelError>] {
         // The ordinary case, without copying.
         if requests.count <= Self.batchLimit { return requests.isEmpty ? [] : self.askTogether(requests, body) }
         return stride(from: 0, to: requests.count, by: Self.batchLimit).flatMap { start in
@@ -132,9 +132,9 @@ final class KernelQueries {
         _ requests: [NetlinkRequest],
         _ body: (NetlinkMessage) -> Answer?,
         isRepeated: Bool = false
-    ) -> [Result<Answer, SystemError>] {
+    ) -> [Result<Answer, KernelError>] {
         guard let first = try? self.socket.send(requests) else { return requests.map { _ in .failure(.broken) } }
-        var results: [Result<Answer, SystemError>] = []
+        var results: [Result<Answer, KernelError>] = []
         results.reserveCapacity(requests.count)
         for _ in requests.indices { results.append(.failure(.timedOut)) }
         var missing = requests.count
@@ -144,7 +144,7 @@ final class KernelQueries {
                 guard position < results.count, case .failure(.timedOut) = results[position] else { return }
                 missing -= 1
                 if let error = message.error {
-                    results[position] = .failure(error == 0 ? .badAnswer : SystemError(number: error))
+                    results[position] = .failure(error == 0 ? .badAnswer : KernelError(number: error))
                 } else {
                     results[position] = body(message).map { .success($0) } ?? .failure(.badAnswer)
                 }

@@ -37,7 +37,7 @@ struct NetlinkMessage {
     var flags: Int32 { Int32(unsafe self.header.pointee.nlmsg_flags) }
     var sequence: UInt32 { unsafe self.header.pointee.nlmsg_seq }
 
-    /// The octets after the netlink header, family header included.
+    /// The bytes after the netlink header, family header included.
     private var payload: UnsafeRawBufferPointer {
         unsafe UnsafeRawBufferPointer(
             start: UnsafeRawPointer(self.header) + Self.headerLength,
@@ -133,12 +133,12 @@ struct NetlinkAttribute {
         )
     }
 
-    /// The octets.
-    var octets: [UInt8] { unsafe Array(self.payload) }
+    /// The bytes.
+    var bytes: [UInt8] { unsafe Array(self.payload) }
     /// The value as a number of 32 bits; nil when it is shorter.
     var uint32: UInt32? { self.load(at: 0) }
-    /// The value as an address of 4 or 16 octets; nil for other lengths.
-    var address: IPAddress? { unsafe IPAddress(networkOrder: self.payload) }
+    /// The value as an address of 4 or 16 bytes; nil for other lengths.
+    var address: InternetAddress? { unsafe InternetAddress(networkOrder: self.payload) }
 
     /// Reads a number inside the value; nil when it does not fit.
     func load<Value: BitwiseCopyable>(at offset: Int) -> Value? {
@@ -170,14 +170,14 @@ struct NetlinkAttribute {
     }
 }
 
-extension IPAddress {
-    /// Reads an address of 4 or 16 octets; nil for other lengths.
+extension InternetAddress {
+    /// Reads an address of 4 or 16 bytes; nil for other lengths.
     ///
-    /// Not octet by octet: every event has several.
-    init?(networkOrder octets: UnsafeRawBufferPointer) {
-        switch octets.count {
-        case 4: self.init(ipv4: UInt32(bigEndian: unsafe octets.loadUnaligned(as: UInt32.self)))
-        case 16: self.init(ipv6: UInt128(bigEndian: unsafe octets.loadUnaligned(as: UInt128.self)))
+    /// Not byte by byte: every event has several.
+    init?(networkOrder bytes: UnsafeRawBufferPointer) {
+        switch bytes.count {
+        case 4: self.init(ipv4: UInt32(bigEndian: unsafe bytes.loadUnaligned(as: UInt32.self)))
+        case 16: self.init(ipv6: UInt128(bigEndian: unsafe bytes.loadUnaligned(as: UInt128.self)))
         default: return nil
         }
     }

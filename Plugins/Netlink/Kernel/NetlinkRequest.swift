@@ -4,9 +4,9 @@
 import CNetlink
 import NetPath
 
-/// A request to the kernel: the octets of its message, which are the same each time but for the sequence number.
+/// A request to the kernel: the bytes of its message, which are the same each time but for the sequence number.
 struct NetlinkRequest {
-    /// struct nlmsghdr, the family's header, attributes, each padded to four octets.
+    /// struct nlmsghdr, the family's header, attributes, each padded to four bytes.
     private var message: [UInt8] = []
 
     /// Adds the message to a datagram.
@@ -23,7 +23,7 @@ struct NetlinkRequest {
         return request
     }
 
-    /// Begins a message: type, flags, and an empty header of the family with that many octets.
+    /// Begins a message: type, flags, and an empty header of the family with that many bytes.
     init(_ type: Int, flags: Int32, headerLength: Int) {
         self.message.reserveCapacity(64)
         self.message.append(contentsOf: repeatElement(0, count: 16 + headerLength))
@@ -32,7 +32,7 @@ struct NetlinkRequest {
         self.noteLength()
     }
 
-    private mutating func append(_ type: Int, _ address: IPAddress) {
+    private mutating func append(_ type: Int, _ address: InternetAddress) {
         let length = address.bitWidth / 8
         self.beginAttribute(type, length: length)
         for shift in stride(from: address.bitWidth - 8, through: 0, by: -8) {
@@ -45,7 +45,7 @@ struct NetlinkRequest {
         let length = value.bitWidth / 8
         self.beginAttribute(type, length: length)
         let start = self.message.count
-        // Attributes begin at multiples of four octets; the padding does not count to their length.
+        // Attributes begin at multiples of four bytes; the padding does not count to their length.
         self.message.append(contentsOf: repeatElement(0, count: (length + 3) & ~3))
         self.message.setNative(value, at: start)
         self.noteLength()
@@ -53,9 +53,9 @@ struct NetlinkRequest {
 
     /// Adds an attribute with a text and its final NUL.
     mutating func append(_ type: Int, text: String) {
-        let octets = Array(text.utf8) + [0]
-        self.beginAttribute(type, length: octets.count)
-        self.message += octets + [UInt8](repeating: 0, count: (4 - octets.count % 4) % 4)
+        let bytes = Array(text.utf8) + [0]
+        self.beginAttribute(type, length: bytes.count)
+        self.message += bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
         self.noteLength()
     }
 
@@ -152,11 +152,11 @@ struct NetlinkRequest {
 extension [UInt8] {
     /// Puts a number in the machine's own order, as netlink wants it.
     fileprivate mutating func setNative(_ value: some FixedWidthInteger, at offset: Int) {
-        // Swapped on big-endian machines: least significant octet first is the native order on both then.
+        // Swapped on big-endian machines: least significant byte first is the native order on both then.
         let value = value.littleEndian
-        var octets = self.mutableSpan
+        var bytes = self.mutableSpan
         for position in 0..<(value.bitWidth / 8) {
-            octets[offset + position] = UInt8(truncatingIfNeeded: value >> (8 * position))
+            bytes[offset + position] = UInt8(truncatingIfNeeded: value >> (8 * position))
         }
     }
 }

@@ -176,7 +176,7 @@ final class NetlinkSocket {
     ///
     /// One system call instead of one for each, and another one to learn that there are no more.
     func receiveBatch(_ body: (NetlinkMessage) -> Void) -> Reception {
-        // Messages are aligned to four octets.
+        // Messages are aligned to four bytes.
         let slot = unsafe (self.buffer.count / Self.batchSize) & ~3
         let count = Int(unsafe netpath_receive(self.fileDescriptor, self.buffer.baseAddress, slot, &self.datagrams))
         if count < 0 { return Self.reception(of: errno) }
@@ -186,8 +186,8 @@ final class NetlinkSocket {
             longest = max(longest, length)
             guard self.datagrams[position].port == 0, length <= slot else { continue }
             let start = position * slot
-            let octets = unsafe self.buffer[start..<(start + length)]
-            unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(rebasing: octets), body)
+            let bytes = unsafe self.buffer[start..<(start + length)]
+            unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(rebasing: bytes), body)
         }
         if longest <= slot { return .messages(count) }
         self.grow(to: ((longest + 3) & ~3) * Self.batchSize)

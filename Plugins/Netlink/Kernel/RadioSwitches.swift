@@ -25,7 +25,7 @@ final class RadioSwitches {
     /// - Returns: Whether there were any.
     func drain() -> Bool {
         var isTurned = false
-        // The kernel hands out one event a read, of eight octets or a few more.
+        // The kernel hands out one event a read, of eight bytes or a few more.
         while let events = self.device?.read(limit: 64), !events.isEmpty { isTurned = true }
         // Its end, or an error, would wake us for ever.
         if self.device != nil, errno != EAGAIN { self.device = nil }

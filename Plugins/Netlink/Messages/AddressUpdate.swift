@@ -9,7 +9,7 @@ struct AddressUpdate: Hashable {
     var interfaceIndex: UInt32
     var address: InterfaceAddress
     /// The address at the other end of a point-to-point link (IFA_ADDRESS); nil where it is the interface's own.
-    var peer: IPAddress? = nil
+    var peer: InternetAddress? = nil
     /// Whether the address has a lifetime, as those of DHCP and router advertisements have.
     var isDynamic: Bool
     /// When the kernel added it (`struct ifa_cacheinfo`), in hundredths of a second since boot.
@@ -46,9 +46,9 @@ extension AddressUpdate {
         )
     }
 
-    private static func address(_ address: OpaquePointer?) -> IPAddress? {
+    private static func address(_ address: OpaquePointer?) -> InternetAddress? {
         guard let address = unsafe address, let bytes = unsafe nl_addr_get_binary_addr(address) else { return nil }
         let count = Int(unsafe nl_addr_get_len(address))
-        return unsafe IPAddress(networkOrder: UnsafeRawBufferPointer(start: bytes, count: count))
+        return unsafe InternetAddress(networkOrder: UnsafeRawBufferPointer(start: bytes, count: count))
     }
 }

@@ -21,7 +21,7 @@ struct LinkUpdate: Hashable {
         var kind: String?
         /// The link-layer address; of a point-to-point tunnel it is its own end's.
         var hardwareAddress: [UInt8]?
-        var parentIndex: UInt32?
+        var underlyingIndex: UInt32?
         /// Whether the link that it is built on is in another namespace (IFLA_LINK_NETNSID).
         var isParentElsewhere = false
         /// What a tunnel says of its own packets.
@@ -97,18 +97,18 @@ extension LinkUpdate.Details {
         self.hasCarrier = unsafe rtnl_link_get_carrier(link) != 0
         self.kind = unsafe rtnl_link_get_type(link).map { unsafe String(cString: $0) }
         self.hardwareAddress = unsafe rtnl_link_get_addr(link).flatMap { address in
-            let octets = unsafe UnsafeRawBufferPointer(
+            let bytes = unsafe UnsafeRawBufferPointer(
                 start: nl_addr_get_binary_addr(address),
                 count: Int(nl_addr_get_len(address))
             )
-            return unsafe octets.isEmpty ? nil : [UInt8](octets)
+            return unsafe bytes.isEmpty ? nil : [UInt8](bytes)
         }
         // An index of another namespace means nothing here.
         var namespace: Int32 = 0
         let isElsewhere = unsafe rtnl_link_get_link_netnsid(link, &namespace) == 0
         self.isParentElsewhere = isElsewhere
         let parent = unsafe rtnl_link_get_link(link)
-        self.parentIndex = isElsewhere || parent <= 0 ? nil : UInt32(parent)
+        self.underlyingIndex = isElsewhere || parent <= 0 ? nil : UInt32(parent)
         let controller = unsafe rtnl_link_get_master(link)
         self.controllerIndex = controller > 0 ? UInt32(controller) : nil
         self.hasParentDevice = false

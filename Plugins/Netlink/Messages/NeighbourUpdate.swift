@@ -7,7 +7,7 @@ import NetPath
 /// A host on the link, as the neighbour table names it.
 struct Neighbour: Hashable {
     var interfaceIndex: UInt32
-    var address: IPAddress
+    var address: InternetAddress
 }
 
 /// What a message about an entry of the neighbour table says.

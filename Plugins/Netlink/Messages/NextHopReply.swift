@@ -8,7 +8,7 @@ import NetPath
 struct NextHopReply: Hashable {
     var isBlackhole: Bool
     /// The hop, when the object is not a group.
-    var leg: RouteLeg?
+    var nextHop: NextHop?
     /// The members of a group.
     var members: [UInt32]
 
@@ -22,9 +22,9 @@ struct NextHopReply: Hashable {
             message.attribute(type, headerLength: Self.headerLength)
         }
         self.isBlackhole = attribute(NHA_BLACKHOLE) != nil
-        self.leg = attribute(NHA_OIF)?.uint32.map { index in
+        self.nextHop = attribute(NHA_OIF)?.uint32.map { index in
             // RTNH_F_DEAD and RTNH_F_LINKDOWN.
-            RouteLeg(
+            NextHop(
                 interfaceIndex: index,
                 gateway: attribute(NHA_GATEWAY)?.address,
                 isDown: flags & 0x11 != 0,
@@ -32,7 +32,7 @@ struct NextHopReply: Hashable {
             )
         }
         self.members = []
-        // struct nexthop_grp: id, weight, reserved; 8 octets each.
+        // struct nexthop_grp: id, weight, reserved; 8 bytes each.
         if let group = attribute(NHA_GROUP) {
             var offset = 0
             while let id: UInt32 = group.load(at: offset) {

@@ -11,10 +11,10 @@ import NetPath
 struct RouteReply: Hashable {
     /// RTN_*, the route's type.
     var type: UInt8
-    var legs: [RouteLeg]
-    /// The next-hop object the route uses; its legs are not in the answer when net.ipv4.nexthop_compat_mode is 0.
+    var nextHops: [NextHop]
+    /// The next-hop object the route uses; its next hops are not in the answer when net.ipv4.nexthop_compat_mode is 0.
     var nextHopID: UInt32?
-    var source: IPAddress?
+    var source: InternetAddress?
     var metric: UInt32
     var table: UInt32
     /// In how long the route has certainly ended, when it has a lifetime; nil in the last hundredth of a second too.
@@ -36,11 +36,11 @@ extension RouteReply {
             let flags = message.field(at: 8, as: UInt32.self)
         else { return nil }
         self.type = type
-        self.legs = []
+        self.nextHops = []
         self.metric = 0
         self.table = UInt32(table)
         var index: UInt32?
-        var gateway: IPAddress?
+        var gateway: InternetAddress?
         var isMultipath = false
         // Once through them all: every event reads several answers.
         message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
@@ -55,7 +55,7 @@ extension RouteReply {
             case RTA_VIA: gateway = gateway ?? Self.via(attribute)
             case RTA_MULTIPATH:
                 isMultipath = true
-                self.legs = Self.legs(of: attribute)
+                self.nextHops = Self.nextHops(of: attribute)
             case RTA_CACHEINFO:
                 // struct rta_cacheinfo: clntref, lastuse, expires in hundredths of a second (USER_HZ), rounded down; 0
                 // means none.
@@ -66,13 +66,13 @@ extension RouteReply {
             }
         }
         if let index, !isMultipath {
-            self.legs = [Self.leg(index, gateway, flags)]
+            self.nextHops = [Self.nextHop(index, gateway, flags)]
         }
     }
 
-    private static func leg(_ index: UInt32, _ gateway: IPAddress?, _ flags: UInt32) -> RouteLeg {
+    private static func nextHop(_ index: UInt32, _ gateway: InternetAddress?, _ flags: UInt32) -> NextHop {
         let (dead, linkDown): (UInt32, UInt32) = (0x1, 0x10)
-        return RouteLeg(
+        return NextHop(
             interfaceIndex: index,
             gateway: gateway,
             isDown: flags & (dead | linkDown) != 0,
@@ -81,8 +81,8 @@ extension RouteReply {
     }
 
     /// Reads the list of struct rtnexthop (length, flags, hops, interface index), each followed by attributes.
-    private static func legs(of multipath: NetlinkAttribute) -> [RouteLeg] {
-        var legs: [RouteLeg] = []
+    private static func nextHops(of multipath: NetlinkAttribute) -> [NextHop] {
+        var nextHops: [NextHop] = []
         var offset = 0
         while let length: UInt16 = multipath.load(at: offset), length >= 8,
             let flags: UInt8 = multipath.load(at: offset + 2),
@@ -92,14 +92,14 @@ extension RouteReply {
             let gateway =
                 multipath.nested(Int(RTA_GATEWAY.rawValue), from: offset + 8, to: end)?.address
                 ?? multipath.nested(Int(RTA_VIA.rawValue), from: offset + 8, to: end).flatMap(Self.via)
-            legs.append(Self.leg(index, gateway, UInt32(flags)))
+            nextHops.append(Self.nextHop(index, gateway, UInt32(flags)))
             offset += (Int(length) + 3) & ~3
         }
-        return legs
+        return nextHops
     }
 
     /// Reads struct rtvia: a next hop of the other family.
-    private static func via(_ attribute: NetlinkAttribute) -> IPAddress? {
-        IPAddress(octets: attribute.octets.dropFirst(2))
+    private static func via(_ attribute: NetlinkAttribute) -> InternetAddress? {
+        InternetAddress(bytes: attribute.bytes.dropFirst(2))
     }
 }

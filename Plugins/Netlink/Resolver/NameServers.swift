@@ -9,17 +9,17 @@ struct NameServers {
     /// The servers in order; nil when they are not known.
     let servers: [DNSServer]?
     /// The kernel's answers in the same order.
-    private(set) var routes: [RouteAnswer]
+    private(set) var routes: [RouteLookupResult]
     /// Which servers the kernel is asked about, in the order of the questions.
     private var asked: [Int] = []
 
     init(_ servers: [DNSServer]? = nil) {
         self.servers = servers
-        self.routes = [RouteAnswer](repeating: .noRoute, count: servers?.count ?? 0)
+        self.routes = [RouteLookupResult](repeating: .noRoute, count: servers?.count ?? 0)
     }
 
     /// Where events about routes matter.
-    var addresses: [IPAddress] { (self.servers ?? []).map(\.address) }
+    var addresses: [InternetAddress] { (self.servers ?? []).map(\.address) }
 
     /// Whether the questions depend on which interfaces there are.
     var needsZones: Bool { self.servers?.contains(where: Self.needsZone) == true }
@@ -58,7 +58,7 @@ struct NameServers {
     }
 
     /// Takes the answer to one of the questions.
-    mutating func setRoute(_ route: RouteAnswer, at position: Int) {
+    mutating func setRoute(_ route: RouteLookupResult, at position: Int) {
         self.routes[self.asked[position]] = route
     }
 }
@@ -81,7 +81,7 @@ extension NetlinkSession {
 
     private func setQuestionsAboutNameServers() {
         let flows = self.nameServers.flows(self.lookup.packet, interface: AddressZone.interface)
-        self.questions.removeSubrange(self.representatives.count...)
+        self.questions.removeSubrange(self.referenceRoutes.count...)
         self.questions += flows.map { RouteLookup.Question($0) }
     }
 }

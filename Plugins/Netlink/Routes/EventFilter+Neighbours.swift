@@ -33,7 +33,7 @@ extension EventFilter {
     /// Passes gateways.
     ///
     /// Of IPv6 addresses the last 64 bits are compared: those of routers begin with fe80::/64.
-    private static func gatewayBlock(_ gateways: [IPAddress]) -> [FilterInstruction] {
+    private static func gatewayBlock(_ gateways: [InternetAddress]) -> [FilterInstruction] {
         let ipv4 = gateways.filter { $0.family == .ipv4 }
         let ipv6 = gateways.filter { $0.family == .ipv6 }
         let ipv4Block: [FilterInstruction] =

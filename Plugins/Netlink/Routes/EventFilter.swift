@@ -16,11 +16,11 @@ struct EventFilter: Hashable {
     /// What somebody wants to hear of.
     struct Interests: Hashable {
         /// Where routes may lead.
-        var destinations: Set<IPAddress> = []
+        var destinations: Set<InternetAddress> = []
         /// Whether routes matter wherever they lead.
         var everyRoute = false
         /// The neighbours that routes in use lead through.
-        var gateways: Set<IPAddress> = []
+        var gateways: Set<InternetAddress> = []
         /// Whether a gateway has failed, so that it matters when one answers.
         var followsRecovery = false
     }
@@ -68,7 +68,7 @@ struct EventFilter: Hashable {
 
     // MARK: Routes
 
-    private static func routeBlock(_ addresses: [IPAddress]) -> [FilterInstruction] {
+    private static func routeBlock(_ addresses: [InternetAddress]) -> [FilterInstruction] {
         let ipv4 = Self.ipv4Routes(addresses.filter { $0.family == .ipv4 })
         let ipv6 = Self.ipv6Routes(addresses.filter { $0.family == .ipv6 })
         let head: [FilterInstruction] = [
@@ -109,12 +109,12 @@ struct EventFilter: Hashable {
         [.load(width), .loadIndex(.length), .subtractIndex, .copyToIndex]
     }
 
-    private static func ipv4Routes(_ addresses: [IPAddress]) -> [FilterInstruction] {
+    private static func ipv4Routes(_ addresses: [InternetAddress]) -> [FilterInstruction] {
         guard addresses.count <= self.limit else { return [.accept] }
         return self.hostBits(of: 32) + addresses.flatMap { Self.comparison(.firstWord, $0.word(0)) } + [.reject]
     }
 
-    private static func ipv6Routes(_ addresses: [IPAddress]) -> [FilterInstruction] {
+    private static func ipv6Routes(_ addresses: [InternetAddress]) -> [FilterInstruction] {
         guard addresses.count <= self.limit else { return [.accept] }
         let short =
             self.hostBits(of: 32) + addresses.flatMap { Self.comparison(.firstWord, $0.word(0)) } + [.reject]
@@ -136,7 +136,7 @@ struct EventFilter: Hashable {
     }
 }
 
-extension IPAddress {
+extension InternetAddress {
     /// One of the 32-bit words of the address, the most significant first.
     func word(_ index: Int) -> UInt32 {
         UInt32(truncatingIfNeeded: self.bits >> (self.bitWidth - 32 * (index + 1)))

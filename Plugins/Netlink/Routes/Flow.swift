@@ -10,11 +10,11 @@ import NetPath
 /// no transport protocol, so that rules about one do not fit.
 struct Flow: Hashable {
     /// Where the packet goes.
-    var destination: IPAddress
+    var destination: InternetAddress
     /// The interface it has to leave through (RTA_OIF).
     var interface: UInt32?
     /// The address it is sent from (RTA_SRC).
-    var source: IPAddress?
+    var source: InternetAddress?
     /// The mark of the socket (RTA_MARK, SO_MARK of `socket(7)`); asking with one needs no privilege.
     var mark: UInt32?
     /// The user who opened the socket (RTA_UID).
@@ -36,7 +36,7 @@ struct Flow: Hashable {
     }
 
     /// A packet that goes to an address, with nothing else decided.
-    init(to destination: IPAddress) {
+    init(to destination: InternetAddress) {
         self.destination = destination
     }
 

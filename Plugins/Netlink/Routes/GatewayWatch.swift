@@ -25,7 +25,7 @@ struct GatewayWatch {
     var known: [Neighbour] { self.used + self.silent.filter { !self.used.contains($0) } }
 
     /// Their addresses.
-    var addresses: Set<IPAddress> { Set(self.known.map(\.address)) }
+    var addresses: Set<InternetAddress> { Set(self.known.map(\.address)) }
 
     /// Whether a gateway answers; nil when nobody knows.
     func answers(_ gateway: Neighbour) -> Bool? {

@@ -32,7 +32,7 @@ enum LookupFailure: Hashable {
     /// | EAGAIN | an IPsec negotiation is under way: `xfrm_lookup` |
     /// | ENOBUFS, ENOMEM, EMSGSIZE | the kernel has no room for the answer |
     /// | ETIMEDOUT, EIO, EBADMSG | here: no answer, no socket, or an answer to something else |
-    init(_ error: SystemError) {
+    init(_ error: KernelError) {
         self =
             switch error {
             case .networkUnreachable, .noSuchObject, .noSuchDevice, .noAddress: .noRoute
@@ -45,7 +45,7 @@ enum LookupFailure: Hashable {
     }
 
     /// What the failure of a lookup means for the packet.
-    var answer: RouteAnswer {
+    var answer: RouteLookupResult {
         switch self {
         case .noRoute, .noSuchFamily: .noRoute
         case .rejected(let rejection): .rejected(rejection)

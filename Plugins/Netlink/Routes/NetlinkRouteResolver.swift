@@ -21,7 +21,7 @@ final class NetlinkRouteResolver: RouteResolver {
         self.tools = Guarded(Tools(queries: queries, lookup: lookup))
     }
 
-    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer {
+    func route(to destination: InternetAddress, through interface: UInt32?) -> RouteLookupResult {
         self.tools.withLock { tools in
             // No events come here that tell of changed rules.
             tools.lookup.rulesChanged()
@@ -36,8 +36,8 @@ final class NetlinkRouteResolver: RouteResolver {
 
 extension KernelQueries {
     /// Addresses that packets may be sent from.
-    fileprivate func sources(_ family: AddressFamily, of interface: UInt32?) -> [IPAddress] {
-        var addresses: [IPAddress] = []
+    fileprivate func sources(_ family: AddressFamily, of interface: UInt32?) -> [InternetAddress] {
+        var addresses: [InternetAddress] = []
         _ = self.dumpRepeatedly(.dumpAddresses()) { message in
             guard let update = AddressUpdate(message), update.address.prefix.address.family == family,
                 update.address.isUsable, update.address.isGlobal,

@@ -6,28 +6,28 @@ import NetPath
 /// Whom route lookups ask: the kernel, or in tests a script of what one answers.
 protocol RouteKernel: AnyObject {
     /// Asks for routes (RTM_GETROUTE), many with one system call; the answers come in the same order.
-    func routes(_ requests: [NetlinkRequest]) -> [Result<RouteReply, SystemError>]
+    func routes(_ requests: [NetlinkRequest]) -> [Result<RouteReply, KernelError>]
 
     /// Asks for a next-hop object.
-    func nextHop(_ id: UInt32) -> Result<NextHopReply, SystemError>
+    func nextHop(_ id: UInt32) -> Result<NextHopReply, KernelError>
 
     /// Asks for all policy rules of both families.
-    func rules() -> Result<[RoutingRule], SystemError>
+    func rules() -> Result<[RoutingRule], KernelError>
 
     /// Asks which source address a program gets that connects.
     func source(of flow: Flow) -> SourceChoice
 }
 
 extension KernelQueries: RouteKernel {
-    func routes(_ requests: [NetlinkRequest]) -> [Result<RouteReply, SystemError>] {
+    func routes(_ requests: [NetlinkRequest]) -> [Result<RouteReply, KernelError>] {
         self.ask(requests, RouteReply.init)
     }
 
-    func nextHop(_ id: UInt32) -> Result<NextHopReply, SystemError> {
+    func nextHop(_ id: UInt32) -> Result<NextHopReply, KernelError> {
         self.ask(.nextHop(id), NextHopReply.init)
     }
 
-    func rules() -> Result<[RoutingRule], SystemError> {
+    func rules() -> Result<[RoutingRule], KernelError> {
         for _ in 0..<Self.dumpAttempts {
             var rules: [RoutingRule] = []
             switch self.dump(.dumpRules(), { if let rule = RoutingRule($0) { rules.append(rule) } }) {

@@ -8,30 +8,30 @@ import NetPath
 extension RouteLookup {
     /// What becomes of a packet, as the reply to a lookup with RTM_F_FIB_MATCH says.
     ///
-    /// The next hops are read from here only: a plain lookup shows one leg of a multipath route, and with a source
+    /// The next hops are read from here only: a plain lookup shows one next hop of a multipath route, and with a source
     /// address another one than without.
-    func answer(_ reply: Result<RouteReply, SystemError>, to flow: Flow) -> RouteAnswer {
+    func answer(_ reply: Result<RouteReply, KernelError>, to flow: Flow) -> RouteLookupResult {
         let answer = self.answer(reply, flow.destination.family)
         guard let interface = flow.interface else { return answer }
         // With an output interface errors say nothing about why, EHOSTUNREACH stands for everything.
         guard case .route(var route) = answer else { return answer == .unknown ? .unknown : .noRoute }
-        let legs = route.legs.filter { $0.interfaceIndex == interface }
-        // A multipath answer holds the legs of other devices too; sockets that are bound to a VRF leave through its
+        let nextHops = route.nextHops.filter { $0.interfaceIndex == interface }
+        // A multipath answer holds the next hops of other devices too; sockets that are bound to a VRF leave through its
         // members.
-        if !legs.isEmpty || interface != self.packet.interface { route.legs = legs }
-        return route.legs.isEmpty ? .noRoute : .route(route)
+        if !nextHops.isEmpty || interface != self.packet.interface { route.nextHops = nextHops }
+        return route.nextHops.isEmpty ? .noRoute : .route(route)
     }
 
-    private func answer(_ reply: Result<RouteReply, SystemError>, _ family: AddressFamily) -> RouteAnswer {
+    private func answer(_ reply: Result<RouteReply, KernelError>, _ family: AddressFamily) -> RouteLookupResult {
         switch reply {
         case .failure(let error): return LookupFailure(error).answer
         case .success(let reply):
             if let rejection = Self.rejection(type: reply.type) { return .rejected(rejection) }
             if reply.type == RTN_THROW { return .noRoute }
             self.noteExpiry(reply, family)
-            switch self.legs(of: reply) {
-            case .success(let legs):
-                return .route(Route(legs: legs, source: .unknown, metric: reply.metric, table: reply.table))
+            switch self.nextHops(of: reply) {
+            case .success(let nextHops):
+                return .route(Route(nextHops: nextHops, source: .unknown, metric: reply.metric, table: reply.table))
             case .failure(let rejection): return rejection.answer
             }
         }
@@ -44,14 +44,14 @@ extension RouteLookup {
     func defaultRoute(
         of interface: UInt32,
         _ family: AddressFamily,
-        _ reply: Result<RouteReply, SystemError>
+        _ reply: Result<RouteReply, KernelError>
     ) -> InterfaceRoute? {
         guard case .success(let reply) = reply, reply.type == RTN_UNICAST,
-            case .success(let legs) = self.legs(of: reply),
-            // A multipath answer holds the legs of other devices too.
-            let leg = legs.first(where: { $0.interfaceIndex == interface && !$0.isDown })
+            case .success(let nextHops) = self.nextHops(of: reply),
+            // A multipath answer holds the next hops of other devices too.
+            let nextHop = nextHops.first(where: { $0.interfaceIndex == interface && !$0.isDown })
         else { return nil }
-        var route = InterfaceRoute(family: family, gateway: leg.gateway, metric: reply.metric, table: reply.table)
+        var route = InterfaceRoute(family: family, gateway: nextHop.gateway, metric: reply.metric, table: reply.table)
         route.expiresAt = reply.expiresIn.map { self.clock.now() + $0 }
         return route
     }
@@ -69,23 +69,23 @@ extension RouteLookup {
     // MARK: Next hops
 
     private struct Rejected: Error {
-        let answer: RouteAnswer
+        let answer: RouteLookupResult
     }
 
-    private func legs(of reply: RouteReply) -> Result<[RouteLeg], Rejected> {
-        guard reply.legs.isEmpty, let id = reply.nextHopID else { return .success(reply.legs) }
-        var legs: [RouteLeg] = []
+    private func nextHops(of reply: RouteReply) -> Result<[NextHop], Rejected> {
+        guard reply.nextHops.isEmpty, let id = reply.nextHopID else { return .success(reply.nextHops) }
+        var nextHops: [NextHop] = []
         var isBlackhole = false
         var pending = [id]
         // Groups do not nest deeper than two levels, and hold 8 bits of members or less in practice.
         for _ in 0..<512 {
             guard let id = pending.popLast() else { break }
             guard case .success(let nextHop) = self.kernel.nextHop(id) else { continue }
-            if let leg = nextHop.leg { legs.append(leg) }
+            if let nextHop = nextHop.nextHop { nextHops.append(nextHop) }
             isBlackhole = isBlackhole || nextHop.isBlackhole
             pending += nextHop.members.reversed()
         }
-        if legs.isEmpty { return .failure(Rejected(answer: isBlackhole ? .rejected(.blackhole) : .noRoute)) }
-        return .success(legs)
+        if nextHops.isEmpty { return .failure(Rejected(answer: isBlackhole ? .rejected(.blackhole) : .noRoute)) }
+        return .success(nextHops)
     }
 }

@@ -15,7 +15,7 @@ extension RouteLookup {
     /// (`ip_route_connect`, include/net/route.h).
     ///
     /// Only policy rules can make it another one.
-    func confirm(_ answers: inout [RouteAnswer], of questions: [Question]) {
+    func confirm(_ answers: inout [RouteLookupResult], of questions: [Question]) {
         func isChosen(_ position: Int) -> Bool {
             questions[position].family == .ipv4 && questions[position].flow.source == nil
                 && answers[position].chosenSource != nil
@@ -39,11 +39,11 @@ extension RouteLookup {
 
     /// The answer to a second lookup, unless its source address has gone in between: then everything is asked again.
     private func confirmed(
-        _ second: RouteAnswer,
+        _ second: RouteLookupResult,
         of question: Question,
-        from source: IPAddress?,
-        after first: RouteAnswer
-    ) -> RouteAnswer {
+        from source: InternetAddress?,
+        after first: RouteLookupResult
+    ) -> RouteLookupResult {
         var (first, second, source) = (first, second, source)
         for _ in 1..<Self.attempts {
             guard let used = source else { return first }
@@ -62,7 +62,7 @@ extension RouteLookup {
         return first
     }
 
-    private func isLocal(_ address: IPAddress, _ flow: Flow) -> Bool {
+    private func isLocal(_ address: InternetAddress, _ flow: Flow) -> Bool {
         // With the interface for addresses of a VRF, which are in its table.
         let flows = [Flow(to: address), Flow(to: address).with(\.interface, flow.interface)]
         let replies = self.replies(
@@ -76,7 +76,7 @@ extension RouteLookup {
 
     /// Whether IPv6 looks up a second time, as it does when the first lookup failed (`ip6_dst_lookup_tail`,
     /// net/ipv6/ip6_output.c).
-    func mayDependOnSource(_ reply: Result<RouteReply, SystemError>, _ flow: Flow) -> Bool {
+    func mayDependOnSource(_ reply: Result<RouteReply, KernelError>, _ flow: Flow) -> Bool {
         guard flow.destination.family == .ipv6, flow.source == nil else { return false }
         return switch reply {
         case .failure(let error): ![.noSuchFamily, .cannotTell].contains(LookupFailure(error))
@@ -93,7 +93,7 @@ extension RouteLookup {
     ///   - questions: The questions they belong to.
     ///   - sources: The addresses to send from.
     func askWithSources(
-        _ answers: inout [RouteAnswer],
+        _ answers: inout [RouteLookupResult],
         at positions: [Int],
         of questions: [Question],
         from sources: SourceAddresses
@@ -121,9 +121,9 @@ extension RouteLookup {
     /// only when that matters.
     private func answer(
         to flow: Flow,
-        after first: RouteAnswer,
-        amongThose found: ArraySlice<RouteAnswer>
-    ) -> RouteAnswer {
+        after first: RouteLookupResult,
+        amongThose found: ArraySlice<RouteLookupResult>
+    ) -> RouteLookupResult {
         // The addresses of the interfaces of a VRF are not those of the others.
         let isComplete = found.count < LinkTable.sourceLimit && flow.interface == nil
         guard let best = found.first(where: \.isRouted) ?? (isComplete ? nil : first) else { return first }
@@ -140,7 +140,7 @@ extension RouteLookup {
         }
     }
 
-    private func answersWithSource(_ flows: [Flow]) -> [RouteAnswer] {
+    private func answersWithSource(_ flows: [Flow]) -> [RouteLookupResult] {
         if flows.isEmpty { return [] }
         let replies = self.replies(
             flows.map { .route($0, matchesTable: true) },
@@ -195,18 +195,18 @@ extension RouteLookup {
     }
 }
 
-extension RouteAnswer {
+extension RouteLookupResult {
     /// Whether packets are sent.
     var isRouted: Bool { if case .route = self { true } else { false } }
 
     /// The same answer, when it is not known which source address it is for.
-    fileprivate var withoutSource: RouteAnswer {
+    fileprivate var withoutSource: RouteLookupResult {
         guard case .route(var route) = self else { return self }
         route.source = .unknown
         return .route(route)
     }
 
-    fileprivate var chosenSource: IPAddress? {
+    fileprivate var chosenSource: InternetAddress? {
         if case .route(let route) = self, case .address(let source) = route.source { source } else { nil }
     }
 }

@@ -26,7 +26,7 @@ final class RouteLookup {
     private var expiries: [AddressFamily: MonotonicTime] = [:]
     /// The policy rules; nil until they are needed, and after they changed.
     var knownRules: [RoutingRule]?
-    /// Whether the last answers for the representatives of IPv6 depended on the source address.
+    /// Whether the last answers for the reference destinations of IPv6 depended on the source address.
     var dependsOnSource = false
 
     /// Finds out what the kernel can answer.
@@ -42,12 +42,12 @@ final class RouteLookup {
         self.mayConnect = mayConnect
         // A blackhole answers EINVAL, and so does a kernel that does not know FIB_MATCH or one of the attributes; nobody
         // blackholes loopback.
-        func errors(_ packet: Flow) -> [AddressFamily: SystemError] {
-            let loopback = [IPAddress(ipv4: 0x7F00_0001), IPAddress(ipv6: 1)]
+        func errors(_ packet: Flow) -> [AddressFamily: KernelError] {
+            let loopback = [InternetAddress(ipv4: 0x7F00_0001), InternetAddress(ipv6: 1)]
             let replies = kernel.routes(
                 loopback.map { .route(packet.with(\.destination, $0).with(\.interface, nil), matchesTable: true) }
             )
-            var errors: [AddressFamily: SystemError] = [:]
+            var errors: [AddressFamily: KernelError] = [:]
             for (address, reply) in zip(loopback, replies) {
                 if case .failure(let error) = reply { errors[address.family] = error }
             }
@@ -73,7 +73,7 @@ final class RouteLookup {
     }
 
     /// Whether an error to a question about loopback means that the kernel does not answer such questions.
-    private static func isMisunderstanding(_ error: SystemError) -> Bool {
+    private static func isMisunderstanding(_ error: KernelError) -> Bool {
         error == .invalid || [.cannotTell, .noSuchFamily].contains(LookupFailure(error))
     }
 
@@ -122,10 +122,10 @@ final class RouteLookup {
 
     /// The addresses that packets of a family may be sent from, of one interface or of all; asked for only when an
     /// answer depends on them.
-    typealias SourceAddresses = (AddressFamily, UInt32?) -> [IPAddress]
+    typealias SourceAddresses = (AddressFamily, UInt32?) -> [InternetAddress]
 
     /// Asks about one packet.
-    func route(_ flow: Flow, from sources: SourceAddresses) -> RouteAnswer {
+    func route(_ flow: Flow, from sources: SourceAddresses) -> RouteLookupResult {
         self.answers(to: [0], of: [Question(flow)], defaultRoutes: [], from: sources).answers[0]
     }
 
@@ -146,7 +146,7 @@ final class RouteLookup {
         of questions: [Question],
         defaultRoutes: [DefaultRouteQuestion],
         from sources: SourceAddresses
-    ) -> (answers: [RouteAnswer], defaultRoutes: [InterfaceRoute?]) {
+    ) -> (answers: [RouteLookupResult], defaultRoutes: [InterfaceRoute?]) {
         var requests: [NetlinkRequest] = []
         requests.reserveCapacity(asked.count + defaultRoutes.count)
         for position in asked { requests.append(questions[position].verdict) }
@@ -174,7 +174,7 @@ final class RouteLookup {
     }
 
     /// Adds the source addresses the kernel chooses: they are in the answer to a plain lookup only.
-    func addSources(to answers: inout [RouteAnswer], of questions: [Question]) {
+    func addSources(to answers: inout [RouteLookupResult], of questions: [Question]) {
         let routed = answers.indices.filter {
             if case .route(let route) = answers[$0] { route.source == .unknown } else { false }
         }
@@ -191,7 +191,7 @@ final class RouteLookup {
     func replies(
         _ requests: [NetlinkRequest],
         _ families: @autoclosure () -> [AddressFamily]
-    ) -> [Result<RouteReply, SystemError>] {
+    ) -> [Result<RouteReply, KernelError>] {
         if self.unsupported.isEmpty { return self.kernel.routes(requests) }
         return zip(requests, families()).map { request, family in
             self.unsupported.contains(family) ? .failure(.badAnswer) : self.kernel.routes([request])[0]

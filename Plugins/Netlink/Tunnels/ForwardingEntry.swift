@@ -7,7 +7,7 @@ import NetPath
 /// Where a VXLAN interface sends frames, as its forwarding database says (`bridge-fdb(8)`, `bridge fdb show dev`).
 struct ForwardingEntry: Hashable {
     /// The other end of the tunnel for these frames.
-    var remote: IPAddress
+    var remote: InternetAddress
     /// The interface that the packets have to leave through; nil leaves it to the kernel.
     var linkIndex: UInt32?
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathSystem
+
 /// The PPP interfaces that L2TP carries (RFC 2661), as procfs shows them.
 ///
 /// PPP is mostly a line to a provider; over L2TP it is a tunnel, of which no far end is shown.

@@ -14,7 +14,7 @@ extension RouteLookup {
     ///   - flows: The packets.
     ///   - addresses: The addresses they may be sent from.
     /// - Returns: The answers in the same order; packets to this machine itself go through loopback.
-    func answers(toOuter flows: [Flow], from addresses: SourceAddresses) -> [RouteAnswer] {
+    func answers(toOuter flows: [Flow], from addresses: SourceAddresses) -> [RouteLookupResult] {
         // Multicast needs no route where the interface is given, as with the group of a VXLAN.
         let requests = flows.map { NetlinkRequest.route($0, matchesTable: !$0.destination.isMulticast) }
         let replies = self.replies(requests, flows.map(\.destination.family))
@@ -40,15 +40,15 @@ extension RouteLookup {
         return answers
     }
 
-    private func answer(_ flow: Flow, _ reply: Result<RouteReply, SystemError>) -> RouteAnswer {
+    private func answer(_ flow: Flow, _ reply: Result<RouteReply, KernelError>) -> RouteLookupResult {
         if case .success(let reply) = reply, reply.type == RTN_LOCAL {
-            return .route(Route(legs: [RouteLeg(interfaceIndex: Self.loopback)]))
+            return .route(Route(nextHops: [NextHop(interfaceIndex: Self.loopback)]))
         }
         return self.answer(reply, to: flow)
     }
 }
 
-extension IPAddress {
+extension InternetAddress {
     /// Whether the address stands for a group of hosts: 224.0.0.0/4 (RFC 5771) or ff00::/8 (RFC 4291).
     fileprivate var isMulticast: Bool { self.family == .ipv4 ? self.bits >> 28 == 0xE : self.bits >> 120 == 0xFF }
 }

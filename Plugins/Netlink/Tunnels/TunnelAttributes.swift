@@ -7,9 +7,9 @@ import NetPath
 /// What a tunnel says of its outer packets in the message about its link (IFLA_INFO_DATA).
 struct TunnelAttributes: Hashable {
     /// Where they go; nil when that depends on the packet inside.
-    var remote: IPAddress?
+    var remote: InternetAddress?
     /// The address they are sent from; nil leaves it to the kernel.
-    var local: IPAddress?
+    var local: InternetAddress?
     /// Their mark; nil for none.
     var mark: UInt32?
     /// The interface they have to leave through; nil leaves it to the kernel.
@@ -66,7 +66,7 @@ extension TunnelAttributes {
     ///   - data: The attributes; what is missing or cut short is not known.
     init?(kind: String, _ data: NetlinkAttribute) {
         guard let layout = Self.layout(of: kind) else { return nil }
-        func address(_ types: [Int]) -> IPAddress? {
+        func address(_ types: [Int]) -> InternetAddress? {
             types.lazy.compactMap { data.nested($0)?.address }.first { !$0.isUnspecified }
         }
         func number(_ type: Int) -> UInt32? {

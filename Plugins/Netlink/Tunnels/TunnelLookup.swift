@@ -14,12 +14,12 @@ final class TunnelLookup {
     private let lookup: RouteLookup
     private let clock: any MonotonicClock
     /// One address of each family that stands for the internet.
-    private let destinations: [IPAddress]
+    private let destinations: [InternetAddress]
 
     /// Who answers about WireGuard's interfaces; made when the first is met.
     private lazy var wireGuard = WireGuardQueries()
     private var memories: [UInt32: Memory] = [:]
-    private var lastAnswer: [UInt32: OuterPackets] = [:]
+    private var lastAnswer: [UInt32: TunnelEvidence] = [:]
     private var isStale = true
 
     /// What is remembered of a tunnel between two questions.
@@ -34,7 +34,7 @@ final class TunnelLookup {
 
     /// What routing events have to be heard of besides those about the internet.
     struct Watched: Hashable {
-        var endpoints: Set<IPAddress> = []
+        var endpoints: Set<InternetAddress> = []
         /// Where nobody knows where a tunnel's packets go, any new route may be theirs.
         var isEveryRoute = false
     }
@@ -42,12 +42,17 @@ final class TunnelLookup {
     /// What the answers depend on.
     private(set) var watched = Watched()
 
-    init(_ queries: KernelQueries, _ lookup: RouteLookup, clock: any MonotonicClock, representatives: [IPAddress]) {
+    init(
+        _ queries: KernelQueries,
+        _ lookup: RouteLookup,
+        clock: any MonotonicClock,
+        referenceDestinations: [InternetAddress]
+    ) {
         self.queries = queries
         self.lookup = lookup
         self.clock = clock
         self.destinations = AddressFamily.allCases.compactMap { family in
-            representatives.first { $0.family == family }
+            referenceDestinations.first { $0.family == family }
         }
     }
 
@@ -64,29 +69,29 @@ final class TunnelLookup {
     /// Finds out about the tunnels among the interfaces that packets to the internet leave through.
     ///
     /// - Parameters:
-    ///   - representatives: What the kernel does with these packets.
+    ///   - referenceRoutes: What the kernel does with these packets.
     ///   - table: The interfaces.
     ///   - rules: What the configuration says of interfaces; read only where it matters.
     /// - Returns: What is known of each tunnel's own packets.
-    func outerPackets(
-        _ representatives: [RepresentativeRoute],
+    func evidence(
+        _ referenceRoutes: [ReferenceRoute],
         in table: LinkTable,
         rules: @autoclosure () -> [InterfaceRule]
-    ) -> [UInt32: OuterPackets] {
+    ) -> [UInt32: TunnelEvidence] {
         guard self.isStale else { return self.lastAnswer }
         self.isStale = false
         self.watched = Watched()
         self.lastAnswer.removeAll()
-        var pending = representatives.egress
+        var pending = referenceRoutes.egress
         // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
         guard pending.contains(where: { table.mayBeTunnel($0) }) || rules().contains(where: { $0.isTunnel == true })
         else { return self.lastAnswer }
         let rules = rules()
         var entrances: [UInt32: (table: UInt32, family: AddressFamily)] = [:]
-        for question in representatives {
+        for question in referenceRoutes {
             guard case .route(let route) = question.answer else { continue }
-            for leg in route.legs where entrances[leg.interfaceIndex] == nil {
-                entrances[leg.interfaceIndex] = route.table.map { ($0, question.destination.family) }
+            for nextHop in route.nextHops where entrances[nextHop.interfaceIndex] == nil {
+                entrances[nextHop.interfaceIndex] = route.table.map { ($0, question.destination.family) }
             }
         }
         var seen: Set<UInt32> = []
@@ -95,14 +100,14 @@ final class TunnelLookup {
             guard seen.insert(index).inserted, let interface = table.entries[index]?.interface else { continue }
             let rule = rules.first { $0.match.fits(interface) }
             guard table.isTunnel(index, rule) || self.isCarriedByL2TP(interface, rule) else {
-                if let parent = interface.parentIndex, table.mayBeTunnel(parent) { pending.append(parent) }
+                if let parent = interface.underlyingIndex, table.mayBeTunnel(parent) { pending.append(parent) }
                 continue
             }
-            let packets = self.outerPackets(of: index, table, rule, rules, entrance: entrances[index])
+            let packets = self.tunnelEvidence(of: index, table, rule, rules, entrance: entrances[index])
             self.lastAnswer[index] = packets
             for outer in packets.routes {
                 guard case .route(let route) = outer.answer else { continue }
-                pending += route.legs.map(\.interfaceIndex).filter { $0 != index }
+                pending += route.nextHops.map(\.interfaceIndex).filter { $0 != index }
             }
         }
         return self.lastAnswer
@@ -114,13 +119,13 @@ final class TunnelLookup {
 
     // MARK: One tunnel
 
-    private func outerPackets(
+    private func tunnelEvidence(
         of index: UInt32,
         _ table: LinkTable,
         _ rule: InterfaceRule?,
         _ rules: [InterfaceRule],
         entrance: (table: UInt32, family: AddressFamily)?
-    ) -> OuterPackets {
+    ) -> TunnelEvidence {
         let beside = table.principals.filter { other in
             other != index && !table.isTunnel(other, table.rule(for: other, among: rules))
         }
@@ -148,7 +153,7 @@ final class TunnelLookup {
         if beside.contains(where: { table.entries[$0]?.interface.defaultRoutes?.isEmpty == false }) {
             memory.stoodBesideRoute = true
         }
-        var packets = OuterPackets(routes: routes)
+        var packets = TunnelEvidence(routes: routes)
         if !routes.contains(where: { $0.isAlive(in: table) }) {
             packets.isReceiving = self.isReceiving(index, routes, &memory)
             if !routes.contains(where: { $0.basis == .endpoint && !$0.isThrough([RouteLookup.loopback]) }) {
@@ -269,12 +274,12 @@ final class TunnelLookup {
     }
 }
 
-extension OuterPackets {
+extension TunnelEvidence {
     /// The interfaces that the answers are about.
     var interfaces: [UInt32] {
         self.routes.flatMap { outer -> [UInt32] in
             guard case .route(let route) = outer.answer else { return [] }
-            return route.legs.map(\.interfaceIndex)
+            return route.nextHops.map(\.interfaceIndex)
         } + (self.gatewayedInterfaces ?? [])
     }
 }
@@ -283,13 +288,13 @@ extension OuterRoute {
     /// Whether the packets would go through some of these interfaces.
     fileprivate func isThrough(_ interfaces: [UInt32]) -> Bool {
         guard case .route(let route) = self.answer else { return false }
-        return route.legs.contains { interfaces.contains($0.interfaceIndex) }
+        return route.nextHops.contains { interfaces.contains($0.interfaceIndex) }
     }
 
     /// Whether they would leave through an interface that looks well.
     fileprivate func isAlive(in table: LinkTable) -> Bool {
         guard case .route(let route) = self.answer else { return false }
-        return route.legs.contains { !$0.isDown && table.isReady($0.interfaceIndex) }
+        return route.nextHops.contains { !$0.isDown && table.isReady($0.interfaceIndex) }
     }
 }
 
@@ -299,7 +304,7 @@ extension LinkTable {
         // One by one: an interface is large.
         let kind = self.entries[index]?.interface.kind
         return NetworkInterface.isTunnelKind(kind) || kind == "ppp" || self.foundation(of: index) == .tunnels
-            || (kind != "veth" && self.entries[index]?.interface.parentIndex != nil)
+            || (kind != "veth" && self.entries[index]?.interface.underlyingIndex != nil)
     }
 
     fileprivate func rule(for index: UInt32, among rules: [InterfaceRule]) -> InterfaceRule? {

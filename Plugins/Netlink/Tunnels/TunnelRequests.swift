@@ -47,7 +47,7 @@ struct GatewayedRoute: Hashable {
         guard message.type == RTM_NEWROUTE, message.field(at: 1, as: UInt8.self) ?? 0 > 0,
             let reply = RouteReply(message), reply.type == RTN_UNICAST
         else { return nil }
-        self.interfaces = reply.legs.filter { $0.gateway != nil && !$0.isDown }.map(\.interfaceIndex)
+        self.interfaces = reply.nextHops.filter { $0.gateway != nil && !$0.isDown }.map(\.interfaceIndex)
     }
 }
 

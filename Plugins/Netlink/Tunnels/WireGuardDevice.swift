@@ -14,7 +14,7 @@ struct WireGuardDevice: Hashable {
     private var peers: [[UInt8]: Peer] = [:]
 
     fileprivate struct Peer: Hashable {
-        var endpoint: IPAddress?
+        var endpoint: InternetAddress?
         /// The index of the interface that a link-local endpoint is valid on.
         var zone: UInt32?
         var allowed: [AddressPrefix] = []
@@ -35,7 +35,7 @@ struct WireGuardDevice: Hashable {
     }
 
     private mutating func readPeer(_ attribute: NetlinkAttribute) {
-        guard let key = attribute.nested(Int(WGPEER_A_PUBLIC_KEY.rawValue))?.octets else { return }
+        guard let key = attribute.nested(Int(WGPEER_A_PUBLIC_KEY.rawValue))?.bytes else { return }
         var peer = self.peers[key] ?? Peer()
         if let socket = attribute.nested(Int(WGPEER_A_ENDPOINT.rawValue)) { peer.readEndpoint(socket) }
         attribute.nested(Int(WGPEER_A_ALLOWEDIPS.rawValue))?.forEachNested { _, allowed in
@@ -49,10 +49,10 @@ struct WireGuardDevice: Hashable {
 
     /// The far ends that packets to any of these destinations are sent to, with the index of the interface that a
     /// link-local one is valid on, sorted.
-    func endpoints(towards destinations: [IPAddress]) -> [(address: IPAddress, zone: UInt32?)] {
+    func endpoints(towards destinations: [InternetAddress]) -> [(address: InternetAddress, zone: UInt32?)] {
         let known = self.peers.values.filter { $0.endpoint != nil }
         let chosen = known.filter { peer in
-            destinations.contains { destination in peer.allowed.contains { $0.covers(destination) } }
+            destinations.contains { destination in peer.allowed.contains { $0.contains(destination) } }
         }
         // What another tunnel sends into this one goes to an address that is not among them.
         return (chosen.isEmpty ? known : chosen)
@@ -64,23 +64,14 @@ struct WireGuardDevice: Hashable {
 extension WireGuardDevice.Peer {
     /// Reads struct sockaddr_in or sockaddr_in6.
     fileprivate mutating func readEndpoint(_ socket: NetlinkAttribute) {
-        let octets = socket.octets
+        let bytes = socket.bytes
         guard let family: UInt16 = socket.load(at: 0) else { return }
-        if Int32(family) == AF_INET, octets.count >= 8 {
-            self.endpoint = IPAddress(octets: octets[4..<8])
-        } else if Int32(family) == AF_INET6, octets.count >= 24 {
-            self.endpoint = IPAddress(octets: octets[8..<24])
+        if Int32(family) == AF_INET, bytes.count >= 8 {
+            self.endpoint = InternetAddress(bytes: bytes[4..<8])
+        } else if Int32(family) == AF_INET6, bytes.count >= 24 {
+            self.endpoint = InternetAddress(bytes: bytes[8..<24])
             let zone: UInt32? = socket.load(at: 24)
             self.zone = zone == 0 ? nil : zone
         }
-    }
-}
-
-extension AddressPrefix {
-    /// Whether an address lies within the prefix.
-    fileprivate func covers(_ other: IPAddress) -> Bool {
-        let width = self.address.bitWidth
-        return other.family == self.address.family
-            && (self.length <= 0 || (self.address.bits ^ other.bits) >> (width - self.length) == 0)
     }
 }

@@ -2,31 +2,21 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 extension InterfaceNature {
-    /// What an interface is, by itself or through what is below it; names are no evidence.
-    enum Classification: Hashable {
-        case type(InterfaceType)
-        /// The type is that of the interface below; wired when there is none.
-        case asLower
-    }
-
-    /// Classifies in the order that was checked against every kind of interface the kernel makes.
-    func classification(isLoopback: Bool, isCellular: (String) -> Bool) -> Classification {
-        if isLoopback { return .type(.loopback) }
-        // Monitor interfaces carry no IP.
-        if (801...803).contains(self.hardwareType) { return .type(.other) }
-        if self.isWireless || self.deviceType == "wlan" { return .type(.wifi) }
-        if self.deviceType == "wwan" || self.lowers.contains(where: isCellular) { return .type(.cellular) }
-        switch self.kind {
-        case "wwan", "rmnet": return .type(.cellular)
-        case "vlan", "macvlan", "macvtap", "ipvlan", "ipvtap", "bond", "team", "bridge": return .asLower
-        case "veth": return .type(.wired)
-        case .some: return .type(.other)
-        case nil: break
-        }
-        // Bluetooth and the gadget side of a USB cable are ARPHRD 1 with a device, and name themselves.
-        return .type(self.hardwareType == 1 && self.hasDevice == true && self.deviceType == nil ? .wired : .other)
+    /// What the interface is, by itself or through what is below it.
+    func classification(isLoopback: Bool, isCellular: (String) -> Bool) -> InterfaceClassification {
+        .classify(
+            hardwareType: self.hardwareType,
+            isLoopback: isLoopback,
+            kind: self.kind,
+            deviceType: self.deviceType,
+            isWireless: self.isWireless,
+            hasDevice: self.hasDevice == true,
+            lowers: self.lowers,
+            isCellular: isCellular
+        )
     }
 
     /// The kernel's kind of a virtual interface (IFLA_INFO_KIND) that sysfs does not show: the driver says it, mostly

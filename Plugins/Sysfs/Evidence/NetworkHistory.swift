@@ -16,14 +16,14 @@ struct NetworkHistory {
         var dynamicSince: [AddressPrefix: MonotonicTime?] = [:]
     }
 
-    private let representatives: [IPAddress]
+    private let referenceDestinations: [InternetAddress]
     private var memories: [UInt32: Memory]?
 
     /// Spare interfaces all say the same; that many of them are enough to say it.
     static let spareLimit = 16
 
-    init(representatives: [IPAddress]) {
-        self.representatives = representatives
+    init(referenceDestinations: [InternetAddress]) {
+        self.referenceDestinations = referenceDestinations
     }
 
     /// Takes a reading of a moment.
@@ -37,18 +37,18 @@ struct NetworkHistory {
         _ reading: NetworkReading,
         rules: [InterfaceRule] = [],
         at now: MonotonicTime
-    ) -> Observation {
+    ) -> Evidence {
         self.remember(reading, at: now)
         let choice = RouteChoice(reading)
-        var observation = Observation(at: now)
-        observation.isPartial = true
-        observation.representatives = self.representatives.map { RepresentativeRoute(to: $0, choice.answer(to: $0)) }
-        observation.dnsServers = reading.dnsServers
-        observation.limitations = reading.limitations
-        let selection = self.interfaces(reading, choice, rules: rules, egress: observation.representatives)
-        observation.interfaces = selection.interfaces
-        observation.isAbridged = selection.isAbridged
-        return observation
+        var evidence = Evidence(at: now)
+        evidence.isPartial = true
+        evidence.referenceRoutes = self.referenceDestinations.map { ReferenceRoute(to: $0, choice.answer(to: $0)) }
+        evidence.dnsServers = reading.dnsServers
+        evidence.limitations = reading.limitations
+        let selection = self.interfaces(reading, choice, rules: rules, egress: evidence.referenceRoutes)
+        evidence.interfaces = selection.interfaces
+        evidence.isAbridged = selection.isAbridged
+        return evidence
     }
 
     // MARK: Memory
@@ -93,11 +93,11 @@ struct NetworkHistory {
         _ reading: NetworkReading,
         _ choice: RouteChoice,
         rules: [InterfaceRule],
-        egress: [RepresentativeRoute]
+        egress: [ReferenceRoute]
     ) -> (interfaces: [NetworkInterface], isAbridged: Bool) {
         let stack = InterfaceStack(reading.interfaces, sessions: reading.sessions)
         var chosen: Set<UInt32> = []
-        for case .route(let route) in egress.map(\.answer) { chosen.formUnion(route.legs.map(\.interfaceIndex)) }
+        for case .route(let route) in egress.map(\.answer) { chosen.formUnion(route.nextHops.map(\.interfaceIndex)) }
         var spare: [Int: [UInt32]] = [:]
         var ignored: [UInt32] = []
         let interfaces = reading.interfaces.map { self.interface($0, reading, stack) }
@@ -144,7 +144,7 @@ struct NetworkHistory {
         // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
         let isDeadBond = reading.nature.kind == "bond" && stack.memberHasCarrier(reading.index) == false
         interface.hasCarrier = isDeadBond ? false : reading.hasCarrier
-        interface.parentIndex = stack.parent(of: reading.index)
+        interface.underlyingIndex = stack.parent(of: reading.index)
         interface.controllerIndex = reading.controllerIndex
         interface.isHardware = reading.nature.hasDevice.map { $0 || reading.nature.isWireless }
         interface.isRadioBlocked = reading.isRadioBlocked
@@ -175,7 +175,9 @@ struct NetworkHistory {
         else { return nil }
         guard interface.flags.contains(.up), interface.addresses.contains(where: \.isGlobal) else { return [] }
         let routes = AddressFamily.allCases.compactMap { family in
-            self.representatives.first { $0.family == family }.flatMap { choice.defaultRoute(to: $0, through: reading) }
+            self.referenceDestinations.first { $0.family == family }.flatMap {
+                choice.defaultRoute(to: $0, through: reading)
+            }
         }
         let isKnown = AddressFamily.allCases.allSatisfy { network.routes($0) != nil }
         return routes.isEmpty && !isKnown ? nil : routes

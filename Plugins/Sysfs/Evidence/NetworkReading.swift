@@ -59,7 +59,7 @@ struct NetworkReading: Hashable {
     var ipv4Routes: RouteTable?
     var ipv6Routes: RouteTable?
     /// What becomes of packets whose route refuses them, where a program was told so that connects.
-    var refusals: [IPAddress: RouteAnswer] = [:]
+    var refusals: [InternetAddress: RouteLookupResult] = [:]
     /// Interfaces whose routes the kernel ignores while they have no carrier (`ignore_routes_with_linkdown`).
     var ignoredWithoutCarrier: [AddressFamily: Set<String>] = [:]
     var sessions = PPPoESessions()

@@ -17,7 +17,7 @@ struct RouteChoice {
     }
 
     /// What would happen to a packet.
-    func answer(to destination: IPAddress) -> RouteAnswer {
+    func answer(to destination: InternetAddress) -> RouteLookupResult {
         guard let table = self.reading.routes(destination.family) else { return .unknown }
         let candidates = self.candidates(for: destination, in: table)
         guard let best = candidates.first else { return self.absence(of: destination, in: table) }
@@ -28,40 +28,40 @@ struct RouteChoice {
             return .unknown
         }
         if best.isRefusal { return self.reading.refusals[destination] ?? .unknown }
-        let legs = candidates.prefix { candidate in
+        let nextHops = candidates.prefix { candidate in
             candidate == best || (best.sharesPackets && candidate.sharesPackets && candidate.isRival(of: best))
-        }.compactMap(self.leg)
+        }.compactMap(self.nextHop)
         // An interface that came or was renamed while the tables were read.
-        guard let first = legs.first else { return .unknown }
+        guard let first = nextHops.first else { return .unknown }
         let source = self.source(for: destination.family, through: first)
-        return .route(Route(legs: legs, source: source, metric: best.metric, table: RouteTable.number))
+        return .route(Route(nextHops: nextHops, source: source, metric: best.metric, table: RouteTable.number))
     }
 
     /// Whether the route of a packet refuses it, which tells neither how nor whether another table may be asked.
-    func isRefused(_ destination: IPAddress) -> Bool {
+    func isRefused(_ destination: InternetAddress) -> Bool {
         guard let table = self.reading.routes(destination.family) else { return false }
         return self.candidates(for: destination, in: table).first?.isRefusal == true
     }
 
     /// Whether two readings say the same of what becomes of packets, and of the interfaces and addresses they use.
-    func decidesLike(_ other: RouteChoice, for destinations: [IPAddress]) -> Bool {
+    func decidesLike(_ other: RouteChoice, for destinations: [InternetAddress]) -> Bool {
         destinations.allSatisfy { destination in
             let answer = self.answer(to: destination)
             guard answer == other.answer(to: destination) else { return false }
             guard case .route(let route) = answer else { return true }
-            return route.legs.allSatisfy {
+            return route.nextHops.allSatisfy {
                 self.reading.interface($0.interfaceIndex) == other.reading.interface($0.interfaceIndex)
             }
         }
     }
 
-    private func absence(of destination: IPAddress, in table: RouteTable) -> RouteAnswer {
+    private func absence(of destination: InternetAddress, in table: RouteTable) -> RouteLookupResult {
         // Without a default route, but with a part of it: the rest may lie in what was not read.
         table.isComplete || table.entries.isEmpty ? .noRoute : .unknown
     }
 
     /// The default route an interface would use by itself; nil when there is none.
-    func defaultRoute(to destination: IPAddress, through interface: InterfaceReading) -> InterfaceRoute? {
+    func defaultRoute(to destination: InternetAddress, through interface: InterfaceReading) -> InterfaceRoute? {
         guard let table = self.reading.routes(destination.family),
             let best = self.candidates(for: destination, in: table, through: interface.name).first,
             !best.isRefusal, interface.hasCarrier != false
@@ -76,13 +76,14 @@ struct RouteChoice {
 
     /// The routes that cover a destination, the one the kernel prefers first.
     private func candidates(
-        for destination: IPAddress,
+        for destination: InternetAddress,
         in table: RouteTable,
         through name: String? = nil
     ) -> [RouteEntry] {
         let ignored = self.reading.ignoredWithoutCarrier[destination.family] ?? []
         let candidates = table.entries.enumerated().filter { _, entry in
-            guard entry.covers(destination), name == nil || entry.interface == name || entry.isRefusal else {
+            guard entry.destination.contains(destination), name == nil || entry.interface == name || entry.isRefusal
+            else {
                 return false
             }
             guard let interface = entry.interface, ignored.contains(interface) else { return true }
@@ -97,9 +98,9 @@ struct RouteChoice {
         }.map(\.element)
     }
 
-    private func leg(_ entry: RouteEntry) -> RouteLeg? {
+    private func nextHop(_ entry: RouteEntry) -> NextHop? {
         entry.interface.flatMap { self.byName[$0] }.map { interface in
-            RouteLeg(
+            NextHop(
                 interfaceIndex: interface.index,
                 gateway: entry.gateway,
                 isDown: interface.isUp && interface.hasCarrier == false
@@ -110,16 +111,16 @@ struct RouteChoice {
     // MARK: The source address
 
     /// The address the kernel would probably send from; a preferred source of the route itself does not show.
-    private func source(for family: AddressFamily, through leg: RouteLeg) -> RouteSource {
+    private func source(for family: AddressFamily, through nextHop: NextHop) -> RouteSource {
         guard let all = self.reading.addresses(family) else { return .unknown }
-        let own = (all[leg.interfaceIndex] ?? []).filter(Self.canLeave)
-        if let chosen = Self.preferred(own, towards: leg.gateway) { return .address(chosen) }
+        let own = (all[nextHop.interfaceIndex] ?? []).filter(Self.canLeave)
+        if let chosen = Self.preferred(own, towards: nextHop.gateway) { return .address(chosen) }
         // The kernel takes an address of another interface before it gives up.
-        let others = self.reading.interfaces.filter { $0.isUp && $0.index != leg.interfaceIndex }
+        let others = self.reading.interfaces.filter { $0.isUp && $0.index != nextHop.interfaceIndex }
             .flatMap { all[$0.index] ?? [] }.filter(Self.canLeave)
         if let chosen = Self.preferred(others, towards: nil) { return .address(chosen) }
         // A link-local address is better than none, which is for the evaluation to judge.
-        let local = (all[leg.interfaceIndex] ?? []).first { $0.isUsable && $0.scope == .link }
+        let local = (all[nextHop.interfaceIndex] ?? []).first { $0.isUsable && $0.scope == .link }
         return local.map { .address($0.prefix.address) } ?? .none
     }
 
@@ -127,7 +128,10 @@ struct RouteChoice {
         address.isUsable && (address.isGlobal || (address.scope == .link && address.prefix.address.family == .ipv4))
     }
 
-    private static func preferred(_ addresses: [InterfaceAddress], towards gateway: IPAddress?) -> IPAddress? {
+    private static func preferred(
+        _ addresses: [InterfaceAddress],
+        towards gateway: InternetAddress?
+    ) -> InternetAddress? {
         let sorted = addresses.enumerated().sorted { left, right in
             let ranks = [left, right].map { Self.rank($0.element, towards: gateway) }
             return ranks[0] == ranks[1] ? left.offset < right.offset : ranks[0] < ranks[1]
@@ -135,7 +139,7 @@ struct RouteChoice {
         return sorted.first?.element.prefix.address
     }
 
-    private static func rank(_ address: InterfaceAddress, towards gateway: IPAddress?) -> Int {
+    private static func rank(_ address: InterfaceAddress, towards gateway: InternetAddress?) -> Int {
         var rank = 0
         if address.scope == .link { rank += 4 }
         if address.state.contains(.deprecated) { rank += 2 }
@@ -148,14 +152,5 @@ extension RouteEntry {
     /// Whether the kernel would send to either of two routes.
     func isRival(of other: RouteEntry) -> Bool {
         self.destination == other.destination && self.metric == other.metric && !self.isRefusal
-    }
-}
-
-extension AddressPrefix {
-    /// Whether an address lies within the prefix.
-    func contains(_ other: IPAddress) -> Bool {
-        let width = self.address.bitWidth
-        return other.family == self.address.family
-            && (self.length <= 0 || (self.address.bits ^ other.bits) >> (width - self.length) == 0)
     }
 }

@@ -26,10 +26,10 @@ final class Directory {
     /// What tells an entry from any that has its name later; nil when there is none.
     ///
     /// The kernel gives every file of sysfs a number of its own, and never the same one soon again.
-    func identity(of name: String) -> FileIdentity? {
+    func identity(of name: String) -> EntryIdentity? {
         var status = stat()
         guard unsafe fstatat(self.descriptor.number, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return nil }
-        return FileIdentity(
+        return EntryIdentity(
             device: UInt64(status.st_dev),
             number: UInt64(status.st_ino),
             changed: status.st_ctim.tv_sec,
@@ -45,15 +45,7 @@ final class Directory {
             _ = close(number)
             return []
         }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
+        return unsafe FileAccess.names(in: stream)
     }
 
     /// Whether something exists at a path; a symbolic link counts by itself.
@@ -63,7 +55,7 @@ final class Directory {
 
     /// The last part of the path a symbolic link points to; nil when there is no link.
     func linkedName(_ path: String) -> String? {
-        let octets = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
                 unsafe characters.baseAddress.map {
                     unsafe readlinkat(self.descriptor.number, path, $0, characters.count)
@@ -71,12 +63,12 @@ final class Directory {
             }
             count = max(result, 0)
         }
-        return octets.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
+        return bytes.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
 /// Which file a name stands for.
-struct FileIdentity: Hashable {
+struct EntryIdentity: Hashable {
     var device: UInt64
     var number: UInt64
     var changed: Int

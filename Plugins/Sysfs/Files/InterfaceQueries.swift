@@ -11,7 +11,7 @@ protocol InterfaceQuerying {
     func index(of name: String) -> UInt32?
     /// The lower 16 bits of the flags (IFF_*).
     func flags(of name: String) -> UInt32?
-    /// The link-layer type (ARPHRD_*) and the first 14 octets of the address, zeros included.
+    /// The link-layer type (ARPHRD_*) and the first 14 bytes of the address, zeros included.
     func hardware(of name: String) -> (type: UInt16, address: [UInt8])?
     /// The name of the driver, which is the kind of most virtual interfaces.
     func driver(of name: String) -> String?
@@ -22,13 +22,13 @@ protocol InterfaceQuerying {
     /// The mask of an IPv4 address.
     func ipv4Mask(label: String, address: UInt32) -> UInt32?
     /// What becomes of packets that a route of the main table refuses.
-    func refusal(of destination: IPAddress) -> RouteAnswer
+    func refusal(of destination: InternetAddress) -> RouteLookupResult
 }
 
 /// Asks through the requests of `netdevice(7)`, which know nothing of netlink.
 @safe final class InterfaceQueries: InterfaceQuerying {
     private let socket: FileDescriptor
-    /// One `struct ifreq`: the name in the first 16 octets, then what is asked for.
+    /// One `struct ifreq`: the name in the first 16 bytes, then what is asked for.
     private let request: UnsafeMutableRawBufferPointer
     private var list: [UInt8] = []
 
@@ -55,12 +55,12 @@ protocol InterfaceQuerying {
 
     private func ask(_ command: Int, _ name: String, _ fill: (UnsafeMutableRawBufferPointer) -> Void = { _ in }) -> Bool
     {
-        let octets = name.utf8
-        guard octets.count < Self.nameLength, !octets.isEmpty, let base = unsafe self.request.baseAddress else {
+        let bytes = name.utf8
+        guard bytes.count < Self.nameLength, !bytes.isEmpty, let base = unsafe self.request.baseAddress else {
             return false
         }
         unsafe self.request.initializeMemory(as: UInt8.self, repeating: 0)
-        unsafe self.request.copyBytes(from: octets)
+        unsafe self.request.copyBytes(from: bytes)
         unsafe fill(UnsafeMutableRawBufferPointer(rebasing: self.request[Self.nameLength...]))
         return unsafe ioctl(self.socket.number, UInt(command), base) == 0
     }
@@ -116,8 +116,8 @@ protocol InterfaceQuerying {
     func driver(of name: String) -> String? {
         let layout = Self.driverInformation
         let name = unsafe self.ethtool(name, command: layout.command, size: layout.size) { answer in
-            let octets = unsafe answer[layout.driver..<(layout.driver + layout.driverLength)].prefix { $0 != 0 }
-            return unsafe String(decoding: octets, as: UTF8.self)
+            let bytes = unsafe answer[layout.driver..<(layout.driver + layout.driverLength)].prefix { $0 != 0 }
+            return unsafe String(decoding: bytes, as: UTF8.self)
         }
         return name.flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -29,18 +29,18 @@ enum Attribute {
         return OperationalState.allCases.first { text.isWord($0.name.lowercased(), at: word) }
     }
 
-    /// The octets of a link-layer address such as `02:00:5e:10:00:01`; nil when there is none.
+    /// The bytes of a link-layer address such as `02:00:5e:10:00:01`; nil when there is none.
     static func hardwareAddress(_ text: Span<UInt8>) -> [UInt8]? {
         var scanner = LineScanner()
         guard scanner.nextLine(in: text) else { return nil }
         let word = scanner.nextWord(in: text)
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         var position = word.lowerBound
-        while position + 2 <= word.upperBound, octets.count < 32 {
-            guard let octet = text.hexadecimal(position..<position + 2) else { return nil }
-            octets.append(UInt8(octet))
+        while position + 2 <= word.upperBound, bytes.count < 32 {
+            guard let byte = text.hexadecimal(position..<position + 2) else { return nil }
+            bytes.append(UInt8(byte))
             position += 2
-            if position == word.upperBound { return octets }
+            if position == word.upperBound { return bytes }
             guard text[position] == UInt8(ascii: ":") else { return nil }
             position += 1
         }

@@ -32,8 +32,8 @@ struct LineScanner {
         return start..<self.position
     }
 
-    private static func isBlank(_ octet: UInt8) -> Bool {
-        octet == UInt8(ascii: " ") || octet == UInt8(ascii: "\t") || octet == UInt8(ascii: "\n")
+    private static func isBlank(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\n")
     }
 }
 
@@ -43,9 +43,9 @@ extension Span<UInt8> {
         guard (1...19).contains(range.count), range.upperBound <= self.count else { return nil }
         var number: UInt64 = 0
         for position in range {
-            let octet = self[position]
-            guard octet >= UInt8(ascii: "0"), octet <= UInt8(ascii: "9") else { return nil }
-            number = number * 10 + UInt64(octet - UInt8(ascii: "0"))
+            let byte = self[position]
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9") else { return nil }
+            number = number * 10 + UInt64(byte - UInt8(ascii: "0"))
         }
         return number
     }
@@ -69,11 +69,11 @@ extension Span<UInt8> {
         return UInt128(high) << 64 | UInt128(low)
     }
 
-    private static func digit(_ octet: UInt8) -> UInt8? {
-        switch octet {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): octet - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): octet - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): octet - UInt8(ascii: "A") + 10
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
         default: nil
         }
     }
@@ -81,7 +81,7 @@ extension Span<UInt8> {
     /// Whether a range of the text is this word.
     func isWord(_ word: String, at range: Range<Int>) -> Bool {
         guard range.count == word.utf8.count, range.upperBound <= self.count else { return false }
-        for (position, octet) in zip(range, word.utf8) where self[position] != octet { return false }
+        for (position, byte) in zip(range, word.utf8) where self[position] != byte { return false }
         return true
     }
 
@@ -89,8 +89,8 @@ extension Span<UInt8> {
     func interfaceName(_ range: Range<Int>) -> String? {
         guard (1...15).contains(range.count), range.upperBound <= self.count else { return nil }
         for position in range {
-            let octet = self[position]
-            guard octet > 0x20, octet != UInt8(ascii: "/"), octet != UInt8(ascii: ":") else { return nil }
+            let byte = self[position]
+            guard byte > 0x20, byte != UInt8(ascii: "/"), byte != UInt8(ascii: ":") else { return nil }
         }
         let name = self.string(range)
         return name == "." || name == ".." ? nil : name
@@ -98,9 +98,9 @@ extension Span<UInt8> {
 
     /// The text of a range.
     func string(_ range: Range<Int>) -> String {
-        var octets: [UInt8] = []
-        octets.reserveCapacity(range.count)
-        for position in range { octets.append(self[position]) }
-        return String(decoding: octets, as: UTF8.self)
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(range.count)
+        for position in range { bytes.append(self[position]) }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -28,7 +28,7 @@ struct IPv6Line: Hashable {
                 IPv6Line(
                     interfaceIndex: index,
                     address: InterfaceAddress(
-                        AddressPrefix(IPAddress(ipv6: address), length: Int(length)),
+                        AddressPrefix(InternetAddress(ipv6: address), length: Int(length)),
                         scope: Self.scope(scope),
                         state: AddressState(kernelFlags: UInt32(flags))
                     ),

@@ -32,7 +32,7 @@ extension RouteTable {
     init?(
         ipv6 text: Span<UInt8>,
         isComplete: Bool,
-        covering addresses: [IPAddress],
+        covering addresses: [InternetAddress],
         isOwnNetwork: ((RouteEntry) -> Bool)? = nil
     ) {
         guard isComplete else { return nil }
@@ -48,7 +48,7 @@ extension RouteTable {
             if parts.isEmpty || continues == false { parts.append(Part()) }
             let last = parts.count - 1
             formerDefault = isDefault ? entry.metric : nil
-            if !isNull, addresses.contains(where: entry.covers) { parts[last].entries.append(entry) }
+            if !isNull, addresses.contains(where: entry.destination.contains) { parts[last].entries.append(entry) }
             if let isOwnNetwork, !parts[last].holdsOwnNetwork { parts[last].holdsOwnNetwork = isOwnNetwork(entry) }
         }
         guard let main = Self.main(among: parts, hasOwnNetworks: isOwnNetwork != nil) else { return nil }
@@ -81,8 +81,8 @@ extension RouteTable {
             let metric = metric.flatMap(UInt32.init(exactly:))
         else { return nil }
         var entry = RouteEntry(
-            destination: AddressPrefix(IPAddress(ipv6: destination), length: Int(length)),
-            gateway: flags & Self.leadsToGateway == 0 ? nil : IPAddress(ipv6: gateway),
+            destination: AddressPrefix(InternetAddress(ipv6: destination), length: Int(length)),
+            gateway: flags & Self.leadsToGateway == 0 ? nil : InternetAddress(ipv6: gateway),
             metric: metric,
             interface: name
         )
@@ -93,7 +93,7 @@ extension RouteTable {
         entry.isAdvertised = flags & Self.isAdvertised != 0
         entry.sharesPackets = entry.gateway != nil && !entry.isAdvertised
         // A route for certain sources only is none for the internet; the length no address has keeps it from covering.
-        if sourceLength != 0 { entry.destination = AddressPrefix(IPAddress(ipv6: 0), length: 128) }
+        if sourceLength != 0 { entry.destination = AddressPrefix(InternetAddress(ipv6: 0), length: 128) }
         return entry
     }
 }

@@ -7,7 +7,7 @@ import NetPath
 struct RouteEntry: Hashable {
     var destination: AddressPrefix
     /// The next hop; nil when there is none, or one of the other family, which the table of IPv4 does not show.
-    var gateway: IPAddress?
+    var gateway: InternetAddress?
     var metric: UInt32
     /// The interface; nil when the route refuses packets.
     var interface: String?
@@ -17,14 +17,6 @@ struct RouteEntry: Hashable {
     var sharesPackets = false
     /// Whether it came with a router advertisement (RTF_ADDRCONF).
     var isAdvertised = false
-
-    /// Whether packets to an address can take this route.
-    func covers(_ address: IPAddress) -> Bool {
-        guard address.family == self.destination.address.family else { return false }
-        let width = address.bitWidth
-        let length = self.destination.length
-        return length == 0 || (address.bits ^ self.destination.address.bits) >> (width - length) == 0
-    }
 }
 
 /// What is known of the main routing table of one family.
@@ -45,7 +37,7 @@ extension RouteTable {
     ///
     /// The table is in the order of addresses, of those that begin equal the longest prefix first: a default route
     /// comes among the first lines, however long the table is, and after a 0.0.0.0/1.
-    init?(ipv4 text: Span<UInt8>, isComplete: Bool, covering addresses: [IPAddress]) {
+    init?(ipv4 text: Span<UInt8>, isComplete: Bool, covering addresses: [InternetAddress]) {
         // Where IPv4 was never configured, the kernel has no table, and not even a header.
         if text.isEmpty, isComplete { return }
         var scanner = LineScanner()
@@ -61,7 +53,7 @@ extension RouteTable {
                 self.isComplete = false
                 continue
             }
-            if addresses.contains(where: entry.covers) { self.entries.append(entry) }
+            if addresses.contains(where: entry.destination.contains) { self.entries.append(entry) }
         }
     }
 
@@ -81,8 +73,8 @@ extension RouteTable {
         else { return nil }
         let length = Self.address(mask).leadingOnes
         var entry = RouteEntry(
-            destination: AddressPrefix(IPAddress(ipv4: Self.address(destination)), length: length),
-            gateway: gateway == 0 ? nil : IPAddress(ipv4: Self.address(gateway)),
+            destination: AddressPrefix(InternetAddress(ipv4: Self.address(destination)), length: length),
+            gateway: gateway == 0 ? nil : InternetAddress(ipv4: Self.address(gateway)),
             metric: metric
         )
         if text.isWord("*", at: name) {
@@ -96,7 +88,7 @@ extension RouteTable {
         return entry
     }
 
-    /// The kernel prints the four octets as if they were a number of the machine.
+    /// The kernel prints the four bytes as if they were a number of the machine.
     private static func address(_ printed: UInt64) -> UInt32 {
         UInt32(bigEndian: UInt32(truncatingIfNeeded: printed))
     }

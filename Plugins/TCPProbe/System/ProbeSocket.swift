@@ -23,13 +23,15 @@ struct ProbeSocket {
     init(_ family: AddressFamily, interface: String?, mark: UInt32?) throws(SystemError) {
         let domain = family == .ipv4 ? AF_INET : AF_INET6
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        guard let descriptor = FileDescriptor(socket(domain, type, 0)) else { throw .last("open a TCP socket") }
+        guard let descriptor = FileDescriptor(socket(domain, type, 0)) else { throw .last("cannot open a TCP socket") }
         self.descriptor = descriptor
         if let mark {
             let result = unsafe withUnsafePointer(to: mark) {
                 unsafe setsockopt(descriptor.number, SOL_SOCKET, SO_MARK, $0, 4)
             }
-            if result != 0 { throw .last("mark packets with \(mark), for which the program needs CAP_NET_ADMIN") }
+            if result != 0 {
+                throw .last("cannot mark packets with \(mark), for which the program needs CAP_NET_ADMIN")
+            }
         }
         if let interface {
             let name = Array(interface.utf8)
@@ -43,7 +45,7 @@ struct ProbeSocket {
                 )
             }
             if result != 0 {
-                throw .last("send through '\(interface)', for which the program needs Linux 5.7 or CAP_NET_RAW")
+                throw .last("cannot send through '\(interface)', for which the program needs Linux 5.7 or CAP_NET_RAW")
             }
         }
     }
@@ -67,7 +69,7 @@ struct ProbeSocket {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
             address.sin6_port = endpoint.port.bigEndian
-            unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: endpoint.address.octets) }
+            unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: endpoint.address.bytes) }
             if let zone = endpoint.zone {
                 address.sin6_scope_id = unsafe if_nametoindex(zone)
                 // Zero would stand for any interface.
@@ -107,9 +109,4 @@ extension ProbeOutcome.Result {
         default: self = .unreachable(errno: error)
         }
     }
-}
-
-extension SystemError {
-    /// Whether the process lacks something, which says nothing about the network.
-    var isShortage: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM, EPERM, EACCES].contains(self.number) }
 }

@@ -37,11 +37,11 @@ extension NetworkMonitor {
 private final class UpdateRelay {
     let subject = CurrentValueSubject<ConnectivityUpdate?, Never>(nil)
     private let monitor: NetworkMonitor
-    private var observation: ConnectivityObservation?
+    private var evidence: ConnectivityObservation?
 
     init(_ monitor: NetworkMonitor) {
         self.monitor = monitor
-        self.observation = monitor.observeUpdates { [weak self] update in
+        self.evidence = monitor.observeUpdates { [weak self] update in
             DispatchQueue.main.async {
                 MainActor.assumeIsolated { self?.subject.send(update) }
             }
@@ -49,7 +49,7 @@ private final class UpdateRelay {
     }
 
     deinit {
-        self.observation?.cancel()
+        self.evidence?.cancel()
     }
 }
 

@@ -16,7 +16,7 @@ public final class OfflineIndicator: Sendable {
     private let output: IndicatorOutput
     /// Held while writing: two threads must not write into one another's line.
     private let line: Mutex<BannerLine>
-    private let observation = Mutex<ConnectivityObservation?>(nil)
+    private let evidence = Mutex<ConnectivityObservation?>(nil)
 
     /// Creates an indicator; ``start()`` starts it.
     ///
@@ -47,18 +47,18 @@ public final class OfflineIndicator: Sendable {
 
     /// Shows the banner from now on whenever there is no network; nothing when started already.
     public func start() {
-        self.observation.withLock { observation in
-            guard observation == nil else { return }
+        self.evidence.withLock { evidence in
+            guard evidence == nil else { return }
             // No call is made here: monitors call elsewhere.
-            observation = self.monitor.observe { [weak self] isConnected in self?.show(isOffline: !isConnected) }
+            evidence = self.monitor.observe { [weak self] isConnected in self?.show(isOffline: !isConnected) }
         }
     }
 
     /// Removes the banner and the progress, and shows no more.
     public func stop() {
-        let observation = self.observation.withLock { $0.take() }
-        guard let observation else { return }
-        observation.cancel()
+        let evidence = self.evidence.withLock { $0.take() }
+        guard let evidence else { return }
+        evidence.cancel()
         self.change { $0.clear() }
     }
 
@@ -77,7 +77,7 @@ public final class OfflineIndicator: Sendable {
     private func show(isOffline: Bool) {
         // A call that was under way when the indicator was stopped comes too late.
         self.change { line in
-            self.observation.withLock { $0 != nil } ? line.show(isOffline: isOffline) : ""
+            self.evidence.withLock { $0 != nil } ? line.show(isOffline: isOffline) : ""
         }
     }
 

@@ -12,7 +12,7 @@ import Synchronization
 /// costs nothing. Thread-safe.
 public final class TerminalStatusView: Sendable {
     private struct State: Sendable {
-        var observation: ConnectivityObservation?
+        var evidence: ConnectivityObservation?
         var drawn: String?
     }
 
@@ -39,9 +39,9 @@ public final class TerminalStatusView: Sendable {
     /// Shows the network from now on; nothing when shown already.
     public func appear() {
         self.state.withLock { state in
-            guard state.observation == nil else { return }
+            guard state.evidence == nil else { return }
             // No call is made here: monitors call elsewhere.
-            state.observation = self.monitor.observeUpdates { [weak self] update in self?.draw(StatusLine(update)) }
+            state.evidence = self.monitor.observeUpdates { [weak self] update in self?.draw(StatusLine(update)) }
         }
         self.monitor.start()
     }
@@ -49,8 +49,8 @@ public final class TerminalStatusView: Sendable {
     /// Removes the view from the terminal, and shows no more.
     public func disappear() {
         self.state.withLock { state in
-            guard let observation = state.observation.take() else { return }
-            observation.cancel()
+            guard let evidence = state.evidence.take() else { return }
+            evidence.cancel()
             self.monitor.stop()
             if self.output.isTerminal, state.drawn != nil { self.output.write(StatusLine.erase) }
             state.drawn = nil
@@ -66,7 +66,7 @@ public final class TerminalStatusView: Sendable {
     private func draw(_ line: StatusLine) {
         self.state.withLock { state in
             // A call that was under way when the view disappeared comes too late.
-            guard state.observation != nil, state.drawn != line.text else { return }
+            guard state.evidence != nil, state.drawn != line.text else { return }
             self.output.write(self.output.isTerminal ? line.drawn : "\(line.text)\n")
             state.drawn = line.text
         }

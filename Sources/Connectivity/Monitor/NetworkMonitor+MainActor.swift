@@ -21,7 +21,7 @@ extension NetworkMonitor {
         set { self.replace(.mainActorHandler, by: newValue.map { .onMainActor($0) }) }
     }
 
-    /// Calls a function on the main actor with ``isConnected``, now and whenever that changes, until the observation is
+    /// Calls a function on the main actor with ``isConnected``, now and whenever that changes, until the evidence is
     /// cancelled.
     @discardableResult
     public func observeOnMainActor(
@@ -31,7 +31,7 @@ extension NetworkMonitor {
     }
 
     /// Calls a function on the main actor with everything known, now and whenever any of it changes, until the
-    /// observation is cancelled.
+    /// evidence is cancelled.
     ///
     /// What changed again before the call could be made is left out.
     @discardableResult
@@ -49,7 +49,7 @@ extension NetworkMonitor {
                 return MainActor.assumeIsolated { handler(value) }
             }
             DispatchQueue.main.async { [weak self] in
-                // The observation may have been cancelled, or the monitor stopped, meanwhile.
+                // The evidence may have been cancelled, or the monitor stopped, meanwhile.
                 guard self?.state.withLock({ $0.mayStillCall(id) }) == true else { return }
                 MainActor.assumeIsolated { handler(value) }
             }

@@ -44,7 +44,7 @@ extension NetworkMonitor {
         deliverOn delivery: ConnectivityDelivery = .main,
         notificationCenter: NotificationCenter = .default
     ) {
-        self.init(source: SharedPath(coordinator), deliverOn: delivery, notificationCenter: notificationCenter)
+        self.init(source: SharedCoordinator(coordinator), deliverOn: delivery, notificationCenter: notificationCenter)
     }
 
     /// Creates a monitor of this machine's network that goes by settings of its own, such as rules about interfaces.
@@ -60,7 +60,7 @@ extension NetworkMonitor {
         deliverOn delivery: ConnectivityDelivery = .main,
         notificationCenter: NotificationCenter = .default
     ) {
-        let source = SharedPath(clock: BackgroundExecutor()) { .standard(settings: settings, on: $0) }
+        let source = SharedCoordinator(clock: BackgroundExecutor()) { .standard(settings: settings, on: $0) }
         self.init(source: source, deliverOn: delivery, notificationCenter: notificationCenter)
     }
 
@@ -70,11 +70,11 @@ extension NetworkMonitor {
         notificationCenter: NotificationCenter = .default,
         makeCoordinator: @escaping @Sendable (any MonotonicClock, any TaskExecutor) -> PathCoordinator
     ) {
-        let source = SharedPath(clock: BackgroundExecutor()) { makeCoordinator($0, $0) }
+        let source = SharedCoordinator(clock: BackgroundExecutor()) { makeCoordinator($0, $0) }
         self.init(source: source, deliverOn: delivery, notificationCenter: notificationCenter)
     }
 
-    /// The path with all details; nil when nobody had an opinion.
+    /// The path with all details; nil when nobody had a verdict.
     public var path: NetworkPath? {
         self.access(keyPath: \.path)
         return self.update.path

@@ -2,10 +2,10 @@
 // Copyright the netpath authors
 
 public import Foundation
-// Not NetPath, whose Observation the macro would take for the module of that name.
+// Not NetPath, whose Evidence the macro would take for the module of that name.
 package import NetPathStandard
 public import Observation
-import Synchronization
+package import Synchronization
 
 /// Says whether the machine is connected to the network, and says it again whenever that changes.
 ///
@@ -28,12 +28,19 @@ public final class NetworkMonitor: Sendable {
     /// How long a property waits at most for the first path there is.
     private static let patience: Duration = .milliseconds(250)
 
-    @ObservationIgnored private let source: SharedPath
+    /// Where its paths come from.
+    @ObservationIgnored package let source: SharedCoordinator
     @ObservationIgnored let delivery: ConnectivityDelivery
     @ObservationIgnored private let notificationCenter: NotificationCenter
     @ObservationIgnored let state = Mutex(MonitorState())
+    /// What another module keeps with it: the queue that offline requests attach.
+    @ObservationIgnored package let attachment = Mutex<(any Sendable)?>(nil)
 
-    package init(source: SharedPath, deliverOn delivery: ConnectivityDelivery, notificationCenter: NotificationCenter) {
+    package init(
+        source: SharedCoordinator,
+        deliverOn delivery: ConnectivityDelivery,
+        notificationCenter: NotificationCenter
+    ) {
         self.source = source
         self.delivery = delivery
         self.notificationCenter = notificationCenter
@@ -132,7 +139,8 @@ public final class NetworkMonitor: Sendable {
         return self.update.isConstrained
     }
 
-    var update: ConnectivityUpdate {
+    /// What is known now, without being observed.
+    package var update: ConnectivityUpdate {
         if let latest = self.state.withLock({ $0.latest }) { return latest }
         let path = self.source.now(within: Self.patience)
         return self.state.withLock { $0.latest(or: path) }
@@ -152,13 +160,13 @@ public final class NetworkMonitor: Sendable {
         set { self.replace(.handler, by: newValue.map { .delivered($0) }) }
     }
 
-    /// Calls a function with ``isConnected``, now and whenever that changes, until the observation is cancelled.
+    /// Calls a function with ``isConnected``, now and whenever that changes, until the evidence is cancelled.
     @discardableResult
     public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ConnectivityObservation {
         self.add(.delivered(handler))
     }
 
-    /// Calls a function with everything known, now and whenever any of it changes, until the observation is cancelled.
+    /// Calls a function with everything known, now and whenever any of it changes, until the evidence is cancelled.
     ///
     /// What changed again before the call could be made is left out.
     @discardableResult

@@ -5,7 +5,7 @@ import NetPathStandard
 import Synchronization
 
 /// Hears of paths for one run of a monitor, without keeping the monitor alive.
-final class PathRelay: PathSharer {
+final class PathRelay: SharedPathListener {
     private weak let monitor: NetworkMonitor?
     private let isWanted = Mutex(true)
 

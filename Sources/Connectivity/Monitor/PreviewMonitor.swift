@@ -60,11 +60,11 @@ public struct PreviewMonitor: PathMonitor {
     /// - Throws: `CancellationError` when cancelled.
     public func run(_ context: MonitorContext) async throws {
         let start = context.clock.now()
-        context.report(self.observation(at: start, since: start))
+        context.report(self.evidence(at: start, since: start))
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in context.refreshRequests {
-                    context.report(self.observation(at: context.clock.now(), since: start))
+                    context.report(self.evidence(at: context.clock.now(), since: start))
                 }
             }
             group.addTask {
@@ -72,14 +72,14 @@ public struct PreviewMonitor: PathMonitor {
                 while let period {
                     next = next + period
                     try await context.clock.sleep(until: next)
-                    context.report(self.observation(at: context.clock.now(), since: start))
+                    context.report(self.evidence(at: context.clock.now(), since: start))
                 }
             }
             try await group.waitForAll()
         }
     }
 
-    private func observation(at now: MonotonicTime, since start: MonotonicTime) -> Observation {
+    private func evidence(at now: MonotonicTime, since start: MonotonicTime) -> Evidence {
         let turns = self.period.map { Int64((now - start) / $0) } ?? 0
         let isOnline = self.type != .none && turns.isMultiple(of: 2)
         var interface = NetworkInterface(
@@ -90,17 +90,17 @@ public struct PreviewMonitor: PathMonitor {
         )
         interface.operationalState = isOnline ? .up : .down
         interface.hasCarrier = isOnline
-        var observation = Observation(at: now)
-        observation.interfaces = [interface]
-        let route = RouteAnswer.route(Route(legs: [RouteLeg(interfaceIndex: interface.index)]))
-        observation.representatives = RepresentativeRoute.defaultDestinations.map {
-            RepresentativeRoute(to: $0, isOnline && $0.family == .ipv4 ? route : .noRoute)
+        var evidence = Evidence(at: now)
+        evidence.interfaces = [interface]
+        let route = RouteLookupResult.route(Route(nextHops: [NextHop(interfaceIndex: interface.index)]))
+        evidence.referenceRoutes = ReferenceRoute.defaultDestinations.map {
+            ReferenceRoute(to: $0, isOnline && $0.family == .ipv4 ? route : .noRoute)
         }
         if self.isCaptive {
             let outcome = ProbeOutcome(target: "preview", result: .portal)
-            observation.probes = ProbeRound(outcomes: [outcome], isComplete: true)
+            evidence.probes = ProbeRound(outcomes: [outcome], isComplete: true)
         }
-        return observation
+        return evidence
     }
 }
 

@@ -24,7 +24,7 @@ enum SharedConfiguration {
 
     static func set(_ delivery: ConnectivityDelivery, _ coordinator: PathCoordinator?) -> Bool {
         self.state.withLock { state in
-            guard !state.isTaken, coordinator.map({ SharedPath.process.use($0) }) ?? true else { return false }
+            guard !state.isTaken, coordinator.map({ SharedCoordinator.process.use($0) }) ?? true else { return false }
             state.delivery = delivery
             return true
         }

@@ -20,7 +20,7 @@ public enum ConnectionType: String, Hashable, Sendable, Codable, CaseIterable {
 
     /// Derives the type from a path; of a tunnel that of the hardware below it, where that is known.
     ///
-    /// Nil, when nobody has an opinion, is ``other``.
+    /// Nil, when nobody has a verdict, is ``other``.
     public init(_ path: NetworkPath?) {
         guard let path else {
             self = .other
@@ -30,7 +30,7 @@ public enum ConnectionType: String, Hashable, Sendable, Codable, CaseIterable {
             self = .none
             return
         }
-        let below = path.carriedBy.flatMap { index in path.interfaces.first { $0.index == index } }
+        let below = path.underlyingIndex.flatMap { index in path.interfaces.first { $0.index == index } }
         switch (below ?? path.interfaces.first { $0.reason.code == .routed })?.type {
         case .wifi: self = .wifi
         case .cellular: self = .cellular

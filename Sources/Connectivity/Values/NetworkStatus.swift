@@ -20,7 +20,7 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     /// Nobody can tell, or not yet; that does not mean that there is no path.
     case unknown
 
-    /// Derives the status from a path; nil, when nobody has an opinion, is ``unknown``.
+    /// Derives the status from a path; nil, when nobody has a verdict, is ``unknown``.
     public init(_ path: NetworkPath?) {
         switch path?.status {
         case .satisfied:

@@ -5,10 +5,10 @@ public import FoundationEssentials
 
 /// An IP address of either family.
 public protocol IPAddress: Sendable {
-    /// The octets in network order: 4 for IPv4, 16 for IPv6.
+    /// The bytes in network order: 4 for IPv4, 16 for IPv6.
     var rawValue: Data { get }
 
-    /// Creates an address from its octets in network order; nil for another number of them.
+    /// Creates an address from its bytes in network order; nil for another number of them.
     init?(_ rawValue: Data, _ interface: NWInterface?)
 
     /// Creates an address from its text, such as `fe80::1%eth0`; names are not looked up.

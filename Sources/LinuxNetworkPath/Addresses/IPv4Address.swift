@@ -30,7 +30,7 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.interface = nil
     }
 
-    /// Creates an address from 4 octets in network order; nil for another number of them.
+    /// Creates an address from 4 bytes in network order; nil for another number of them.
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
         guard rawValue.count == 4 else { return nil }
         self.bits = rawValue.reduce(0) { $0 << 8 | UInt32($1) }
@@ -43,8 +43,8 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self = address
     }
 
-    /// The octets in network order.
-    public var rawValue: Data { Data(NetPath.IPAddress(ipv4: self.bits).octets) }
+    /// The bytes in network order.
+    public var rawValue: Data { Data(InternetAddress(ipv4: self.bits).bytes) }
 
     /// Whether the address is 127.0.0.1, of no interface; other addresses of 127.0.0.0/8 are not meant.
     public var isLoopback: Bool { self == IPv4Address.loopback }
@@ -57,7 +57,7 @@ public struct IPv4Address: IPAddress, Hashable, CustomDebugStringConvertible {
 
     /// The text, such as `192.0.2.1`, followed by `%` and the interface if there is one.
     public var debugDescription: String {
-        let text = NetPath.IPAddress(ipv4: self.bits).description
+        let text = InternetAddress(ipv4: self.bits).description
         return self.interface.map { "\(text)%\($0.name)" } ?? text
     }
 }

@@ -42,7 +42,7 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self.interface = nil
     }
 
-    /// Creates an address from 16 octets in network order; nil for another number of them.
+    /// Creates an address from 16 bytes in network order; nil for another number of them.
     public init?(_ rawValue: Data, _ interface: NWInterface? = nil) {
         guard rawValue.count == 16 else { return nil }
         self.bits = rawValue.reduce(0) { $0 << 8 | UInt128($1) }
@@ -55,8 +55,8 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         self = address
     }
 
-    /// The octets in network order.
-    public var rawValue: Data { Data(NetPath.IPAddress(ipv6: self.bits).octets) }
+    /// The bytes in network order.
+    public var rawValue: Data { Data(InternetAddress(ipv6: self.bits).bytes) }
 
     /// Whether the address is ::.
     public var isAny: Bool { self.bits == 0 }
@@ -95,7 +95,7 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
 
     /// The text as in RFC 5952, followed by `%` and the interface if there is one.
     public var debugDescription: String {
-        let text = NetPath.IPAddress(ipv6: self.bits).description
+        let text = InternetAddress(ipv6: self.bits).description
         return self.interface.map { "\(text)%\($0.name)" } ?? text
     }
 }

@@ -60,9 +60,9 @@ extension NWEndpoint.Host {
     /// Reads an address, of one family or of either.
     init?(numeric text: String, as family: AddressFamily?) {
         let (host, interface) = Self.split(text)
-        guard let (octets, scope) = NameService.address(host, family: family) else { return nil }
-        let rawValue = Data(octets)
-        let zone = scope.flatMap { NameService.interface(at: $0) } ?? interface
+        guard let (bytes, scope) = NameTables.address(host, family: family) else { return nil }
+        let rawValue = Data(bytes)
+        let zone = scope.flatMap { NameTables.interface(at: $0) } ?? interface
         if let address = IPv4Address(rawValue, zone) {
             self = .ipv4(address)
         } else if let address = IPv6Address(rawValue, zone) {
@@ -79,7 +79,7 @@ extension NWEndpoint.Host {
     /// Takes `%eth0` off the end of a text, if there is such an interface.
     private static func split(_ text: String) -> (String, NWInterface?) {
         guard let sign = text.lastIndex(of: "%"),
-            let interface = NameService.interface(named: String(text[text.index(after: sign)...]))
+            let interface = NameTables.interface(named: String(text[text.index(after: sign)...]))
         else { return (text, nil) }
         return (String(text[..<sign]), interface)
     }
@@ -88,7 +88,7 @@ extension NWEndpoint.Host {
 extension NWInterface {
     /// An interface known by name and index; its type is known as long as some monitor runs.
     init(index: UInt32, name: String, isLoopback: Bool) {
-        let known = SharedPath.process.latest?.path?.interfaces.first { $0.index == index }
+        let known = SharedCoordinator.process.latest?.path?.interfaces.first { $0.index == index }
         let type = isLoopback ? .loopback : known.map { InterfaceType($0.type) } ?? .other
         self.init(index: Int(index), name: name, type: type)
     }

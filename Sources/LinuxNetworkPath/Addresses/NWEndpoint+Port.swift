@@ -36,7 +36,7 @@ extension NWEndpoint {
         public init?(_ service: String) {
             // The C library would take a number that is too large modulo 65536.
             let isNumber = service.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-            guard let number = isNumber ? UInt16(service) : NameService.port(of: service) else { return nil }
+            guard let number = isNumber ? UInt16(service) : NameTables.port(of: service) else { return nil }
             self.number = number
         }
 

@@ -15,10 +15,10 @@ public final class NWPathMonitor: Sendable {
     private static let patience: Duration = .milliseconds(250)
 
     private let filter: InterfaceFilter
-    private let shared: SharedPath
-    private let state = Mutex(MonitorState())
+    private let shared: SharedCoordinator
+    private let state = Mutex(PathMonitorState())
 
-    init(filter: InterfaceFilter, shared: SharedPath = .process) {
+    init(filter: InterfaceFilter, shared: SharedCoordinator = .process) {
         self.filter = filter
         self.shared = shared
     }
@@ -130,7 +130,7 @@ public final class NWPathMonitor: Sendable {
     }
 }
 
-extension NWPathMonitor: PathSharer {
+extension NWPathMonitor: SharedPathListener {
     package var wantsPaths: Bool { self.state.withLock { $0.isActive } }
 
     package func receive(_ snapshot: PathSnapshot) {

@@ -93,15 +93,15 @@ extension NWInterface.InterfaceType {
 
 extension NWEndpoint.Host {
     /// A gateway's address; one that is valid on its link only belongs to an interface.
-    fileprivate init?(_ address: NetPath.IPAddress, on interface: NWInterface?) {
-        let octets = Data(address.octets)
+    fileprivate init?(_ address: InternetAddress, on interface: NWInterface?) {
+        let bytes = Data(address.bytes)
         let scope = address.isLinkLocal && address.family == .ipv6 ? interface : nil
         switch address.family {
         case .ipv4:
-            guard let address = IPv4Address(octets, scope) else { return nil }
+            guard let address = IPv4Address(bytes, scope) else { return nil }
             self = .ipv4(address)
         case .ipv6:
-            guard let address = IPv6Address(octets, scope) else { return nil }
+            guard let address = IPv6Address(bytes, scope) else { return nil }
             self = .ipv6(address)
         }
     }

@@ -69,6 +69,28 @@ extension ConfigurationNode {
         }
     }
 
+    /// The same, each value with the text it stands in, so that it can be put into the tree of another.
+    package func stating(_ source: ConfigurationSource) -> ConfigurationNode {
+        let content: Content =
+            switch self.content {
+            case .scalar: self.content
+            case .sequence(let elements): .sequence(elements.map { $0.stating(source) })
+            case .mapping(let entries):
+                .mapping(entries.map { Entry(key: $0.key.stating(source), value: $0.value.stating(source)) })
+            }
+        return ConfigurationNode(content, at: self.position, in: source)
+    }
+
+    /// Who may have written any part of the value besides the administrator, where it is not from the file itself.
+    var otherAuthor: String? {
+        if let author = self.source?.otherAuthor { return author }
+        return switch self.content {
+        case .scalar: nil
+        case .sequence(let elements): elements.lazy.compactMap(\.otherAuthor).first
+        case .mapping(let entries): entries.lazy.compactMap { $0.key.otherAuthor ?? $0.value.otherAuthor }.first
+        }
+    }
+
     private var withoutPlace: ConfigurationNode {
         ConfigurationNode(self.values(), at: SourcePosition(line: 1, column: 1))
     }

@@ -9,6 +9,7 @@ extension ConfigurationSection {
     /// - Parameter key: The key of the value.
     /// - Returns: The text, `nil` when the key is absent or wrong.
     public func string(_ key: String) -> String? {
+        note(key, .text)
         guard let node = value(key) else { return nil }
         guard let text = node.text else {
             record("must be text", path: path(of: key), node: node)
@@ -28,6 +29,17 @@ extension ConfigurationSection {
         return string(key) ?? fallback
     }
 
+    /// Reads text that has to be there and not be empty.
+    ///
+    /// - Parameter key: The key of the value.
+    /// - Returns: The text; empty when the key is absent or wrong, and then the file is refused.
+    public func requiredString(_ key: String) -> String {
+        require(key)
+        guard let text = string(key) else { return "" }
+        if text.isEmpty { reject(key, "must not be empty") }
+        return text
+    }
+
     /// Reads a list of texts.
     ///
     /// - Parameters:
@@ -35,6 +47,7 @@ extension ConfigurationSection {
     ///   - fallback: What holds when the key is absent or anything in the list is wrong.
     /// - Returns: The texts, or the fallback.
     public func strings(_ key: String, default fallback: [String] = []) -> [String] {
+        note(key, .texts)
         fallBack(key, to: .texts(fallback))
         guard let node = value(key) else { return fallback }
         guard case .sequence(let elements) = node.content else {
@@ -52,6 +65,20 @@ extension ConfigurationSection {
         return texts.count == elements.count ? texts : fallback
     }
 
+    /// Reads a list of texts that has to be there, with at least one in it, none of them empty.
+    ///
+    /// - Parameter key: The key of the list.
+    /// - Returns: The texts; none when the key is absent or anything is wrong, and then the file is refused.
+    public func requiredStrings(_ key: String) -> [String] {
+        require(key)
+        guard let node = value(key), case .sequence(let elements) = node.content else { return strings(key) }
+        if elements.isEmpty { reject(key, "must not be empty") }
+        let texts = strings(key)
+        guard texts.contains("") else { return texts }
+        reject(key, "must contain no empty text")
+        return []
+    }
+
     // MARK: Choices
 
     /// Reads one of a number of words.
@@ -61,6 +88,7 @@ extension ConfigurationSection {
     ///   - words: What may stand there.
     /// - Returns: The word, `nil` when the key is absent or wrong.
     public func choice(_ key: String, among words: [String]) -> String? {
+        note(key, .choice(words))
         guard let node = value(key) else { return nil }
         if let text = node.text, words.contains(text) { return text }
         record(
@@ -105,6 +133,7 @@ extension ConfigurationSection {
     ///   - range: The smallest and the largest number allowed.
     /// - Returns: The number, `nil` when the key is absent or wrong.
     public func integer(_ key: String, in range: ClosedRange<Int>) -> Int? {
+        note(key, .integer(range))
         guard let node = value(key) else { return nil }
         if case .scalar(let text, isQuoted: false) = node.content, let number = Int(decimal: text),
             range.contains(number)
@@ -136,6 +165,7 @@ extension ConfigurationSection {
     /// - Parameter key: The key of the value.
     /// - Returns: The truth, `nil` when the key is absent or wrong.
     public func boolean(_ key: String) -> Bool? {
+        note(key, .boolean)
         guard let node = value(key) else { return nil }
         if case .scalar(let text, isQuoted: false) = node.content, let truth = Bool(text) { return truth }
         record("must be true or false, without quotes", path: path(of: key), node: node)
@@ -162,6 +192,7 @@ extension ConfigurationSection {
     ///   - range: The shortest and the longest duration allowed.
     /// - Returns: The duration, `nil` when the key is absent or wrong.
     public func duration(_ key: String, in range: ClosedRange<Duration>) -> Duration? {
+        note(key, .duration(range))
         guard let node = value(key) else { return nil }
         let text = node.text ?? ""
         if let duration = DurationText.parse(text) {
@@ -169,7 +200,7 @@ extension ConfigurationSection {
             let bounds = "\(DurationText.format(range.lowerBound)) to \(DurationText.format(range.upperBound))"
             record("must be a duration from \(bounds)", path: path(of: key), node: node)
         } else if DurationText.parse(text + "s") != nil {
-            let message = "must have a unit (ms, s, m or h)"
+            let message = "must have a unit (ms, s, m, h or d)"
             record(message, path: path(of: key), node: node, suggestion: text + "s")
         } else {
             record("must be a duration such as 2s or 500ms", path: path(of: key), node: node)

@@ -24,16 +24,16 @@ public final class ConfigurationSection {
     /// The addresses that stand for the whole internet, as the file or the program has them.
     ///
     /// For backends that ask for routes, so that all of them ask for the same ones.
-    public package(set) var representatives: [IPAddress] {
+    public package(set) var referenceDestinations: [InternetAddress] {
         get {
-            self.usesRepresentatives = true
-            return self.givenRepresentatives
+            self.usesReferenceDestinations = true
+            return self.givenReferenceDestinations
         }
-        set { self.givenRepresentatives = newValue }
+        set { self.givenReferenceDestinations = newValue }
     }
-    private var givenRepresentatives = RepresentativeRoute.defaultDestinations
-    /// Whether anybody asked for ``representatives``, and so depends on them.
-    package private(set) var usesRepresentatives = false
+    private var givenReferenceDestinations = ReferenceRoute.defaultDestinations
+    /// Whether anybody asked for ``referenceDestinations``, and so depends on them.
+    package private(set) var usesReferenceDestinations = false
 
     /// The sections below one key.
     enum Children {
@@ -56,6 +56,10 @@ public final class ConfigurationSection {
     private(set) var children: [String: Children] = [:]
     /// What holds for absent keys, as the getters were told.
     private(set) var fallbacks: [String: ConfigurationNode.Content] = [:]
+    /// What the getters expect of each key, where a section is made to find that out; nil everywhere else.
+    private(set) var kinds: [String: ConfigurationOption.Kind]?
+    /// The keys that have to be there, likewise.
+    private(set) var requiredKeys: Set<String> = []
     /// The text the section stands in.
     private let source: ConfigurationSource
     private var isFinished = false
@@ -87,7 +91,8 @@ public final class ConfigurationSection {
         _ node: ConfigurationNode?,
         path: String,
         collector: DiagnosticCollector,
-        position: SourcePosition? = nil
+        position: SourcePosition? = nil,
+        notesKinds: Bool = false
     ) {
         var entries: [String: ConfigurationNode.Entry] = [:]
         if case .mapping(let all)? = node?.content {
@@ -101,12 +106,33 @@ public final class ConfigurationSection {
         self.source = node?.source ?? collector.source
         self.collector = collector
         self.entries = entries
+        self.kinds = notesKinds ? [:] : nil
     }
 
     /// A section in which every key is absent, as when a backend is made from code.
     public static var empty: ConfigurationSection {
         let source = ConfigurationSource(name: "(no file)", bytes: [])
         return ConfigurationSection(nil, path: "", collector: DiagnosticCollector(source: source))
+    }
+
+    /// A section in which every key is absent, nested ones are handed out all the same, and what the getters expect is
+    /// noted: see ``options``.
+    package static var probing: ConfigurationSection {
+        let source = ConfigurationSource(name: "(no file)", bytes: [])
+        return ConfigurationSection(nil, path: "", collector: DiagnosticCollector(source: source), notesKinds: true)
+    }
+
+    /// Who may have written a value of the section besides the administrator; nil when nobody else may.
+    ///
+    /// How the backend is used does not count.
+    package var otherAuthor: String? {
+        if let author = self.source.otherAuthor { return author }
+        return self.entries.keys.filter { $0 != "mode" }.lazy.compactMap(self.otherAuthor).first
+    }
+
+    /// Who may have written the value of a key besides the administrator; nil when nobody else may.
+    package func otherAuthor(of key: String) -> String? {
+        self.source.otherAuthor ?? self.entries[key].flatMap { $0.key.otherAuthor ?? $0.value.otherAuthor }
     }
 
     // MARK: Keys
@@ -119,6 +145,7 @@ public final class ConfigurationSection {
     /// Records an error if a key is absent.
     public func require(_ key: String) {
         know(key)
+        if kinds != nil { requiredKeys.insert(key) }
         if entries[key] == nil { reject(key, "is missing") }
     }
 
@@ -200,6 +227,12 @@ public final class ConfigurationSection {
     /// - Returns: Its section, `nil` when the key is absent or wrong.
     public func section(_ key: String) -> ConfigurationSection? {
         if case .mapping(let known)? = children[key] { return known }
+        if kinds != nil {
+            know(key)
+            let child = ConfigurationSection(nil, path: path(of: key), collector: collector, notesKinds: true)
+            children[key] = .mapping(child)
+            return child
+        }
         guard let node = value(key) else { return nil }
         guard case .mapping = node.content else {
             record("must be a mapping of keys and values", path: path(of: key), node: node)
@@ -235,6 +268,10 @@ public final class ConfigurationSection {
             } else {
                 record("must be a mapping of keys and values", path: path, node: node)
             }
+        }
+        if kinds != nil {
+            let path = "\(path(of: key))[0]"
+            result = [ConfigurationSection(nil, path: path, collector: collector, notesKinds: true)]
         }
         children[key] = .list(result)
         return result
@@ -304,6 +341,11 @@ public final class ConfigurationSection {
     func fallBack(_ key: String, to content: ConfigurationNode.Content) {
         know(key)
         fallbacks[key] = content
+    }
+
+    /// Notes what a getter expects, for those who describe the configuration.
+    func note(_ key: String, _ kind: @autoclosure () -> ConfigurationOption.Kind) {
+        if kinds != nil { kinds?[key] = kind() }
     }
 
     /// The path of a key of this section.

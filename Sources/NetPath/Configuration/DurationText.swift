@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// The way durations are written in a configuration file: a number and one of `ms`, `s`, `m` and `h`.
+/// The way durations are written in a configuration file: a number and one of `ms`, `s`, `m`, `h` and `d`.
 package enum DurationText {
     /// The units with their length in nanoseconds, longest first.
     private static let units: [(suffix: String, nanoseconds: Int64)] = [
-        ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000),
+        ("d", 86_400_000_000_000), ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000),
+        ("ms", 1_000_000),
     ]
 
     /// More decimals of an hour would not fit the arithmetic below, and nobody writes them.

@@ -7,18 +7,18 @@ extension CoordinatorStateMachine {
     mutating func supervise(now: MonotonicTime) -> [Action] {
         guard self.startedAt != nil else { return [] }
         for index in self.members.indices {
-            self.members[index].note(isIgnorant: self.opinions[index].report.isIgnorant, now: now)
+            self.members[index].note(lacksVerdict: self.snapshots[index].report.lacksVerdict, now: now)
         }
         var actions: [Action] = []
         for index in self.members.indices {
-            switch self.opinions[index].report.mode {
+            switch self.snapshots[index].report.mode {
             case .active: actions += self.need(index, now: now)
             case .off: actions += self.release(index, health: .off, now: now)
             case .standby:
                 let superiors = self.superiors(of: index)
                 if superiors.allSatisfy({ self.isOfNoUse($0) }) {
                     actions += self.need(index, now: now)
-                } else if superiors.contains(where: { self.opinions[$0].hasVoice }) {
+                } else if superiors.contains(where: { self.snapshots[$0].hasVerdict }) {
                     actions += self.release(index, health: .standby, now: now)
                 }
             }
@@ -32,15 +32,15 @@ extension CoordinatorStateMachine {
     private func superiors(of index: Int) -> [Int] {
         var probing: [Int] = []
         var others: [Int] = []
-        for position in 0..<index where self.opinions[position].report.mode != .off {
-            if self.opinions[position].onlyProbes { probing.append(position) } else { others.append(position) }
+        for position in 0..<index where self.snapshots[position].report.mode != .off {
+            if self.snapshots[position].onlyProbes { probing.append(position) } else { others.append(position) }
         }
         return others.isEmpty ? probing : others
     }
 
     /// Whether a backend is broken, or well and knows nothing, and has been for longer than a first word may take.
     private func isOfNoUse(_ index: Int) -> Bool {
-        self.opinions[index].report.health == .unhealthy || self.members[index].ignorance?.isLasting == true
+        self.snapshots[index].report.health == .unhealthy || self.members[index].absence?.isLasting == true
     }
 
     /// Replaces backends and settings; those to keep that were there before keep running with their state.
@@ -53,44 +53,44 @@ extension CoordinatorStateMachine {
         now: MonotonicTime
     ) -> [Action] {
         self.inputs += 1
-        self.opinionsVersion += 1
+        self.snapshotsVersion += 1
         let hasNewRules = settings.evaluation.interfaceRules != self.settings.evaluation.interfaceRules
         self.settings = settings
         var former = Dictionary(
-            zip(self.opinions, self.members).map { ($0.report.name, (opinion: $0, member: $1)) },
+            zip(self.snapshots, self.members).map { ($0.report.name, (snapshot: $0, member: $1)) },
             uniquingKeysWith: { $1 }
         )
         var hasSilenced = false
         var members: [CoordinatorMember] = []
-        var opinions: [BackendOpinion] = []
+        var snapshots: [BackendSnapshot] = []
         for (name, mode) in backends {
             if keeping.contains(name), let kept = former.removeValue(forKey: name) {
-                var opinion = kept.opinion
-                opinion.report.mode = mode
+                var snapshot = kept.snapshot
+                snapshot.report.mode = mode
                 members.append(kept.member)
-                opinions.append(opinion)
+                snapshots.append(snapshot)
             } else {
                 var member = self.newMember()
-                var opinion = BackendOpinion(name: name, mode: mode)
+                var snapshot = BackendSnapshot(name: name, mode: mode)
                 // The last word of the one that had this name before stands until the new one has spoken.
-                if let (last, predecessor) = former[name], mode != .off, predecessor.record.hadVoice {
-                    opinion.observation = last.observation
-                    member.record.lastWord = predecessor.record.lastWord
-                    member.record.silenced = VoiceRecord.Moment(input: self.inputs, time: now)
+                if let (last, predecessor) = former[name], mode != .off, predecessor.record.hadVerdict {
+                    snapshot.evidence = last.evidence
+                    member.record.lastVerdict = predecessor.record.lastVerdict
+                    member.record.silenced = VerdictHistory.Moment(input: self.inputs, time: now)
                     hasSilenced = true
                 }
                 members.append(member)
-                opinions.append(opinion)
+                snapshots.append(snapshot)
             }
         }
-        let cancelled = zip(self.opinions, self.members)
+        let cancelled = zip(self.snapshots, self.members)
             .filter { former[$0.report.name] != nil && $1.supervision.hasRun }
             .map { Action.cancel(backend: $1.id) }
         self.members = members
-        self.opinions = opinions
+        self.snapshots = snapshots
         for index in self.members.indices {
             self.members[index].evaluate(
-                &self.opinions[index],
+                &self.snapshots[index],
                 policy: settings.evaluation,
                 input: self.inputs,
                 now: now
@@ -103,25 +103,25 @@ extension CoordinatorStateMachine {
     }
 
     private mutating func need(_ index: Int, now: MonotonicTime) -> [Action] {
-        let health = self.opinions[index].report.health
+        let health = self.snapshots[index].report.health
         if health == .standby || health == .off {
-            self.opinions[index].report.health = .starting
-            self.opinionsVersion += 1
+            self.snapshots[index].report.health = .starting
+            self.snapshotsVersion += 1
             return self.run(index, now: now)
         }
         return self.members[index].supervision.isIdle ? self.run(index, now: now) : []
     }
 
     private mutating func release(_ index: Int, health: BackendHealth, now: MonotonicTime) -> [Action] {
-        guard self.opinions[index].report.health != health else { return [] }
+        guard self.snapshots[index].report.health != health else { return [] }
         let hasToEnd = self.members[index].supervision.stop(now: now)
         // Its word says nothing any more, because it does not run on purpose.
-        let report = self.opinions[index].report
-        self.opinions[index] = BackendOpinion(name: report.name, mode: report.mode)
-        self.opinions[index].report.health = health
-        self.opinions[index].report.restarts = report.restarts
-        self.members[index].record = VoiceRecord()
-        self.opinionsVersion += 1
+        let report = self.snapshots[index].report
+        self.snapshots[index] = BackendSnapshot(name: report.name, mode: report.mode)
+        self.snapshots[index].report.health = health
+        self.snapshots[index].report.restarts = report.restarts
+        self.members[index].record = VerdictHistory()
+        self.snapshotsVersion += 1
         return hasToEnd ? [.cancel(backend: self.members[index].id)] : []
     }
 }

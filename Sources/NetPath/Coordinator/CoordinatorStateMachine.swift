@@ -5,7 +5,7 @@
 ///
 /// Every input is a mutating method that takes the time and returns the actions to perform, in order. The caller
 /// performs them, and wakes the machine at ``nextDeadline``.
-struct CoordinatorStateMachine: Sendable {
+struct CoordinatorStateMachine: Sendable, Codable {
     /// What the performer has to do.
     enum Action: Sendable {
         /// Start a backend; its inputs carry the generation, so that late words of an earlier run are told apart.
@@ -29,21 +29,21 @@ struct CoordinatorStateMachine: Sendable {
     /// What every member said and how it is doing, at the same positions.
     ///
     /// Large: what every event does names them by position, and copies none.
-    var opinions: [BackendOpinion] = []
+    var snapshots: [BackendSnapshot] = []
     var settings: CoordinatorSettings
     var startedAt: MonotonicTime?
     /// Whether a backend that has reported may end.
     private(set) var asksOnce = false
     /// The number of inputs so far: tells what came first where the clock does not.
     var inputs: UInt64 = 0
-    /// The number of changes of opinions so far.
-    var opinionsVersion: UInt64 = 0
+    /// The number of changes of verdicts so far.
+    var snapshotsVersion: UInt64 = 0
     private var lastID = -1
     private var damper = Damper()
     private var sequence: UInt64 = 0
     /// Until when no silence counts, because the process did not run for a while.
     private var graceUntil: MonotonicTime?
-    /// What the opinions come to, before required probes and damping.
+    /// What the verdicts come to, before required probes and damping.
     private var decided: Shared<NetworkPath>?
     private var published: Shared<NetworkPath>?
     var path: NetworkPath? { self.published?.value }
@@ -51,12 +51,12 @@ struct CoordinatorStateMachine: Sendable {
     init(backends: [(name: String, mode: BackendMode)], settings: CoordinatorSettings) {
         self.settings = settings
         self.members = backends.map { _ in self.newMember() }
-        self.opinions = backends.map { BackendOpinion(name: $0.name, mode: $0.mode) }
+        self.snapshots = backends.map { BackendSnapshot(name: $0.name, mode: $0.mode) }
     }
 
-    /// What every backend said, and when it lost its voice.
-    var testimonies: [Testimony] {
-        zip(self.opinions, self.members).map { Testimony(opinion: $0, record: $1.record) }
+    /// What every backend said, and when it lost its verdict.
+    var standings: [BackendStanding] {
+        zip(self.snapshots, self.members).map { BackendStanding(snapshot: $0, record: $1.record) }
     }
 
     func position(of id: Int) -> Int? { self.members.indices.first { self.members[$0].id == id } }
@@ -79,19 +79,20 @@ struct CoordinatorStateMachine: Sendable {
     mutating func report(
         backend id: Int,
         generation: Int,
-        observation: Observation,
+        evidence: Evidence,
         now: MonotonicTime
     ) -> [Action] {
         guard let index = self.position(of: id), self.members[index].supervision.spoke(generation: generation)
         else { return [] }
+        let evidence = evidence.ofThisMachine
         self.inputs += 1
-        self.opinionsVersion += 1
+        self.snapshotsVersion += 1
         let concernsOthers =
             self.members.indices.contains { $0 != index && self.members[$0].supervision.isRunning }
-            && observation.concernsOthers(after: self.opinions[index].observation)
+            && evidence.concernsOthers(after: self.snapshots[index].evidence)
         self.members[index].take(
-            observation,
-            as: &self.opinions[index],
+            evidence,
+            as: &self.snapshots[index],
             policy: self.settings.evaluation,
             newest: self.newestReading(besides: index),
             input: self.inputs,
@@ -106,6 +107,29 @@ struct CoordinatorStateMachine: Sendable {
         // Whoever comes back with something outdated is asked what there is now.
         if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
         return actions
+    }
+
+    /// Takes word that a backend runs and its source tells nothing; a report makes it healthy again.
+    mutating func unavailable(
+        backend id: Int,
+        generation: Int,
+        error: String,
+        now: MonotonicTime
+    ) -> [Action] {
+        guard let index = self.position(of: id), self.members[index].supervision.spoke(generation: generation)
+        else { return [] }
+        self.inputs += 1
+        let report = self.snapshots[index].report
+        // Said again for every refresh, which is an answer and no news.
+        if report.health == .unhealthy, report.error == error { return [] }
+        let failure = self.fail(index, error, now: now)
+        return failure + self.settle(now: now)
+    }
+
+    /// A backend speaks by itself, and answers no refresh.
+    mutating func takesNoRefreshRequests(backend id: Int, generation: Int) {
+        guard let index = self.position(of: id) else { return }
+        self.members[index].supervision.takesNoRefreshRequests(generation: generation)
     }
 
     /// Subscribers are called on a backend's thread, within a call of its own.
@@ -155,7 +179,7 @@ struct CoordinatorStateMachine: Sendable {
         var actions: [Action] = []
         for index in self.members.indices {
             guard let due = self.members[index].supervision.restartDeadline, due <= now else { continue }
-            self.opinions[index].report.restarts += 1
+            self.snapshots[index].report.restarts += 1
             actions += self.run(index, now: now)
         }
         // Whoever was stopped together with this process gets the chance to speak before its silence counts.
@@ -168,10 +192,10 @@ struct CoordinatorStateMachine: Sendable {
         }
         for index in self.members.indices {
             actions += self.judge(index, now: now)
-            if let deadline = self.opinions[index].verdict?.reviseAt, deadline <= now {
-                self.opinionsVersion += 1
+            if let deadline = self.snapshots[index].verdict?.reviseAt, deadline <= now {
+                self.snapshotsVersion += 1
                 self.members[index].evaluate(
-                    &self.opinions[index],
+                    &self.snapshots[index],
                     policy: self.settings.evaluation,
                     input: self.inputs,
                     now: now
@@ -196,7 +220,7 @@ struct CoordinatorStateMachine: Sendable {
         earliest.lower(to: self.ignoranceDeadline)
         for index in self.members.indices {
             earliest.lower(to: self.members[index].supervision.silenceDeadline)
-            earliest.lower(to: self.opinions[index].verdict?.reviseAt)
+            earliest.lower(to: self.snapshots[index].verdict?.reviseAt)
         }
         return earliest
     }
@@ -204,18 +228,18 @@ struct CoordinatorStateMachine: Sendable {
     /// When somebody has known nothing for so long that those on standby may be called.
     private var ignoranceDeadline: MonotonicTime? {
         var earliest: MonotonicTime?
-        for index in self.members.indices { earliest.lower(to: self.members[index].ignorance?.deadline) }
-        guard earliest != nil, self.opinions.contains(where: { $0.report.health == .standby }) else { return nil }
+        for index in self.members.indices { earliest.lower(to: self.members[index].absence?.deadline) }
+        guard earliest != nil, self.snapshots.contains(where: { $0.report.health == .standby }) else { return nil }
         return earliest
     }
 
     // MARK: Steps
 
-    /// When the last reading of another backend began that sees paths and had an opinion.
+    /// When the last reading of another backend began that sees or states paths and had a verdict.
     private func newestReading(besides index: Int) -> MonotonicTime? {
         var newest: MonotonicTime?
-        for other in self.members.indices where other != index && self.opinions[other].seesPaths {
-            guard self.members[other].record.hadVoice else { continue }
+        for other in self.members.indices where other != index && self.snapshots[other].speaksOfPaths {
+            guard self.members[other].record.hadVerdict else { continue }
             newest = max(self.members[other].record.read.time, newest ?? self.members[other].record.read.time)
         }
         return newest
@@ -237,15 +261,15 @@ struct CoordinatorStateMachine: Sendable {
         case .ignoresCancellation:
             let error = "did not end within 2 s of being cancelled"
             // One that is not needed fails nobody.
-            guard self.opinions[index].report.health != .standby, self.opinions[index].report.mode != .off
+            guard self.snapshots[index].report.health != .standby, self.snapshots[index].report.mode != .off
             else { return [.warn(backend: id, error)] }
             return [.warn(backend: id, error)] + self.fail(index, error, now: now)
         }
     }
 
     private mutating func fail(_ index: Int, _ error: String, now: MonotonicTime) -> [Action] {
-        self.opinionsVersion += 1
-        let tookVoice = self.members[index].fail(error, as: &self.opinions[index], input: self.inputs, now: now)
+        self.snapshotsVersion += 1
+        let tookVoice = self.members[index].fail(error, as: &self.snapshots[index], input: self.inputs, now: now)
         let actions = self.supervise(now: now)
         // Whoever takes over has to read everything anew first.
         return tookVoice ? actions + self.refreshOthers(than: index, now: now) : actions
@@ -258,7 +282,7 @@ struct CoordinatorStateMachine: Sendable {
     }
 
     private mutating func refresh(_ index: Int, now: MonotonicTime) -> [Action] {
-        guard self.members[index].supervision.isRunning else { return [] }
+        guard self.members[index].supervision.canBeAsked else { return [] }
         self.members[index].supervision.asked(now: now)
         return [.refresh(backend: self.members[index].id)]
     }
@@ -271,8 +295,9 @@ struct CoordinatorStateMachine: Sendable {
         path.publishedAt = now
         let decided = Shared(path)
         self.decided = decided
-        let isWhole = self.settings.probes != .required
-        let next = isWhole ? decided : Shared(decided.value.requiringProbes)
+        let (probes, portals) = (self.settings.probes, self.settings.portals)
+        let isWhole = probes == .advisory && portals == .advisory
+        let next = isWhole ? decided : Shared(decided.value.judged(by: probes, portals))
         let mayGoOut = self.damper.admits(
             next.value.status,
             published: self.published?.value.status,
@@ -288,21 +313,21 @@ struct CoordinatorStateMachine: Sendable {
 
     private func decision(now: MonotonicTime) -> NetworkPath? {
         let isTakeover = self.members.indices.contains {
-            self.members[$0].record.hadVoice && !self.opinions[$0].hasVoice
+            self.members[$0].record.hadVerdict && !self.snapshots[$0].hasVerdict
         }
         if isTakeover, let last = self.decided?.value {
-            return Takeover(testimonies: self.testimonies, settings: self.settings, last: last, now: now).decide()
+            return Takeover(standings: self.standings, settings: self.settings, last: last, now: now).decide()
         }
         let strongest = self.members.indices.first {
-            self.members[$0].record.hadVoice && self.opinions[$0].seesPaths
+            self.members[$0].record.hadVerdict && self.snapshots[$0].speaksOfPaths
         }
         // Without optional chaining, which copies the path each time.
-        if let election = Election(self.opinions, policy: self.settings.merge, strongest: strongest),
-            let path = election.path(self.opinions)
+        if let election = self.election(strongest: strongest),
+            let path = election.path(self.snapshots)
         {
             return path
         }
-        return self.decided?.value.held(by: self.opinions)
+        return self.decided?.value.held(by: self.snapshots)
     }
 
     // MARK: The first publication
@@ -320,33 +345,40 @@ struct CoordinatorStateMachine: Sendable {
     /// When the first path goes out though the most important backend has not spoken; nil when there is no such path.
     private var firstPublicationDeadline: MonotonicTime? {
         guard !self.hasPublished, let startedAt else { return nil }
-        let awaited = self.opinions.lazy.map(\.report.health).first { $0 == .starting || $0 == .healthy }
+        let awaited = self.snapshots.lazy.map(\.report.health).first { $0 == .starting || $0 == .healthy }
         guard awaited == .starting, !self.isPrematureNo, self.firstElection != nil
         else { return nil }
         return startedAt + Self.firstPublicationLimit
     }
 
-    private var firstElection: Election? {
-        Election(self.opinions, policy: self.settings.merge, strongest: nil)
+    private var firstElection: Election? { self.election(strongest: nil) }
+
+    private func election(strongest: Int?) -> Election? {
+        Election(
+            self.snapshots,
+            policy: self.settings.merge,
+            probes: self.settings.probes,
+            strongest: strongest
+        )
     }
 
     private var isPrematureNo: Bool {
         guard let winner = self.firstElection?.winner else { return false }
-        return self.opinions[winner].verdict?.isPartialNo == true
-            && self.opinions[..<winner].contains { $0.report.health == .starting }
+        return self.snapshots[winner].verdict?.isPartialNo == true
+            && self.snapshots[..<winner].contains { $0.report.health == .starting }
     }
 }
 
-extension Observation {
+extension Evidence {
     private var silentGateways: [Gateway] { self.gateways.filter { $0.answers == false } }
 
     /// Whether everybody should look again: the network is another one, or the machine slept.
     ///
     /// What a probe found out says nothing about what others saw, and several probes must not keep one another busy.
-    fileprivate func concernsOthers(after former: Observation?) -> Bool {
+    fileprivate func concernsOthers(after former: Evidence?) -> Bool {
         self.suspensions > former?.suspensions ?? 0
             || self.interfaces != former?.interfaces
-            || self.representatives != former?.representatives ?? []
+            || self.referenceRoutes != former?.referenceRoutes ?? []
             || self.silentGateways != former?.silentGateways ?? []
             || self.dnsServers != former?.dnsServers
     }

@@ -5,7 +5,7 @@
 ///
 /// Only the status is damped: other changes go out at once, unless a change of the status is being held back. The
 /// first path is never held back. Zero, the default, costs nothing.
-public struct Damping: Hashable, Sendable {
+public struct Damping: Hashable, Sendable, Codable {
     /// How long a better status has to hold.
     public var gain: Duration
     /// How long a worse status has to hold.
@@ -24,8 +24,8 @@ public struct Damping: Hashable, Sendable {
 }
 
 /// Decides when a status that differs from the published one may go out.
-struct Damper: Sendable {
-    private struct Episode: Sendable {
+struct Damper: Sendable, Codable {
+    private struct Episode: Sendable, Codable {
         /// When the status first differed from the published one.
         let began: MonotonicTime
         var candidate: PathStatus

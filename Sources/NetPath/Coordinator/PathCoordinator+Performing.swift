@@ -7,7 +7,7 @@ import Synchronization
 struct BackendLink: Sendable {
     let generation: Int
     let refresh: AsyncStream<Void>.Continuation
-    let watched: AsyncStream<Set<IPAddress>>.Continuation
+    let watched: AsyncStream<Set<InternetAddress>>.Continuation
     let task: Task<Void, Never>
     var isCancelled = false
     var resolver: (any RouteResolver)?
@@ -19,6 +19,7 @@ extension PathCoordinator {
     private struct Deferred {
         var refreshes: [AsyncStream<Void>.Continuation] = []
         var warnings: [String] = []
+        var notify: (@Sendable () -> Void)?
         /// Kept until the lock is free: what a resolver does when it is released is not ours.
         var resolvers: [any RouteResolver] = []
     }
@@ -33,11 +34,14 @@ extension PathCoordinator {
         let deferred: Deferred = self.state.withLock { state in
             var deferred = Deferred()
             guard !state.isStopped else { return deferred }
-            let version = state.machine.opinionsVersion
+            let version = state.machine.snapshotsVersion
             var mayAnswerOtherwise = false
-            for action in input(&state, self.clock.now()) {
+            let now = self.clock.now()
+            for action in input(&state, now) {
                 switch action {
-                case .publish(let published): state.delivery.publish(published)
+                case .publish(let published):
+                    state.journal?.append(.published(published), at: now)
+                    state.delivery.publish(published)
                 case .run(let id, let generation):
                     state.links[id] = state.backends[id].map { backend in
                         self.link(
@@ -45,7 +49,8 @@ extension PathCoordinator {
                             id,
                             generation: generation,
                             watched: state.watched.all,
-                            asksOnce: state.machine.asksOnce
+                            asksOnce: state.machine.asksOnce,
+                            watchesFiles: state.watchesFiles
                         )
                     }
                 case .cancel(let id):
@@ -60,17 +65,19 @@ extension PathCoordinator {
                     if let name = state.backends[id]?.name { deferred.warnings.append("\(name): \(message)") }
                 }
             }
-            if version != state.machine.opinionsVersion {
-                if !state.opinionDelivery.isEmpty { state.opinionDelivery.publish(state.machine.opinions) }
+            if version != state.machine.snapshotsVersion {
+                if !state.snapshotDelivery.isEmpty { state.snapshotDelivery.publish(state.machine.snapshots) }
                 mayAnswerOtherwise = true
             }
             if mayAnswerOtherwise { state.routeDelivery.publish(()) }
             self.armTimer(&state)
+            deferred.notify = state.journal?.takeNotice()
             return deferred
         }
         for continuation in deferred.refreshes { continuation.yield() }
         self.deliver(calledBy: caller)
         for warning in deferred.warnings { self.log(.warning, warning) }
+        deferred.notify?()
     }
 
     /// Calls the subscribers, unless another thread is at it.
@@ -78,9 +85,9 @@ extension PathCoordinator {
     /// - Parameter caller: The backend that has to wait for them.
     func deliver(calledBy caller: Caller? = nil) {
         let (hasPaths, hasOpinions, hasRoutes) = self.state.withLock { state in
-            let claims = (state.delivery.claim(), state.opinionDelivery.claim(), state.routeDelivery.claim())
+            let claims = (state.delivery.claim(), state.snapshotDelivery.claim(), state.routeDelivery.claim())
             if let caller, claims.0 || claims.1 || claims.2 {
-                state.machine.held(backend: caller.id, generation: caller.generation)
+                _ = state.take(.held(backend: caller.id, generation: caller.generation), now: self.clock.now())
             }
             return claims
         }
@@ -89,7 +96,7 @@ extension PathCoordinator {
             while let call = self.state.withLock({ $0.delivery.next() }) { call.handler(call.value) }
         }
         if hasOpinions {
-            while let call = self.state.withLock({ $0.opinionDelivery.next() }) { call.handler(call.value) }
+            while let call = self.state.withLock({ $0.snapshotDelivery.next() }) { call.handler(call.value) }
         }
         if hasRoutes {
             while let call = self.state.withLock({ $0.routeDelivery.next() }) { call.handler(call.value) }
@@ -97,7 +104,8 @@ extension PathCoordinator {
         guard let caller else { return }
         self.state.withLock { state in
             guard !state.isStopped else { return }
-            state.machine.released(backend: caller.id, generation: caller.generation, now: self.clock.now())
+            let now = self.clock.now()
+            _ = state.take(.released(backend: caller.id, generation: caller.generation), now: now)
             self.armTimer(&state)
         }
     }
@@ -113,7 +121,7 @@ extension PathCoordinator {
                     // The machine may not be due yet after all, so the timer has to be armed anew; but it may have
                     // been replaced on the way here, and the new one must not be lost.
                     if state.timer?.deadline == deadline { state.timer = nil }
-                    return state.machine.wake(now: now)
+                    return state.take(.wake, now: now)
                 }
             }
             return (deadline, task)
@@ -124,12 +132,13 @@ extension PathCoordinator {
         _ backend: Backend,
         _ id: Int,
         generation: Int,
-        watched: Set<IPAddress>,
-        asksOnce: Bool
+        watched: Set<InternetAddress>,
+        asksOnce: Bool,
+        watchesFiles: Bool
     ) -> BackendLink {
         let (requests, refresh) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let (addresses, watchedContinuation) = AsyncStream.makeStream(
-            of: Set<IPAddress>.self,
+            of: Set<InternetAddress>.self,
             bufferingPolicy: .bufferingNewest(1)
         )
         watchedContinuation.yield(watched)
@@ -138,13 +147,24 @@ extension PathCoordinator {
             refreshRequests: requests,
             watchedAddresses: addresses,
             asksOnce: asksOnce,
-            report: { [weak self] observation in
+            watchesFiles: watchesFiles,
+            report: { [weak self] evidence in
                 self?.perform(calledBy: (id, generation)) { state, now in
-                    state.machine.report(backend: id, generation: generation, observation: observation, now: now)
+                    state.take(.report(backend: id, generation: generation, evidence: evidence), now: now)
                 }
             },
-            offer: { [weak self] resolver in self?.offered(resolver, by: id, generation: generation) },
+            reportUnavailable: { [weak self] error in
+                self?.perform(calledBy: (id, generation)) { state, now in
+                    state.take(.unavailable(backend: id, generation: generation, error: error), now: now)
+                }
+            },
+            register: { [weak self] resolver in self?.offered(resolver, by: id, generation: generation) },
             routesChanged: { [weak self] in self?.routesChanged(calledBy: (id, generation)) },
+            takesNoRefreshRequests: { [weak self] in
+                self?.perform { state, now in
+                    state.take(.takesNoRefreshRequests(backend: id, generation: generation), now: now)
+                }
+            },
             interfaceRules: { [weak self] in
                 self?.state.withLock { $0.machine.settings.evaluation.interfaceRules } ?? []
             },
@@ -172,13 +192,9 @@ extension PathCoordinator {
         // Kept until the lock is free: what a resolver does when it is released is not ours.
         var link: BackendLink?
         self.perform { state, now in
-            let actions = state.machine.ended(
-                backend: id,
-                generation: generation,
-                error: failure,
-                jitter: .random(in: 0..<1),
-                now: now
-            )
+            let jitter = Double.random(in: 0..<1)
+            let input = CoordinatorInput.ended(backend: id, generation: generation, error: failure, jitter: jitter)
+            let actions = state.take(input, now: now)
             // The resolver of one that was asked once goes on answering.
             if !state.machine.isDone(id) { link = state.links.removeValue(forKey: id) }
             return actions

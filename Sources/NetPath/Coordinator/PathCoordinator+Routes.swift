@@ -9,13 +9,16 @@ extension PathCoordinator {
     /// - Parameters:
     ///   - destination: Where the packet goes.
     ///   - interface: The index of the interface that it has to leave through; nil to leave the choice to the kernel.
-    /// - Returns: The answer; ``RouteAnswer/unknown`` when no backend can tell.
-    public func route(to destination: IPAddress, through interface: UInt32? = nil) -> RouteAnswer {
+    /// - Returns: The answer; ``RouteLookupResult/unknown`` when no backend can tell.
+    public func route(to destination: InternetAddress, through interface: UInt32? = nil) -> RouteLookupResult {
         self.answer(to: destination, through: interface)?.route ?? .unknown
     }
 
     /// The first answer there is, and the number of the backend that gave it; nil when none can tell.
-    private func answer(to destination: IPAddress, through interface: UInt32?) -> (route: RouteAnswer, backend: Int)? {
+    private func answer(
+        to destination: InternetAddress,
+        through interface: UInt32?
+    ) -> (route: RouteLookupResult, backend: Int)? {
         let resolvers = self.state.withLock { state in
             state.machine.members.compactMap { member in state.links[member.id]?.resolver.map { (member.id, $0) } }
         }
@@ -35,16 +38,16 @@ extension PathCoordinator {
     ///   - destination: Where the packet goes.
     ///   - interface: The index of the interface that it has to leave through; nil to leave the choice to the kernel.
     /// - Returns: The answer; nil when no backend can tell.
-    public func verdict(on destination: IPAddress, through interface: UInt32? = nil) -> DestinationVerdict? {
+    public func verdict(on destination: InternetAddress, through interface: UInt32? = nil) -> DestinationVerdict? {
         guard let (answer, backend) = self.answer(to: destination, through: interface) else { return nil }
-        let (opinions, position, settings) = self.state.withLock { state in
-            (state.machine.opinions, state.machine.position(of: backend), state.machine.settings)
+        let (snapshots, position, settings) = self.state.withLock { state in
+            (state.machine.snapshots, state.machine.position(of: backend), state.machine.settings)
         }
-        guard let own = position.flatMap({ opinions[$0].observation }) else { return nil }
+        guard let own = position.flatMap({ snapshots[$0].evidence }) else { return nil }
         // What a backend that broke saw last may be outdated, and its own word may be about routes only.
-        let healthy = opinions.lazy.filter(\.isHealthy).compactMap(\.observation)
-        let observation = healthy.first { $0.interfaces != nil } ?? own
-        return evaluate(answer, to: destination, observation, policy: settings.evaluation, now: self.clock.now())
+        let healthy = snapshots.lazy.filter(\.isHealthy).compactMap(\.evidence)
+        let evidence = healthy.first { $0.interfaces != nil } ?? own
+        return evaluate(answer, to: destination, evidence, policy: settings.evaluation, now: self.clock.now())
     }
 
     /// Has routes to hosts watched, and calls a function whenever ``route(to:through:)`` may answer otherwise than before.
@@ -59,7 +62,7 @@ extension PathCoordinator {
     /// - Returns: What names other hosts, or ends the watch; dropping it ends nothing.
     @discardableResult
     public func watchRoutes(
-        to addresses: Set<IPAddress>,
+        to addresses: Set<InternetAddress>,
         onChange: @escaping @Sendable () -> Void = {}
     ) -> RouteWatch {
         let id: UInt64? = self.state.withLock { state in
@@ -71,7 +74,7 @@ extension PathCoordinator {
         return watch
     }
 
-    fileprivate func watch(_ addresses: Set<IPAddress>?, for id: UInt64) {
+    fileprivate func watch(_ addresses: Set<InternetAddress>?, for id: UInt64) {
         self.state.withLock { state in
             guard !state.isStopped, state.watched.change(id, to: addresses) else { return }
             // Under the lock, so that of two calls the later one is heard last.
@@ -104,7 +107,7 @@ public struct RouteWatch: Sendable {
     ///
     /// Backends need a moment until they notice changes of routes to new hosts. Once one does, a call follows, because
     /// what changed meanwhile was noticed by nobody.
-    public func change(to addresses: Set<IPAddress>) {
+    public func change(to addresses: Set<InternetAddress>) {
         if let id { self.coordinator?.watch(addresses, for: id) }
     }
 

@@ -5,15 +5,15 @@ import Synchronization
 
 /// Runs backends, merges what they say into one path, and hands it to subscribers.
 ///
-/// Thread-safe. Nothing happens before ``start(once:)``; after ``stop()``, or when the last reference is gone, the
-/// backends are cancelled and sequences end. From a backend's report to the callbacks there is no queue: callbacks
-/// run on the thread that reported, one at a time and in order, while no lock is held. A callback that takes long
-/// delays the monitor; use an asynchronous sequence for slow work.
+/// Thread-safe. Nothing happens before ``run()`` or ``start(once:watchingFiles:)``; after ``stop()``, or when the last
+/// reference is gone, the backends are cancelled and sequences end. From a backend's report to the callbacks there is no
+/// queue: callbacks run on the thread that reported, one at a time and in order, while no lock is held. A callback that
+/// takes long delays the monitor; use an asynchronous sequence for slow work.
 public final class PathCoordinator: Sendable {
     struct State: Sendable {
         var machine: CoordinatorStateMachine
         var delivery = PathDelivery()
-        var opinionDelivery = Delivery<[BackendOpinion]>()
+        var snapshotDelivery = Delivery<[BackendSnapshot]>()
         /// The backends and their runs by the numbers that the machine gives them.
         var backends: [Int: Backend] = [:]
         var links: [Int: BackendLink] = [:]
@@ -21,8 +21,17 @@ public final class PathCoordinator: Sendable {
         /// Who has to be told that routes to hosts may have changed.
         var routeDelivery = Delivery<Void>()
         var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
+        /// What happens, where somebody records it.
+        var journal: CoordinatorJournal?
         var isStopped = false
         var hasStarted = false
+        var watchesFiles = true
+
+        /// Feeds the machine, and the journal where there is one.
+        mutating func take(_ input: CoordinatorInput, now: MonotonicTime) -> [CoordinatorStateMachine.Action] {
+            self.journal?.append(.input(input), at: now)
+            return self.machine.take(input, now: now)
+        }
     }
 
     /// The source of time.
@@ -67,14 +76,34 @@ public final class PathCoordinator: Sendable {
 
     /// Starts the backends; a second call does nothing.
     ///
-    /// - Parameter once: Whether each backend is asked for the present state only (``MonitorContext/asksOnce``). One that
-    ///   returns after it has reported stays healthy, and its word stands.
-    public func start(once: Bool = false) {
+    /// - Parameters:
+    ///   - once: Whether each backend is asked for the present state only (``MonitorContext/asksOnce``). One that returns
+    ///     after it has reported stays healthy, and its word stands.
+    ///   - watchingFiles: Whether changes of files are of interest (``MonitorContext/watchesFiles``).
+    public func start(once: Bool = false, watchingFiles: Bool = true) {
         self.perform { state, now in
             guard !state.hasStarted, !state.isStopped else { return [] }
             state.hasStarted = true
-            return state.machine.start(once: once, now: now)
+            state.watchesFiles = watchingFiles
+            return state.take(.start(once: once), now: now)
         }
+    }
+
+    /// Runs the backends until the task is cancelled, then ends them and all sequences; final.
+    ///
+    /// Starts the coordinator unless it runs already, and returns also when ``stop()`` is called meanwhile. With
+    /// swift-service-lifecycle a coordinator is a `Service` whose `run()` is
+    /// `try await cancelWhenGracefulShutdown(coordinator.run)`.
+    ///
+    /// - Throws: ``CoordinatorStoppedError`` when the coordinator was stopped before.
+    public func run() async throws {
+        let (end, continuation) = AsyncStream.makeStream(of: Void.self)
+        guard !self.state.withLock({ $0.isStopped }) else { throw CoordinatorStoppedError() }
+        _ = self.subscribe({ _ in }, onStop: { continuation.finish() })
+        self.start()
+        // Cancellation ends the loop too.
+        for await _ in end {}
+        self.stop()
     }
 
     /// Ends the backends and all sequences; final.
@@ -87,7 +116,7 @@ public final class PathCoordinator: Sendable {
                 state.watched = WatchedHosts()
             }
             return (
-                state.links, state.timer, state.delivery.removeAll(), state.opinionDelivery.removeAll(),
+                state.links, state.timer, state.delivery.removeAll(), state.snapshotDelivery.removeAll(),
                 state.routeDelivery.removeAll()
             )
         }
@@ -100,7 +129,7 @@ public final class PathCoordinator: Sendable {
 
     /// Asks every backend to read everything again.
     public func refresh() {
-        self.perform { state, now in state.machine.refresh(now: now) }
+        self.perform { state, now in state.take(.refresh, now: now) }
     }
 
     /// Replaces the configuration, whether running or not; subscriptions stay.
@@ -120,12 +149,8 @@ public final class PathCoordinator: Sendable {
         var former: [Int: Backend] = [:]
         self.perform { state, now in
             former = state.backends
-            let actions = state.machine.apply(
-                backends: backends.map { ($0.name, $0.mode) },
-                settings: settings,
-                keeping: keeping,
-                now: now
-            )
+            let configured = backends.map { CoordinatorInput.ConfiguredBackend(name: $0.name, mode: $0.mode) }
+            let actions = state.take(.apply(backends: configured, settings: settings, keeping: keeping), now: now)
             state.backends = [:]
             for (member, backend) in zip(state.machine.members, backends) {
                 state.backends[member.id] = former[member.id] ?? backend
@@ -136,17 +161,32 @@ public final class PathCoordinator: Sendable {
 
     // MARK: Paths
 
-    /// The current path; nil until some backend had an opinion.
+    /// The current path; nil until some backend had a verdict.
     public var path: NetworkPath? { self.state.withLock { $0.machine.path } }
 
     /// What each backend said and how it is doing now, in order of priority.
-    public var opinions: [BackendOpinion] { self.state.withLock { $0.machine.opinions } }
+    public var snapshots: [BackendSnapshot] { self.state.withLock { $0.machine.snapshots } }
 
-    /// The current path and the newest one from then on: a slow consumer skips what it was too slow for.
-    public var latestPaths: PathUpdates { PathUpdates(coordinator: self, buffering: .bufferingNewest(1)) }
+    /// Makes a sequence of the current path and the paths from then on.
+    ///
+    /// - Parameter buffering: What is kept for a consumer that is too slow: the newest path, unless named; every one with
+    ///   `.unbounded`.
+    /// - Returns: The sequence; it ends when the coordinator stops.
+    public func paths(
+        buffering: AsyncStream<NetworkPath>.Continuation.BufferingPolicy = .bufferingNewest(1)
+    ) -> PathUpdates {
+        PathUpdates(coordinator: self, buffering: buffering)
+    }
 
-    /// The current path and every one from then on, buffered without limit.
-    public var everyPath: PathUpdates { PathUpdates(coordinator: self, buffering: .unbounded) }
+    /// Makes a sequence of the same paths, each with the one before and what differs.
+    ///
+    /// - Parameter buffering: Which paths are kept for a consumer that is too slow, as in ``paths(buffering:)``.
+    /// - Returns: The sequence; it ends when the coordinator stops.
+    public func changes(
+        buffering: AsyncStream<NetworkPath>.Continuation.BufferingPolicy = .bufferingNewest(1)
+    ) -> PathChanges {
+        PathChanges(paths: self.paths(buffering: buffering))
+    }
 
     /// Calls a function with the current path, if there is one, and with every further one.
     ///
@@ -162,15 +202,15 @@ public final class PathCoordinator: Sendable {
     /// The first call may happen before this function returns. The calls are one at a time and in order among
     /// themselves, like those of ``subscribe(_:)``.
     @discardableResult
-    public func subscribeOpinions(_ handler: @escaping @Sendable ([BackendOpinion]) -> Void) -> PathSubscription {
+    public func subscribeSnapshots(_ handler: @escaping @Sendable ([BackendSnapshot]) -> Void) -> PathSubscription {
         let id: UInt64? = self.state.withLock { state in
             guard !state.isStopped else { return nil }
-            let subscriber = Delivery<[BackendOpinion]>.Subscriber(handler: handler, onStop: nil)
-            return state.opinionDelivery.add(subscriber, current: state.machine.opinions)
+            let subscriber = Delivery<[BackendSnapshot]>.Subscriber(handler: handler, onStop: nil)
+            return state.snapshotDelivery.add(subscriber, current: state.machine.snapshots)
         }
         guard let id else { return PathSubscription {} }
         self.deliver()
-        return PathSubscription { [weak self] in _ = self?.state.withLock { $0.opinionDelivery.remove(id) } }
+        return PathSubscription { [weak self] in _ = self?.state.withLock { $0.snapshotDelivery.remove(id) } }
     }
 
     func subscribe(
@@ -188,4 +228,13 @@ public final class PathCoordinator: Sendable {
         self.deliver()
         return PathSubscription { [weak self] in _ = self?.state.withLock { $0.delivery.remove(id) } }
     }
+}
+
+/// A coordinator was to run that was stopped before; make another one.
+public struct CoordinatorStoppedError: Error, Hashable, CustomStringConvertible {
+    /// Creates the error.
+    public init() {}
+
+    /// What happened, and what to do.
+    public var description: String { "the coordinator was stopped, which is final: make another one" }
 }

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// The life of one backend as its supervisor sees it: runs, silence, cancellation, and when to start it again.
-struct Supervision: Sendable {
+struct Supervision: Sendable, Codable {
     /// No first word within this time is a failure.
     static let firstWordLimit: Duration = .seconds(2)
     /// No answer to a refresh within this time is a failure.
@@ -36,7 +36,7 @@ struct Supervision: Sendable {
         case startAgain
     }
 
-    private struct Run: Sendable {
+    private struct Run: Sendable, Codable {
         let since: MonotonicTime
         var hasSpoken = false
         /// Since when a word is due; nil when none is.
@@ -44,6 +44,7 @@ struct Supervision: Sendable {
         var silentSince: MonotonicTime?
         /// How many of the backend's calls are held up by subscribers.
         var heldCalls = 0
+        var takesRefreshRequests = true
 
         init(since: MonotonicTime) {
             self.since = since
@@ -52,13 +53,13 @@ struct Supervision: Sendable {
     }
 
     /// What follows when a cancelled run has ended.
-    private enum Afterwards: Sendable {
+    private enum Afterwards: Sendable, Codable {
         case nothing
         case start
         case backoff
     }
 
-    private enum Phase: Sendable {
+    private enum Phase: Sendable, Codable {
         case idle
         case running(Run)
         case ending(Run, since: MonotonicTime, isOverdue: Bool, then: Afterwards)
@@ -73,6 +74,8 @@ struct Supervision: Sendable {
 
     /// Whether a run is under way that has not been cancelled.
     var isRunning: Bool { if case .running = self.phase { true } else { false } }
+    /// Whether a run is under way that answers refreshes.
+    var canBeAsked: Bool { if case .running(let run) = self.phase { run.takesRefreshRequests } else { false } }
     /// Whether nothing runs, ends or is going to be started.
     var isIdle: Bool { if case .idle = self.phase { true } else { false } }
     /// Whether the last run has said all that was asked for.
@@ -153,6 +156,14 @@ struct Supervision: Sendable {
     mutating func asked(now: MonotonicTime) {
         guard case .running(var run) = self.phase, run.awaitedSince == nil else { return }
         run.awaitedSince = now
+        self.phase = .running(run)
+    }
+
+    /// Notes that the backend answers no refresh; one that was asked before owes an answer no more.
+    mutating func takesNoRefreshRequests(generation: Int) {
+        guard generation == self.generation, case .running(var run) = self.phase else { return }
+        run.takesRefreshRequests = false
+        if run.hasSpoken { run.awaitedSince = nil }
         self.phase = .running(run)
     }
 

@@ -1,63 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// What a backend said last, and when it lost its voice.
-struct VoiceRecord: Sendable {
+/// What a backend said last, and when it lost its verdict.
+struct VerdictHistory: Sendable, Codable {
     /// A moment by the clock, and by the number of the input: that tells what came first where the clock does not.
-    struct Moment: Sendable {
+    struct Moment: Sendable, Codable {
         var input: UInt64 = 0
         var time = MonotonicTime(nanoseconds: 0)
     }
 
     /// The last verdict it ever gave; nil when it never had one, or is not needed any more.
-    var lastWord: Verdict?
+    var lastVerdict: Verdict?
     /// Which input brought its last word, and when the reading began that the word is about.
     var read = Moment()
-    /// When it lost its voice.
+    /// When it lost its verdict.
     var silenced = Moment()
 
-    /// Whether it had a voice once.
-    @inline(__always) var hadVoice: Bool { self.lastWord?.status != nil }
+    /// Whether it had a verdict once.
+    @inline(__always) var hadVerdict: Bool { self.lastVerdict?.status != nil }
 }
 
-extension BackendOpinion {
-    // Inlined, and asking for one part only, or it would copy the whole opinion.
+extension BackendSnapshot {
+    // Inlined, and asking for one part only, or it would copy the whole verdict.
 
     /// Whether the backend has a verdict that counts now.
-    @inline(__always) var hasVoice: Bool { self.report.hasVoice }
+    @inline(__always) var hasVerdict: Bool { self.report.hasVerdict }
 }
 
-/// What a backend said, and when it lost its voice.
-struct Testimony: Sendable {
+/// What a backend said, and when it lost its verdict.
+struct BackendStanding: Sendable {
     /// What it says now, or said last.
-    var opinion: BackendOpinion
-    var record: VoiceRecord
+    var snapshot: BackendSnapshot
+    var record: VerdictHistory
 
     /// Whether it has a verdict that counts now.
-    var hasVoice: Bool { self.opinion.hasVoice }
-    /// Whether it ever had an opinion of its own on paths.
-    var isStrong: Bool { self.record.hadVoice && self.opinion.seesPaths }
+    var hasVerdict: Bool { self.snapshot.hasVerdict }
+    /// Whether it ever had a verdict of its own on paths.
+    var isStrong: Bool { self.record.hadVerdict && self.speaksOfPaths }
+    /// Whether its word is about the path of this machine, also when it took a statement back.
+    var speaksOfPaths: Bool { self.lastSnapshot.speaksOfPaths }
     /// Whether it gave a verdict once and cannot confirm or take it back now.
-    var isSilenced: Bool { self.record.hadVoice && !self.hasVoice }
+    var hasLostVerdict: Bool { self.record.hadVerdict && !self.hasVerdict }
 
-    /// The opinion as if it had never lost its voice.
-    var lastOpinion: BackendOpinion {
-        guard self.isSilenced else { return self.opinion }
-        var opinion = self.opinion
-        opinion.report.health = .healthy
-        opinion.verdict = self.record.lastWord
-        return opinion
+    /// The verdict as if it had never lost its verdict.
+    var lastSnapshot: BackendSnapshot {
+        guard self.hasLostVerdict else { return self.snapshot }
+        var snapshot = self.snapshot
+        snapshot.report.health = .healthy
+        snapshot.verdict = self.record.lastVerdict
+        return snapshot
     }
 }
 
-/// Decides the path while some backend that once had an opinion has none: takeover never lies.
+/// Decides the path while some backend that once had a verdict has none: takeover never lies.
 ///
 /// The invariant: a status is lowered by words, never by silence. As long as the last word of a silenced backend would
 /// still decide something, the last path stays, marked stale, until those who take over have read everything anew
 /// since the silence began. Then they may raise the status or keep it; they may lower it only on evidence about the
 /// very interfaces the path leads through.
 struct Takeover {
-    let testimonies: [Testimony]
+    let standings: [BackendStanding]
     let settings: CoordinatorSettings
     /// The last path that was decided.
     let last: NetworkPath
@@ -65,32 +67,30 @@ struct Takeover {
 
     /// The path.
     func decide() -> NetworkPath? {
-        let opinions = self.testimonies.map(\.opinion)
-        let strongest = self.testimonies.firstIndex(where: \.isStrong)
-        let credible = self.credible(opinions, refuting: last)
-        guard let election = Election(credible, policy: self.settings.merge, strongest: strongest) else {
-            return last.held(by: opinions)
-        }
-        let standing = Election(
-            self.testimonies.map(\.lastOpinion),
-            policy: self.settings.merge,
-            strongest: strongest
-        )
+        let snapshots = self.standings.map(\.snapshot)
+        let strongest = self.standings.firstIndex(where: \.isStrong)
+        let credible = self.credible(snapshots, refuting: last)
+        guard let election = self.election(credible, strongest) else { return last.held(by: snapshots) }
+        let standing = self.election(self.standings.map(\.lastSnapshot), strongest)
         let isTakeover = standing?.winner != election.winner || standing?.status != election.status
         let mayDecide =
             !isTakeover
             || self.isConfirmed(election)
                 && (self.mayKeepOrRaise(election)
                     || election.voters.first.map { self.refutes(last, at: $0) } == true)
-        // Of the opinions only the credibility of one differs, and paths do not show that.
-        return mayDecide ? election.path(credible) : last.held(by: opinions)
+        // Of the verdicts only the credibility of one differs, and paths do not show that.
+        return mayDecide ? election.path(credible) : last.held(by: snapshots)
+    }
+
+    private func election(_ snapshots: [BackendSnapshot], _ strongest: Int?) -> Election? {
+        Election(snapshots, policy: self.settings.merge, probes: self.settings.probes, strongest: strongest)
     }
 
     /// Whether the status stays, or is raised on a reading that is no older than what it is raised from.
     private func mayKeepOrRaise(_ election: Election) -> Bool {
         if election.status == self.last.status { return true }
         return election.status > self.last.status
-            && self.testimonies[election.winner].record.read.time >= self.last.observedAt
+            && self.standings[election.winner].record.read.time >= self.last.observedAt
     }
 
     /// Whether those who decide have looked since the last silence began: what they saw before may be outdated.
@@ -99,30 +99,30 @@ struct Takeover {
         return deciders.allSatisfy(self.hasLookedSinceTheSilence)
     }
 
-    /// Whether what a backend says was read, from the beginning, after the others lost their voice: a reading that was
+    /// Whether what a backend says was read, from the beginning, after the others lost their verdict: a reading that was
     /// under way then may be about the time before.
     private func hasLookedSinceTheSilence(_ position: Int) -> Bool {
-        let seesPaths = self.testimonies[position].opinion.seesPaths
-        let silenced = self.testimonies.indices.filter { other in
+        let speaksOfPaths = self.standings[position].speaksOfPaths
+        let silenced = self.standings.indices.filter { other in
             // Whoever would not decide anyway keeps nobody waiting.
-            self.testimonies[other].isSilenced
-                && self.testimonies[other].opinion.seesPaths == seesPaths
+            self.standings[other].hasLostVerdict
+                && self.standings[other].speaksOfPaths == speaksOfPaths
                 && (self.settings.merge != .priority || other < position)
         }
-        let read = self.testimonies[position].record.read
-        return silenced.map { self.testimonies[$0].record.silenced }
+        let read = self.standings[position].record.read
+        return silenced.map { self.standings[$0].record.silenced }
             .allSatisfy { $0.input < read.input && $0.time <= read.time }
     }
 
-    /// The opinions, a partial no of the strongest voter counting in full when the evidence itself refutes the path.
-    private func credible(_ opinions: [BackendOpinion], refuting path: NetworkPath) -> [BackendOpinion] {
-        guard let first = self.testimonies.firstIndex(where: { $0.hasVoice && $0.opinion.seesPaths }),
-            opinions[first].verdict?.isPartialNo == true,
+    /// The verdicts, a partial no of the strongest voter counting in full when the evidence itself refutes the path.
+    private func credible(_ snapshots: [BackendSnapshot], refuting path: NetworkPath) -> [BackendSnapshot] {
+        guard let first = self.standings.firstIndex(where: { $0.hasVerdict && $0.snapshot.speaksOfPaths }),
+            snapshots[first].verdict?.isPartialNo == true,
             self.hasLookedSinceTheSilence(first), self.refutes(path, at: first)
-        else { return opinions }
-        var opinions = opinions
-        opinions[first].verdict?.isPartial = false
-        return opinions
+        else { return snapshots }
+        var snapshots = snapshots
+        snapshots[first].verdict?.isPartial = false
+        return snapshots
     }
 
     /// Whether a backend sees that no packet can take the path any more: the interfaces it leads through, or waits
@@ -131,17 +131,22 @@ struct Takeover {
     /// Who sees only part of the routing policy cannot tell whether another interface has taken over, so there must be
     /// none that could.
     private func refutes(_ path: NetworkPath, at position: Int) -> Bool {
-        guard let observation = self.testimonies[position].opinion.observation, observation.interfaces != nil,
-            observation.observedAt >= path.observedAt
+        guard let evidence = self.standings[position].snapshot.evidence, evidence.interfaces != nil,
+            evidence.observedAt >= path.observedAt
         else { return false }
-        let own = path.interfaces.filter { $0.reason.code == path.reason.code }
-        let evidence = AssessedEvidence(observation, policy: self.settings.evaluation, now: self.now)
-        let isLost = own.allSatisfy { interface in
-            guard let assessment = evidence.assessments[interface.index] else { return true }
+        let assessed = AssessedEvidence(evidence, policy: self.settings.evaluation, now: self.now)
+        func isLost(_ index: UInt32) -> Bool {
+            guard let assessment = assessed.assessments[index] else { return true }
             // A step that is still to be taken does not refute a path that waits for one.
             return !assessment.isUsable && (path.status == .satisfied || !assessment.isStartable)
         }
-        return !own.isEmpty && isLost && !(observation.isPartial && evidence.hasPossibleCarrier)
+        let own = path.interfaces.filter { path.statedBy != nil || $0.reason.code == path.reason.code }
+        if path.statedBy != nil, own.isEmpty || own.contains(where: { $0.index == 0 }) {
+            // It may lead through any interface.
+            return !evidence.isAbridged && assessed.candidates.allSatisfy { isLost($0.index) }
+        }
+        return !own.isEmpty && own.allSatisfy { isLost($0.index) }
+            && !(evidence.isPartial && assessed.hasPossibleCarrier)
     }
 }
 
@@ -150,18 +155,18 @@ extension AssessedEvidence {
     fileprivate var hasPossibleCarrier: Bool {
         self.candidates.contains { interface in
             self.assessments[interface.index]?.isUsable == true
-                && interface.addresses.contains { $0.isGlobal && $0.isUsable }
+                && interface.mayHaveGlobalAddress
         }
     }
 }
 
 extension NetworkPath {
     /// The last known path while nobody can confirm or refute it.
-    func held(by opinions: [BackendOpinion]) -> NetworkPath {
+    func held(by snapshots: [BackendSnapshot]) -> NetworkPath {
         var path = self
         path.isStale = true
         path.disagreements = []
-        path.tellOf(opinions)
+        path.tellOf(snapshots)
         return path
     }
 }

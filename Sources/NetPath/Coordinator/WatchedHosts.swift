@@ -4,15 +4,15 @@
 /// The hosts that anybody wants to hear of, and who does.
 struct WatchedHosts: Sendable {
     /// All of them.
-    private(set) var all: Set<IPAddress> = []
-    private var byWatch: [UInt64: Set<IPAddress>] = [:]
+    private(set) var all: Set<InternetAddress> = []
+    private var byWatch: [UInt64: Set<InternetAddress>] = [:]
     /// How many watches name each.
-    private var counts: [IPAddress: Int] = [:]
+    private var counts: [InternetAddress: Int] = [:]
 
     /// Replaces the hosts of one watch; nil ends it.
     ///
     /// - Returns: Whether that changes the whole.
-    mutating func change(_ watch: UInt64, to hosts: Set<IPAddress>?) -> Bool {
+    mutating func change(_ watch: UInt64, to hosts: Set<InternetAddress>?) -> Bool {
         let former = self.byWatch.updateValue(hosts ?? [], forKey: watch) ?? []
         if hosts == nil { self.byWatch[watch] = nil }
         var isChanged = false

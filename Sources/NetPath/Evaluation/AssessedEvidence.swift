@@ -2,21 +2,21 @@
 // Copyright the netpath authors
 
 /// The evidence of one moment with every interface assessed: what verdicts and explanations are made from.
-struct AssessedEvidence {
-    let observation: Observation
+package struct AssessedEvidence {
+    package let evidence: Evidence
     /// The interfaces as the rules see them, sorted by index.
-    let interfaces: [NetworkInterface]
-    let byIndex: InterfaceMap<NetworkInterface>
-    var assessments: InterfaceMap<InterfaceAssessment>
+    package let interfaces: [NetworkInterface]
+    package let byIndex: InterfaceMap<NetworkInterface>
+    package var assessments: InterfaceMap<InterfaceAssessment>
     /// What becomes of the outer packets of the tunnels that the kernel's answers lead into.
-    var transports: [UInt32: TunnelTransport] = [:]
+    package var transports: [UInt32: TunnelTransport] = [:]
     /// The rule that applies to each interface, where one does.
     private let ruleByIndex: InterfaceMap<InterfaceRule?>
     /// Where in ``interfaces`` those are that could ever carry a path: members of a bridge or bond are represented by it.
     let candidatePositions: [Int]
 
-    init(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) {
-        var interfaces = observation.interfaces ?? []
+    package init(_ evidence: Evidence, policy: EvaluationPolicy, now: MonotonicTime) {
+        var interfaces = evidence.interfaces ?? []
         // Reports promise this order; a verdict must not depend on whether a backend keeps the promise.
         if interfaces.indices.dropFirst().contains(where: { interfaces[$0].index < interfaces[$0 - 1].index }) {
             interfaces.sort { $0.index < $1.index }
@@ -31,7 +31,7 @@ struct AssessedEvidence {
         }
         let indices = interfaces.map(\.index)
         let byIndex = InterfaceMap(indices, interfaces)
-        self.observation = observation
+        self.evidence = evidence
         self.interfaces = interfaces
         self.byIndex = byIndex
         self.ruleByIndex = InterfaceMap(rules.isEmpty ? [] : indices, rules)
@@ -57,7 +57,9 @@ struct AssessedEvidence {
         self.judgeTunnels()
     }
 
-    func fault(below interface: NetworkInterface) -> NetworkInterface? { Self.fault(below: interface, self.byIndex) }
+    package func fault(below interface: NetworkInterface) -> NetworkInterface? {
+        Self.fault(below: interface, self.byIndex)
+    }
 
     /// What is wrong below an interface that is built on others (IFLA_LINK): the lowest one that is down, else the
     /// lowest without a link.
@@ -69,15 +71,15 @@ struct AssessedEvidence {
         _ byIndex: InterfaceMap<NetworkInterface>
     ) -> NetworkInterface? {
         // What the policies of IPsec route does not depend on the interface that is named.
-        guard interface.parentIndex != nil, interface.kind != "xfrm" else { return nil }
+        guard interface.underlyingIndex != nil, interface.kind != "xfrm" else { return nil }
         var down: NetworkInterface?
         var unlinked: NetworkInterface?
-        var next = interface.parentIndex
+        var next = interface.underlyingIndex
         // Stacks are finite, but the ends of a veth pair name each other.
         for _ in 0..<8 {
             guard let index = next, index != interface.index, let parent = byIndex[index] else { break }
             if !parent.flags.contains(.up) { down = parent } else if !parent.hasLink { unlinked = parent }
-            next = parent.parentIndex
+            next = parent.underlyingIndex
         }
         return down ?? unlinked
     }
@@ -88,15 +90,15 @@ struct AssessedEvidence {
     }
 
     /// The interfaces that could ever carry a path.
-    var candidates: [NetworkInterface] { self.candidatePositions.map { self.interfaces[$0] } }
+    package var candidates: [NetworkInterface] { self.candidatePositions.map { self.interfaces[$0] } }
 
     /// Whether a rule hides an interface.
-    func isIgnored(_ index: UInt32) -> Bool {
+    package func isIgnored(_ index: UInt32) -> Bool {
         self.rule(index)?.isIgnored == true
     }
 
     /// The name of an interface, for people.
-    func name(_ index: UInt32) -> String {
+    package func name(_ index: UInt32) -> String {
         self.byIndex[index]?.name ?? "interface \(index)"
     }
 
@@ -106,19 +108,21 @@ struct AssessedEvidence {
     }
 
     /// Whether packets can leave through a next hop; nil when the evidence does not tell.
-    func canCarry(_ leg: RouteLeg) -> Bool? {
-        guard let position = self.byIndex.position(of: leg.interfaceIndex) else { return leg.isDown ? false : nil }
-        return self.assessments.values[position].isUsable && !leg.isDown
-            && self.interfaces[position].type != .loopback && !self.isIgnored(leg.interfaceIndex)
+    package func canCarry(_ nextHop: NextHop) -> Bool? {
+        guard let position = self.byIndex.position(of: nextHop.interfaceIndex) else {
+            return nextHop.isDown ? false : nil
+        }
+        return self.assessments.values[position].isUsable && !nextHop.isDown
+            && self.interfaces[position].type != .loopback && !self.isIgnored(nextHop.interfaceIndex)
     }
 
     /// Whether the interface of a next hop is down.
-    func isDead(_ leg: RouteLeg) -> Bool {
-        self.byIndex.position(of: leg.interfaceIndex).map { !self.interfaces[$0].flags.contains(.up) } ?? false
+    func isDead(_ nextHop: NextHop) -> Bool {
+        self.byIndex.position(of: nextHop.interfaceIndex).map { !self.interfaces[$0].flags.contains(.up) } ?? false
     }
 
     /// Whether packets with this source address find their way back.
-    func isUsableSource(_ source: IPAddress) -> Bool {
+    func isUsableSource(_ source: InternetAddress) -> Bool {
         // A router does not forward packets from a link-local IPv6 address (RFC 4291 section 2.5.6); 169.254.0.0/16
         // is real egress in some clouds.
         if source.isUnspecified || (source.family == .ipv6 && source.isLinkLocal) { return false }

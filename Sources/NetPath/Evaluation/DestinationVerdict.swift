@@ -15,11 +15,18 @@ public struct DestinationVerdict: Hashable, Sendable {
     /// guessed; nil when nobody knows.
     public var carrier: NetworkInterface?
     /// The next hop; nil when the destination is on the link, or the link has no gateways.
-    public var gateway: IPAddress?
+    public var gateway: InternetAddress?
     /// Whether that next hop answers, as ``Gateway/answers``.
     public var gatewayAnswers: Bool?
     /// The source address they would carry; nil when unknown.
-    public var source: IPAddress?
+    public var source: InternetAddress?
+}
+
+extension DestinationVerdict {
+    /// Creates a verdict without details; everything else is set afterwards.
+    public init(isRouted: Bool, reason: PathReason) {
+        self.init(isRouted: isRouted, reason: reason, source: nil)
+    }
 }
 
 /// Turns the kernel's answer about one destination into a verdict, by the same rules as those about the internet.
@@ -32,14 +39,14 @@ public struct DestinationVerdict: Hashable, Sendable {
 /// - Parameters:
 ///   - answer: The kernel's answer.
 ///   - destination: The address that was asked about.
-///   - observation: The evidence about interfaces.
+///   - evidence: The evidence about interfaces.
 ///   - policy: What the verdict depends on besides the evidence.
 ///   - now: The present moment.
 /// - Returns: The verdict; nil when the answer does not allow one.
 public func evaluate(
-    _ answer: RouteAnswer,
-    to destination: IPAddress,
-    _ observation: Observation,
+    _ answer: RouteLookupResult,
+    to destination: InternetAddress,
+    _ evidence: Evidence,
     policy: EvaluationPolicy,
     now: MonotonicTime
 ) -> DestinationVerdict? {
@@ -47,32 +54,32 @@ public func evaluate(
         let message = "\(destination) is \(kind), to which no connection can be made"
         return DestinationVerdict(isRouted: false, reason: PathReason(.notConnectable, message))
     }
-    let evidence = AssessedEvidence(observation.about(answer), policy: policy, now: now)
-    func verdict(_ reason: PathReason, isRouted: Bool = false, leg: RouteLeg? = nil) -> DestinationVerdict {
+    let evidence = AssessedEvidence(evidence.about(answer), policy: policy, now: now)
+    func verdict(_ reason: PathReason, isRouted: Bool = false, nextHop: NextHop? = nil) -> DestinationVerdict {
         var verdict = DestinationVerdict(isRouted: isRouted, reason: reason)
-        verdict.interfaceIndex = leg?.interfaceIndex
-        verdict.interface = leg.flatMap { evidence.byIndex[$0.interfaceIndex] }
-        verdict.carrier = leg.flatMap { evidence.knownCarrier(under: $0.interfaceIndex) }
-        verdict.gateway = leg?.gateway
-        verdict.gatewayAnswers = leg.flatMap { evidence.answers($0) }
+        verdict.interfaceIndex = nextHop?.interfaceIndex
+        verdict.interface = nextHop.flatMap { evidence.byIndex[$0.interfaceIndex] }
+        verdict.carrier = nextHop.flatMap { evidence.knownCarrier(under: $0.interfaceIndex) }
+        verdict.gateway = nextHop?.gateway
+        verdict.gatewayAnswers = nextHop.flatMap { evidence.answers($0) }
         if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
         return verdict
     }
     switch evidence.finding(of: answer, to: destination) {
     case .unknown: return nil
     case .routed(let hops):
-        let name = hops.first.map { evidence.name($0.leg.interfaceIndex) } ?? ""
+        let name = hops.first.map { evidence.name($0.nextHop.interfaceIndex) } ?? ""
         return verdict(
             PathReason(.routed, "\(destination) through \(name)"),
             isRouted: true,
-            leg: hops.first?.leg
+            nextHop: hops.first?.nextHop
         )
     case .rejected(let rejection):
         return verdict(PathReason(.routeRejects, "\(rejection.description) refuses packets to \(destination)"))
     case .noRoute: return verdict(PathReason(.noRoute, "there is no route to \(destination)"))
     case .noSource(let index):
         let reason = PathReason(.noAddress, "there is no usable address to send from through \(evidence.name(index))")
-        return verdict(reason, leg: answer.leg(through: index))
+        return verdict(reason, nextHop: answer.nextHop(through: index))
     case .egressUnusable(let index):
         let name = evidence.name(index)
         let assessment = evidence.assessments[index]
@@ -81,17 +88,17 @@ public func evaluate(
             ? PathReason(.ignoredInterface, "packets would leave through \(name), which a rule says to ignore")
             : assessment.flatMap { $0.isUsable ? nil : $0.reason }
                 ?? PathReason(.noCarrier, "\(name) has no carrier")
-        return verdict(reason, leg: answer.leg(through: index))
+        return verdict(reason, nextHop: answer.nextHop(through: index))
     }
 }
 
-extension RouteAnswer {
-    fileprivate var legs: [RouteLeg] { if case .route(let route) = self { route.legs } else { [] } }
+extension RouteLookupResult {
+    fileprivate var nextHops: [NextHop] { if case .route(let route) = self { route.nextHops } else { [] } }
 
-    fileprivate func leg(through index: UInt32) -> RouteLeg? { self.legs.first { $0.interfaceIndex == index } }
+    fileprivate func nextHop(through index: UInt32) -> NextHop? { self.nextHops.first { $0.interfaceIndex == index } }
 }
 
-extension IPAddress {
+extension InternetAddress {
     /// What the address is, when it is that of many hosts on any network; nil when it need not be.
     fileprivate var kindOfMany: String? {
         switch self.family {
@@ -108,21 +115,21 @@ extension AssessedEvidence {
     fileprivate func knownCarrier(under index: UInt32) -> NetworkInterface? {
         if let carrier = self.carrier(under: index) { return self.byIndex[carrier] }
         guard self.transports[index] == nil, let tunnel = self.byIndex[index], tunnel.isTunnel,
-            !tunnel.isParentElsewhere, let parent = tunnel.parentIndex.flatMap({ self.byIndex[$0] }),
+            !tunnel.isParentElsewhere, let parent = tunnel.underlyingIndex.flatMap({ self.byIndex[$0] }),
             !self.isTunnel(parent), !self.isIgnored(parent.index)
         else { return nil }
         return parent
     }
 
     /// What the kernel's answer about one destination means.
-    fileprivate func finding(of answer: RouteAnswer, to destination: IPAddress) -> FamilyFinding {
-        let isOnLink = answer.legs.contains { $0.gateway == nil }
+    fileprivate func finding(of answer: RouteLookupResult, to destination: InternetAddress) -> FamilyFinding {
+        let isOnLink = answer.nextHops.contains { $0.gateway == nil }
         return .weigh(
-            [RepresentativeRoute(to: destination, answer)],
+            [ReferenceRoute(to: destination, answer)],
             of: destination.family,
-            canCarry: { leg in
-                if leg.isDown || self.isIgnored(leg.interfaceIndex) { return false }
-                return self.assessments[leg.interfaceIndex]?.isUsable ?? true
+            canCarry: { nextHop in
+                if nextHop.isDown || self.isIgnored(nextHop.interfaceIndex) { return false }
+                return self.assessments[nextHop.interfaceIndex]?.isUsable ?? true
             },
             isDead: { self.isDead($0) },
             isIgnored: { self.isIgnored($0.interfaceIndex) },
@@ -134,9 +141,9 @@ extension AssessedEvidence {
     }
 
     /// The name servers, judged as any other destination where the kernel was asked about them.
-    var dnsServers: [DNSServer]? {
-        guard var servers = self.observation.dnsServers else { return nil }
-        for (position, answer) in zip(servers.indices, self.observation.dnsRoutes) {
+    package var dnsServers: [DNSServer]? {
+        guard var servers = self.evidence.dnsServers else { return nil }
+        for (position, answer) in zip(servers.indices, self.evidence.dnsRoutes) {
             switch self.finding(of: answer, to: servers[position].address) {
             case .unknown: break
             case .routed: servers[position].isReachable = true
@@ -146,21 +153,21 @@ extension AssessedEvidence {
         return servers
     }
 
-    private func isConfigured(_ address: IPAddress) -> Bool {
+    private func isConfigured(_ address: InternetAddress) -> Bool {
         let holders = self.interfaces.flatMap(\.addresses).filter { $0.prefix.address == address }
         return holders.isEmpty || holders.contains(where: \.isUsable)
     }
 }
 
-extension Observation {
+extension Evidence {
     /// The part that matters to one answer: there may be thousands of interfaces, and somebody waits.
-    fileprivate func about(_ answer: RouteAnswer) -> Observation {
+    fileprivate func about(_ answer: RouteLookupResult) -> Evidence {
         guard case .route(let route) = answer, let interfaces = self.interfaces else { return self }
-        var indices = Set(route.legs.map(\.interfaceIndex))
+        var indices = Set(route.nextHops.map(\.interfaceIndex))
         // What carries a tunnel may be any of them.
-        if interfaces.contains(where: { indices.contains($0.index) && $0.outerPackets != nil }) { return self }
+        if interfaces.contains(where: { indices.contains($0.index) && $0.tunnelEvidence != nil }) { return self }
         for interface in interfaces where indices.contains(interface.index) {
-            if let parent = interface.parentIndex { indices.insert(parent) }
+            if let parent = interface.underlyingIndex { indices.insert(parent) }
         }
         var part = self
         part.interfaces = interfaces.filter { interface in

@@ -5,8 +5,8 @@
 ///
 /// Pure and deterministic. The rules, in order:
 ///
-/// 1. *satisfied*: for at least one family the kernel would route a packet to every representative address through a
-///    usable interface, with a usable source address. Of a multipath route one usable leg suffices.
+/// 1. *satisfied*: for at least one family the kernel would route a packet to every reference address through a
+///    usable interface, with a usable source address. Of a multipath route one usable next hop suffices.
 /// 2. Otherwise the family that is closest to a path decides (<doc:Evaluation> ranks them): *requiresConnection* when an
 ///    interface has a step pending, or one that can be started, and *unsatisfied* otherwise. Within a family, packets
 ///    that the kernel sends to an interface without a carrier are lost even if another interface could carry them, and
@@ -16,21 +16,31 @@
 /// `unknown`. Loopback never carries a path. The rules of the policy come before all that: they replace the type of an
 /// interface, hide it, or name a step that can be started.
 ///
+/// Where the evidence allows no verdict, a conclusion that the backend states is taken as it is (``Verdict/isStated``).
+///
 /// - Parameters:
-///   - observation: The evidence.
+///   - evidence: The evidence.
 ///   - policy: What the verdict depends on besides the evidence.
 ///   - now: The present moment.
-/// - Returns: The verdict; nil when the evidence does not allow one. `unsatisfied` needs positive evidence.
-public func evaluate(_ observation: Observation, policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
+/// - Returns: The verdict; nil when the evidence does not allow one and nothing is stated. `unsatisfied` needs positive evidence.
+public func evaluate(_ evidence: Evidence, policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
+    if let conclusion = evidence.conclusion {
+        let facts = evidence.ofThisMachine
+        return work(out: facts, policy, now) ?? Verdict(conclusion, facts.interfaces ?? [], policy)
+    }
+    return work(out: evidence, policy, now)
+}
+
+private func work(out evidence: Evidence, _ policy: EvaluationPolicy, _ now: MonotonicTime) -> Verdict? {
     // A backend that asks the kernel has more to say than its probes, and may know it the next moment.
-    guard !observation.representatives.isEmpty else { return observation.probes.flatMap(evaluate) }
-    guard observation.interfaces != nil else { return nil }
-    return AssessedEvidence(observation, policy: policy, now: now).verdict(policy.gateways)
+    guard !evidence.referenceRoutes.isEmpty else { return evidence.probes.flatMap(evaluate) }
+    guard evidence.interfaces != nil else { return nil }
+    return AssessedEvidence(evidence, policy: policy, now: now).verdict(policy.gateways)
 }
 
 private func evaluate(_ probes: ProbeRound) -> Verdict? {
     if probes.answered { return Verdict(.satisfied, PathReason(.probeAnswered, "a probe target answered")) }
-    guard probes.isComplete else { return nil }
+    guard probes.failed else { return nil }
     return Verdict(.unsatisfied, PathReason(.probeFailed, "no probe target answered"))
 }
 
@@ -49,29 +59,29 @@ extension AssessedEvidence {
             // Only when something else than an event can change it; a satisfied path needs no clock.
             verdict.reviseAt = self.assessments.values.lazy.compactMap(\.reviseAt).min()
         }
-        verdict.isPartial = self.observation.isPartial
+        verdict.isPartial = self.evidence.isPartial
         verdict.dnsServers = self.dnsServers
         return verdict
     }
 
     /// What the kernel's answers mean for each family.
-    var findings: [FamilyFinding] { AddressFamily.allCases.map { self.finding(for: $0) } }
+    package var findings: [FamilyFinding] { AddressFamily.allCases.map { self.finding(for: $0) } }
 
     /// Whether all interfaces are seen, none is usable, and no answer names another one.
     private var seesNothingUsable: Bool {
         let isAnyUsable = self.interfaces.indices.contains { position in
             self.interfaces[position].type != .loopback && self.assessments.values[position].isUsable
         }
-        return !isAnyUsable && !self.observation.isAbridged && !self.observation.representatives.isEmpty
-            && self.observation.representatives.allSatisfy { representative in
-                guard case .route(let route) = representative.answer else { return true }
-                return !route.legs.isEmpty && route.legs.allSatisfy { self.byIndex[$0.interfaceIndex] != nil }
+        return !isAnyUsable && !self.evidence.isAbridged && !self.evidence.referenceRoutes.isEmpty
+            && self.evidence.referenceRoutes.allSatisfy { referenceRoute in
+                guard case .route(let route) = referenceRoute.answer else { return true }
+                return !route.nextHops.isEmpty && route.nextHops.allSatisfy { self.byIndex[$0.interfaceIndex] != nil }
             }
     }
 
     private func finding(for family: AddressFamily) -> FamilyFinding {
         .weigh(
-            self.observation.representatives,
+            self.evidence.referenceRoutes,
             of: family,
             canCarry: { self.canCarry($0) },
             isDead: { self.isDead($0) },

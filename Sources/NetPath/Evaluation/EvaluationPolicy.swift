@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What the evaluation of evidence depends on besides the evidence.
-public struct EvaluationPolicy: Hashable, Sendable {
+public struct EvaluationPolicy: Hashable, Sendable, Codable {
     /// How long after its carrier came an interface may be waiting for an address.
     public var configurationGrace: Duration
     /// What is known of interfaces besides the evidence; of the rules the first that matches applies.

@@ -2,16 +2,16 @@
 // Copyright the netpath authors
 
 /// A hop that packets leave through, and the route it belongs to.
-struct RoutedHop: Hashable {
+package struct RoutedHop: Hashable {
     var family: AddressFamily
-    var leg: RouteLeg
+    var nextHop: NextHop
     var metric: UInt32?
     var table: UInt32?
 }
 
 /// What the kernel's answers mean for one family.
-enum FamilyFinding: Hashable {
-    /// Packets leave through these hops: the usable ones towards the first representative, then those that others add.
+package enum FamilyFinding: Hashable {
+    /// Packets leave through these hops: the usable ones towards the first reference destination, then those that others add.
     case routed([RoutedHop])
     /// A route refuses them.
     case rejected(RouteRejection)
@@ -24,14 +24,14 @@ enum FamilyFinding: Hashable {
     /// The evidence does not tell.
     case unknown
 
-    /// Weighs the answers for all representatives of a family: every one of them has to be routed.
+    /// Weighs the answers for all reference destinations of a family: every one of them has to be routed.
     static func weigh(
-        _ questions: [RepresentativeRoute],
+        _ questions: [ReferenceRoute],
         of family: AddressFamily,
-        canCarry: (RouteLeg) -> Bool?,
-        isDead: (RouteLeg) -> Bool,
-        isIgnored: (RouteLeg) -> Bool = { _ in false },
-        isUsableSource: (IPAddress) -> Bool
+        canCarry: (NextHop) -> Bool?,
+        isDead: (NextHop) -> Bool,
+        isIgnored: (NextHop) -> Bool = { _ in false },
+        isUsableSource: (InternetAddress) -> Bool
     ) -> FamilyFinding {
         var gravest: FamilyFinding?
         var hops: [RoutedHop] = []
@@ -45,7 +45,7 @@ enum FamilyFinding: Hashable {
                 isUsableSource: isUsableSource
             )
             if case .routed(let more) = finding {
-                for hop in more where !hops.contains(where: { $0.leg == hop.leg }) { hops.append(hop) }
+                for hop in more where !hops.contains(where: { $0.nextHop == hop.nextHop }) { hops.append(hop) }
             }
             if gravest.map({ finding.gravity > $0.gravity }) ?? true { gravest = finding }
         }
@@ -66,37 +66,37 @@ enum FamilyFinding: Hashable {
     }
 
     private static func weigh(
-        _ answer: RouteAnswer,
+        _ answer: RouteLookupResult,
         of family: AddressFamily,
-        canCarry: (RouteLeg) -> Bool?,
-        isDead: (RouteLeg) -> Bool,
-        isIgnored: (RouteLeg) -> Bool = { _ in false },
-        isUsableSource: (IPAddress) -> Bool
+        canCarry: (NextHop) -> Bool?,
+        isDead: (NextHop) -> Bool,
+        isIgnored: (NextHop) -> Bool = { _ in false },
+        isUsableSource: (InternetAddress) -> Bool
     ) -> FamilyFinding {
         switch answer {
         case .unknown: return .unknown
         case .noRoute: return .noRoute
         case .rejected(let rejection): return .rejected(rejection)
         case .route(let route):
-            // The packets that hash to this leg leave there, whatever the others can do.
-            if let ignored = route.legs.first(where: { isIgnored($0) && !isDead($0) }) {
+            // The packets that hash to this next hop leave there, whatever the others can do.
+            if let ignored = route.nextHops.first(where: { isIgnored($0) && !isDead($0) }) {
                 return .egressUnusable(ignored.interfaceIndex)
             }
-            var possible: RouteLeg?
+            var possible: NextHop?
             var usable: [RoutedHop] = []
-            for leg in route.legs {
-                let verdict = canCarry(leg)
-                if verdict != false, possible == nil { possible = leg }
+            for nextHop in route.nextHops {
+                let verdict = canCarry(nextHop)
+                if verdict != false, possible == nil { possible = nextHop }
                 guard verdict == true else { continue }
-                usable.append(RoutedHop(family: family, leg: leg, metric: route.metric, table: route.table))
+                usable.append(RoutedHop(family: family, nextHop: nextHop, metric: route.metric, table: route.table))
             }
-            // Of legs that all fail the kernel still takes one, but none through an interface that is down.
-            guard let leg = possible ?? route.legs.first(where: { !isDead($0) }) ?? route.legs.first
+            // Of next hops that all fail the kernel still takes one, but none through an interface that is down.
+            guard let nextHop = possible ?? route.nextHops.first(where: { !isDead($0) }) ?? route.nextHops.first
             else { return .unknown }
-            if possible == nil { return .egressUnusable(leg.interfaceIndex) }
+            if possible == nil { return .egressUnusable(nextHop.interfaceIndex) }
             switch route.source {
-            case .none: return .noSource(leg.interfaceIndex)
-            case .address(let source) where !isUsableSource(source): return .noSource(leg.interfaceIndex)
+            case .none: return .noSource(nextHop.interfaceIndex)
+            case .address(let source) where !isUsableSource(source): return .noSource(nextHop.interfaceIndex)
             case .address, .unknown: break
             }
             return usable.isEmpty ? .unknown : .routed(usable)

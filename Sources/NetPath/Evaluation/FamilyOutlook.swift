@@ -2,10 +2,10 @@
 // Copyright the netpath authors
 
 /// What has to happen before a family without a path has one.
-struct FamilyOutlook: Hashable {
+package struct FamilyOutlook: Hashable {
     /// How close a family is to a path, the closest first: what can happen by itself or by one act comes before what
     /// somebody decided.
-    enum Closeness: CaseIterable {
+    package enum Closeness: CaseIterable {
         /// The interface that the kernel chose has a step pending, or one that can be started.
         case stepOfEgress
         /// The kernel sends the packets to an interface that cannot carry them: they are lost until its link is back.
@@ -36,23 +36,23 @@ struct FamilyOutlook: Hashable {
         }
     }
 
-    var family: AddressFamily
-    var closeness: Closeness
+    package var family: AddressFamily
+    package var closeness: Closeness
     var status: PathStatus
-    var reason: PathReason
+    package var reason: PathReason
     /// The interfaces the reason is about, the one that it names first.
-    var interfaces: [UInt32]
+    package var interfaces: [UInt32]
     /// Whether the machine uses the family at all: somebody configured a route or an address.
     var isInUse: Bool
     /// Whether the other family is in use too, and has another reason.
-    var differs = false
+    package var differs = false
 }
 
 extension AssessedEvidence {
     /// The outlook of the family that is closest to a path; between equals that of IPv4.
     ///
     /// Its reason begins with the name of the family when the other one has another reason.
-    func outlook(_ findings: [FamilyFinding]) -> FamilyOutlook {
+    package func outlook(_ findings: [FamilyFinding]) -> FamilyOutlook {
         let pools = self.pools
         let outlooks = zip(AddressFamily.allCases, findings).map { self.outlook(of: $0, $1, pools) }
         var best = outlooks[0]
@@ -88,7 +88,7 @@ extension AssessedEvidence {
             let message = "the kernel's route uses \(self.name(index)), which the configuration says \(word)"
             return outlook(.ignoredEgress, PathReason(.ignoredInterface, message), [index])
         case .egressUnusable(let index) where self.byIndex[index]?.type != .loopback:
-            let reason = self.reason(RouteLeg(interfaceIndex: index))
+            let reason = self.reason(NextHop(interfaceIndex: index))
             let cause = self.cause(of: index)
             guard let assessment = self.assessments[index], !assessment.isUsable, assessment.isStartable else {
                 return outlook(.deadEgress, reason, [cause])
@@ -121,13 +121,13 @@ extension AssessedEvidence {
     }
 
     /// Whether somebody else has an address of the interface.
-    func isTaken(_ index: UInt32) -> Bool {
+    package func isTaken(_ index: UInt32) -> Bool {
         self.byIndex[index]?.addresses.contains { $0.state.contains(.duplicate) } == true
     }
 
-    /// A representative without a route, when others of the family have one.
-    private func missingPart(of family: AddressFamily) -> IPAddress? {
-        let asked = self.observation.representatives.lazy.filter { $0.destination.family == family }
+    /// A reference destination without a route, when others of the family have one.
+    private func missingPart(of family: AddressFamily) -> InternetAddress? {
+        let asked = self.evidence.referenceRoutes.lazy.filter { $0.destination.family == family }
         guard asked.contains(where: { $0.answer != .noRoute }) else { return nil }
         return asked.first { $0.answer == .noRoute }?.destination
     }
@@ -141,7 +141,7 @@ extension AssessedEvidence {
     }
 
     private func reason(_ rejection: RouteRejection, _ family: AddressFamily) -> PathReason {
-        let asked = self.observation.representatives.filter { $0.destination.family == family }
+        let asked = self.evidence.referenceRoutes.filter { $0.destination.family == family }
         let refused = asked.filter { $0.answer == .rejected(rejection) }.map(\.destination)
         let packets = refused.count == asked.count ? "packets" : "packets to \(refused[0]) and more"
         return PathReason(.routeRejects, "\(rejection.description) refuses \(packets)")

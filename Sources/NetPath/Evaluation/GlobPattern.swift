@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+// Not fnmatch(3): this module, which holds the rules about interfaces, has no C.
+
 /// A pattern of names as in `glob(7)`: `*` stands for any text, `?` for one character, `[a-c]` for one of some
 /// characters, `[!a-c]` for any other one.
 ///

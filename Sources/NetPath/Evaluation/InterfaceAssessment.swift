@@ -2,15 +2,15 @@
 // Copyright the netpath authors
 
 /// What one interface can do by itself, whatever the routes say.
-struct InterfaceAssessment: Hashable {
+package struct InterfaceAssessment: Hashable {
     /// Whether packets can leave through it.
-    var isUsable: Bool
+    package var isUsable: Bool
     /// What keeps it from carrying a path; for a usable interface the reason it would have without a route.
-    var reason: PathReason
+    package var reason: PathReason
     /// Whether that reason is a step that is pending or can be started.
     var isStartable: Bool
     /// When the assessment changes without an event.
-    var reviseAt: MonotonicTime?
+    package var reviseAt: MonotonicTime?
 
     private init(_ code: PathReason.Code, _ message: String, usable: Bool = false, startable: Bool = false) {
         self.isUsable = usable
@@ -87,6 +87,9 @@ struct InterfaceAssessment: Hashable {
         now: MonotonicTime
     ) -> InterfaceAssessment {
         let name = interface.name
+        guard interface.knowsAddresses else {
+            return .init(.noRoute, "no route to the internet leads through \(name)", usable: true)
+        }
         func waiting(since: MonotonicTime?, _ message: String) -> InterfaceAssessment? {
             // A stamp of the kernel may be ahead by a tick; in a time namespace it is by any amount, and tells nothing.
             guard let since, since <= now + .seconds(1), now < since + grace else { return nil }
@@ -148,14 +151,21 @@ extension NetworkInterface {
             ? "\(self.name), the other end of \(upper.name)," : "\(self.name) below \(upper.name)"
     }
 
+    /// Whether it has a usable address that reaches beyond the link, or nobody knows.
+    var mayHaveGlobalAddress: Bool {
+        !self.knowsAddresses || self.addresses.contains { $0.isGlobal && $0.isUsable }
+    }
+
     /// Whether the interface has a default route of a family.
-    func hasDefaultRoute(_ family: AddressFamily) -> Bool {
+    package func hasDefaultRoute(_ family: AddressFamily) -> Bool {
         self.defaultRoutes?.contains { $0.family == family } == true
     }
 
     /// Whether packets of a family could be sent with an address of the interface itself.
-    func canSend(_ family: AddressFamily) -> Bool {
-        self.addresses.contains { address in
+    package func canSend(_ family: AddressFamily) -> Bool {
+        // What is not known is not missing.
+        guard self.knowsAddresses else { return true }
+        return self.addresses.contains { address in
             address.isUsable && address.prefix.address.family == family
                 // Some clouds route 169.254.0.0/16; IPv6 never does its link-local addresses (RFC 4291).
                 && (address.isGlobal || (family == .ipv4 && address.scope == .link))

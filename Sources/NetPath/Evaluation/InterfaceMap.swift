@@ -5,7 +5,7 @@
 ///
 /// Every event makes these anew, mostly for a handful of interfaces: three dictionaries cost as much as the rest of an
 /// evaluation.
-struct InterfaceMap<Value> {
+package struct InterfaceMap<Value> {
     private let indices: [UInt32]
     private(set) var values: [Value]
 
@@ -15,7 +15,7 @@ struct InterfaceMap<Value> {
         self.values = values
     }
 
-    subscript(_ index: UInt32) -> Value? { self.position(of: index).map { self.values[$0] } }
+    package subscript(_ index: UInt32) -> Value? { self.position(of: index).map { self.values[$0] } }
 
     /// Puts another value in the place of one.
     mutating func replace(at position: Int, with value: Value) {

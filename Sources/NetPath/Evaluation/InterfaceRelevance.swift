@@ -35,6 +35,9 @@ extension NetworkInterface {
     /// Whether the interface could carry a path or be one step away from it, without any rule.
     fileprivate var mayHaveAStep: Bool {
         self.isHardware == true || self.type == .wifi || self.type == .cellular || self.expectsConfiguration == true
-            || self.operationalState == .dormant || self.addresses.contains(where: \.isGlobal)
+            || self.operationalState == .dormant || self.mayReachBeyondTheLink
     }
+
+    /// Whether it has an address that reaches beyond the link, or nobody knows.
+    private var mayReachBeyondTheLink: Bool { !self.knowsAddresses || self.addresses.contains(where: \.isGlobal) }
 }

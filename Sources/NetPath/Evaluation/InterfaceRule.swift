@@ -4,16 +4,16 @@
 /// What a person knows of an interface better than the kernel does.
 ///
 /// Of the rules of an ``EvaluationPolicy`` the first that matches an interface applies, whichever backend reported it.
-public struct InterfaceRule: Hashable, Sendable {
+public struct InterfaceRule: Hashable, Sendable, Codable {
     /// What an interface has to look like; every criterion that is given has to hold.
-    public struct Match: Hashable, Sendable {
+    public struct Match: Hashable, Sendable, Codable {
         /// The pattern of the name.
         public var name: GlobPattern?
         /// The kernel's kind of a virtual interface, such as `veth`.
         public var kind: String?
         /// The driver of the hardware, such as `cdc_mbim`.
         public var driver: String?
-        /// The octets the hardware address begins with.
+        /// The bytes the hardware address begins with.
         public var hardwareAddressPrefix: [UInt8]?
 
         /// Creates a match from its criteria.

@@ -23,30 +23,30 @@ extension AssessedEvidence {
             hops += found
         }
         guard !hops.isEmpty else { return nil }
-        var legs: [RouteLeg] = []
+        var nextHops: [NextHop] = []
         var egress: [UInt32] = []
         for hop in hops {
-            if !legs.contains(hop.leg) { legs.append(hop.leg) }
-            if !egress.contains(hop.leg.interfaceIndex) { egress.append(hop.leg.interfaceIndex) }
+            if !nextHops.contains(hop.nextHop) { nextHops.append(hop.nextHop) }
+            if !egress.contains(hop.nextHop.interfaceIndex) { egress.append(hop.nextHop.interfaceIndex) }
         }
         let lost = self.lostHops.filter { families.contains($0.family) }
-        let alternatives = self.alternatives(besides: egress + lost.flatMap(\.legs).map(\.interfaceIndex))
+        let alternatives = self.alternatives(besides: egress + lost.flatMap(\.nextHops).map(\.interfaceIndex))
         let carriers = egress.map { self.carrier(under: $0) }
         let unlisted = carriers.compactMap { $0 }.filter { !egress.contains($0) && !alternatives.contains($0) }
         let listed =
             egress.compactMap { index in
                 self.listed(
                     index,
-                    route: hops.first { $0.leg.interfaceIndex == index },
-                    gateways: legs.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
+                    route: hops.first { $0.nextHop.interfaceIndex == index },
+                    gateways: nextHops.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
                 )
             } + self.listed(lost, besides: egress)
             + Set(unlisted).sorted().compactMap { self.byIndex[$0] }.map { Self.listed($0, reason: .carriesTunnel($0)) }
             + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
 
-        let gateways = legs.compactMap { leg in
-            leg.gateway.map {
-                Gateway(address: $0, interfaceIndex: leg.interfaceIndex, answers: self.answers(leg))
+        let gateways = nextHops.compactMap { nextHop in
+            nextHop.gateway.map {
+                Gateway(address: $0, interfaceIndex: nextHop.interfaceIndex, answers: self.answers(nextHop))
             }
         }
         var verdict = Verdict(.satisfied, self.routedReason(families, egress, lost), interfaces: listed)
@@ -57,11 +57,11 @@ extension AssessedEvidence {
             verdict.interfaces[0].supportsIPv6 = families.contains(.ipv6)
         }
         verdict.gateways = gateways
-        verdict.carriedBy = carriers.first ?? nil
+        verdict.underlyingIndex = carriers.first ?? nil
         // Packets may take any of these ways.
         for (index, carrier) in zip(egress, carriers) {
-            let isCellular = self.type(of: carrier ?? index) == .cellular
-            if self.ruled(index, carrier, { $0.isExpensive }) ?? isCellular { verdict.isExpensive = true }
+            let costs = self.ruled(index, carrier, { $0.isExpensive }) ?? self.costs(index, carrier)
+            if costs { verdict.isExpensive = true }
             if self.ruled(index, carrier, { $0.isConstrained }) ?? false { verdict.isConstrained = true }
         }
         return verdict
@@ -81,6 +81,16 @@ extension AssessedEvidence {
     /// What a rule says of traffic through an interface: that about a tunnel first, then that about what carries it.
     private func ruled(_ index: UInt32, _ carrier: UInt32?, _ property: (InterfaceRule) -> Bool?) -> Bool? {
         self.rule(index).flatMap(property) ?? carrier.flatMap { self.rule($0) }.flatMap(property)
+    }
+
+    /// Whether traffic through an interface costs money, as the evidence has it.
+    private func costs(_ index: UInt32, _ carrier: UInt32?) -> Bool {
+        self.isExpensive(index) ?? carrier.flatMap { self.isExpensive($0) }
+            ?? (self.type(of: carrier ?? index) == .cellular)
+    }
+
+    private func isExpensive(_ index: UInt32) -> Bool? {
+        self.byIndex.position(of: index).flatMap { self.interfaces[$0].isExpensive }
     }
 
     /// The other usable interfaces that have a default route of their own, the preferred one first.
@@ -107,10 +117,10 @@ extension AssessedEvidence {
         interface.defaultRoutes?.first { $0.family == .ipv4 } ?? interface.defaultRoutes?.first
     }
 
-    private func listed(_ index: UInt32, route: RoutedHop?, gateways: [IPAddress]) -> PathInterface? {
+    private func listed(_ index: UInt32, route: RoutedHop?, gateways: [InternetAddress]) -> PathInterface? {
         guard let position = self.byIndex.position(of: index) else { return nil }
         let route = route.map { hop in
-            InterfaceRoute(family: hop.family, gateway: hop.leg.gateway, metric: hop.metric, table: hop.table)
+            InterfaceRoute(family: hop.family, gateway: hop.nextHop.gateway, metric: hop.metric, table: hop.table)
         }
         let reason =
             route == nil
@@ -122,11 +132,11 @@ extension AssessedEvidence {
     /// The interfaces of lost next hops, as what they are.
     private func listed(_ lost: [LostHops], besides egress: [UInt32]) -> [PathInterface] {
         var listed: [PathInterface] = []
-        for leg in lost.flatMap(\.legs) where !egress.contains(leg.interfaceIndex) {
-            guard let interface = self.byIndex[leg.interfaceIndex],
-                !listed.contains(where: { $0.index == leg.interfaceIndex })
+        for nextHop in lost.flatMap(\.nextHops) where !egress.contains(nextHop.interfaceIndex) {
+            guard let interface = self.byIndex[nextHop.interfaceIndex],
+                !listed.contains(where: { $0.index == nextHop.interfaceIndex })
             else { continue }
-            listed.append(Self.listed(interface, reason: self.reason(leg)))
+            listed.append(Self.listed(interface, reason: self.reason(nextHop)))
         }
         return listed
     }
@@ -135,7 +145,7 @@ extension AssessedEvidence {
         _ interface: NetworkInterface,
         reason: PathReason,
         route: InterfaceRoute? = nil,
-        gateways: [IPAddress] = []
+        gateways: [InternetAddress] = []
     ) -> PathInterface {
         let preferred = route ?? Self.preferredRoute(interface)
         return PathInterface(
@@ -145,10 +155,11 @@ extension AssessedEvidence {
             kind: interface.kind,
             operationalState: interface.operationalState,
             addresses: interface.addresses.compactMap { $0.isUsable ? $0.prefix : nil },
+            knowsAddresses: interface.knowsAddresses,
             gateways: gateways.isEmpty ? interface.defaultRoutes?.compactMap(\.gateway) ?? [] : gateways,
             metric: preferred?.metric,
             table: preferred?.table,
-            underlying: interface.parentIndex,
+            underlyingIndex: interface.underlyingIndex,
             supportsIPv4: Self.routes(.ipv4, through: interface),
             supportsIPv6: Self.routes(.ipv6, through: interface),
             reason: reason

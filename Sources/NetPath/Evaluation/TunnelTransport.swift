@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What becomes of the outer packets of a tunnel: those that the tunnel itself sends.
-enum TunnelTransport: Hashable {
+package enum TunnelTransport: Hashable {
     /// They leave through this interface, which is no tunnel; nil when nobody knows through which.
     case carried(by: UInt32?)
     /// They do not leave.
@@ -11,15 +11,15 @@ enum TunnelTransport: Hashable {
     case doubtful
 
     /// Why they do not leave.
-    enum Cause: Hashable {
+    package enum Cause: Hashable {
         /// What this interface is in, which they would leave through or could.
         case interface(UInt32)
         /// There is no usable address to send to the destination from through this interface.
-        case source(UInt32, to: IPAddress)
+        case source(UInt32, to: InternetAddress)
         /// The routes to this address; the rejection, where one refuses them.
-        case route(to: IPAddress, RouteRejection?)
+        case route(to: InternetAddress, RouteRejection?)
         /// The way to this address leads into the tunnel itself.
-        case loop(to: IPAddress)
+        case loop(to: InternetAddress)
         /// There is no interface left that they could leave through.
         case nothingLeft
     }
@@ -38,9 +38,12 @@ extension AssessedEvidence {
         if let isTunnel = self.rule(interface.index)?.isTunnel { return isTunnel }
         if interface.isParentElsewhere || interface.type == .loopback { return false }
         // A backend asks about nothing but tunnels.
-        if interface.hasTunnelKind || interface.foundation == .tunnels || interface.outerPackets != nil { return true }
+        if interface.hasTunnelKind || interface.foundation == .tunnels || interface.tunnelEvidence != nil {
+            return true
+        }
         // Stacks are finite, but a changing one can look like a loop; the parent of a veth is its other end.
-        guard depth < 8, interface.hasWayOfItsParent, let parent = interface.parentIndex.flatMap({ self.byIndex[$0] })
+        guard depth < 8, interface.hasWayOfItsParent,
+            let parent = interface.underlyingIndex.flatMap({ self.byIndex[$0] })
         else { return false }
         return self.isTunnel(parent, depth: depth + 1)
     }
@@ -57,13 +60,13 @@ extension AssessedEvidence {
     func transport(of tunnel: NetworkInterface, below above: Set<UInt32> = []) -> TunnelTransport {
         let above = above.union([tunnel.index])
         // A VLAN on a tunnel goes the way of the tunnel.
-        if tunnel.hasWayOfItsParent, let parent = tunnel.parentIndex.flatMap({ self.byIndex[$0] }),
+        if tunnel.hasWayOfItsParent, let parent = tunnel.underlyingIndex.flatMap({ self.byIndex[$0] }),
             self.isTunnel(parent)
         {
             return above.contains(parent.index)
                 ? .notCarried(.nothingLeft) : self.transport(of: parent, below: above)
         }
-        let outer = tunnel.outerPackets
+        let outer = tunnel.tunnelEvidence
         for basis in [OuterRoute.Basis.endpoint, .mark] {
             let routes = outer?.routes.filter { $0.basis == basis } ?? []
             let findings = routes.map { self.finding($0, of: tunnel, below: above) }.filter { $0 != .meaningless }
@@ -71,7 +74,7 @@ extension AssessedEvidence {
             return self.transport(findings, basis, of: tunnel)
         }
         // A backend that does not ask knows at least what a tunnel is bound to.
-        if outer == nil, let parent = tunnel.parentIndex, self.isUsableUplink(parent, beside: nil) {
+        if outer == nil, let parent = tunnel.underlyingIndex, self.isUsableUplink(parent, beside: nil) {
             return .carried(by: parent)
         }
         return self.transportByDefaultRoute(of: tunnel, below: above)
@@ -99,30 +102,32 @@ extension AssessedEvidence {
         case .rejected(let rejection): return .lost(.route(to: outer.destination, rejection))
         case .route(let route):
             // A proxy on this machine: where it sends the packets is not known.
-            if route.legs.contains(where: { self.byIndex[$0.interfaceIndex]?.type == .loopback }) {
+            if route.nextHops.contains(where: { self.byIndex[$0.interfaceIndex]?.type == .loopback }) {
                 return .meaningless
             }
             // A mark that leads into the tunnel again is not the mark of its own packets.
-            if outer.basis == .mark, route.legs.contains(where: { $0.interfaceIndex == tunnel.index }) {
+            if outer.basis == .mark, route.nextHops.contains(where: { $0.interfaceIndex == tunnel.index }) {
                 return .meaningless
             }
-            let legs = route.legs.map { self.finding($0, route, to: outer.destination, below: above) }
-            return legs.first { if case .leaves = $0 { true } else { false } } ?? legs.first { $0 == .undecided }
-                ?? legs.first ?? .undecided
+            let nextHops = route.nextHops.map { self.finding($0, route, to: outer.destination, below: above) }
+            return nextHops.first { if case .leaves = $0 { true } else { false } } ?? nextHops.first {
+                $0 == .undecided
+            }
+                ?? nextHops.first ?? .undecided
         }
     }
 
     private func finding(
-        _ leg: RouteLeg,
+        _ nextHop: NextHop,
         _ route: Route,
-        to destination: IPAddress,
+        to destination: InternetAddress,
         below above: Set<UInt32>
     ) -> OuterFinding {
-        let index = leg.interfaceIndex
+        let index = nextHop.interfaceIndex
         guard let interface = self.byIndex[index] else {
-            return leg.isDown ? .lost(.nothingLeft) : .leaves(through: index)
+            return nextHop.isDown ? .lost(.nothingLeft) : .leaves(through: index)
         }
-        guard !leg.isDown, self.assessments[index]?.isUsable == true, !self.isIgnored(index) else {
+        guard !nextHop.isDown, self.assessments[index]?.isUsable == true, !self.isIgnored(index) else {
             return .lost(.interface(index))
         }
         if self.isTunnel(interface) {
@@ -143,7 +148,7 @@ extension AssessedEvidence {
 
     /// Whether answers to outer packets with this source find their way back: whichever interface holds it, but not a
     /// tunnel alone.
-    private func isUsableOuterSource(_ source: IPAddress, to destination: IPAddress) -> Bool {
+    private func isUsableOuterSource(_ source: InternetAddress, to destination: InternetAddress) -> Bool {
         if source.isLoopback || source.isUnspecified { return false }
         if source.family == .ipv6, source.isLinkLocal, !destination.isLinkLocal { return false }
         let holders = self.holders(of: source)
@@ -154,7 +159,7 @@ extension AssessedEvidence {
             }
     }
 
-    private func holders(of address: IPAddress) -> [NetworkInterface] {
+    private func holders(of address: InternetAddress) -> [NetworkInterface] {
         self.interfaces.filter { $0.addresses.contains { $0.prefix.address == address } }
     }
 
@@ -165,9 +170,9 @@ extension AssessedEvidence {
     ) -> TunnelTransport {
         for case .leaves(let index) in findings { return .carried(by: index) }
         if findings.contains(.undecided) { return .doubtful }
-        if tunnel.outerPackets?.isReceiving == true { return .carried(by: nil) }
+        if tunnel.tunnelEvidence?.isReceiving == true { return .carried(by: nil) }
         // Of a tunnel whose mark is known and nothing else the far end may lie behind such a route.
-        let outer = tunnel.outerPackets
+        let outer = tunnel.tunnelEvidence
         if basis == .mark, self.hasUsableGateway(outer) { return .doubtful }
         let causes = findings.compactMap { if case .lost(let cause) = $0 { cause } else { nil } }
         if let cause = causes.first(where: { !$0.isAboutRoutes }) { return .notCarried(cause) }
@@ -181,7 +186,7 @@ extension AssessedEvidence {
     // MARK: What nobody could be asked about
 
     private func transportByDefaultRoute(of tunnel: NetworkInterface, below above: Set<UInt32>) -> TunnelTransport {
-        let outer = tunnel.outerPackets
+        let outer = tunnel.tunnelEvidence
         let beside = self.defaultRoutes(beside: above, outer)
         for family in AddressFamily.allCases {
             let best = beside.filter { $0.destination.family == family }
@@ -198,7 +203,7 @@ extension AssessedEvidence {
         let uplinks = self.uplinks(beside: outer)
         let usable = uplinks.filter { self.assessments[$0.index]?.isUsable == true }
         // The far end may be on the link.
-        if usable.contains(where: { $0.addresses.contains { $0.isGlobal && $0.isUsable } }) { return .doubtful }
+        if usable.contains(where: \.mayHaveGlobalAddress) { return .doubtful }
         if outer?.isReceiving == true { return .carried(by: nil) }
         // What had a route to travel on before needs an address to travel on now.
         if outer?.stoodBesideRoute != true {
@@ -210,17 +215,17 @@ extension AssessedEvidence {
     }
 
     /// The default routes through interfaces that are no tunnels, dead ones included where the backend asked for them.
-    private func defaultRoutes(beside above: Set<UInt32>, _ outer: OuterPackets?) -> [OuterRoute] {
+    private func defaultRoutes(beside above: Set<UInt32>, _ outer: TunnelEvidence?) -> [OuterRoute] {
         if let outer { return outer.routes.filter { $0.basis == .defaultRoute } }
         return self.interfaces.filter { !above.contains($0.index) && !self.isTunnel($0) && $0.type != .loopback }
             .flatMap { interface in
                 (interface.defaultRoutes ?? []).map { route in
-                    let leg = RouteLeg(interfaceIndex: interface.index, gateway: route.gateway)
+                    let nextHop = NextHop(interfaceIndex: interface.index, gateway: route.gateway)
                     return OuterRoute(
                         .defaultRoute,
-                        to: route.family == .ipv4 ? IPAddress(ipv4: 0) : IPAddress(ipv6: 0),
+                        to: route.family == .ipv4 ? InternetAddress(ipv4: 0) : InternetAddress(ipv6: 0),
                         through: interface.index,
-                        .route(Route(legs: [leg], metric: route.metric, table: route.table))
+                        .route(Route(nextHops: [nextHop], metric: route.metric, table: route.table))
                     )
                 }
             }
@@ -243,6 +248,6 @@ extension NetworkInterface {
     fileprivate var hasWayOfItsParent: Bool { !self.hasTunnelKind && self.kind != "veth" && self.kind != "xfrm" }
 }
 
-extension RouteAnswer {
+extension RouteLookupResult {
     fileprivate var metric: UInt32 { if case .route(let route) = self { route.metric ?? .max } else { .max } }
 }

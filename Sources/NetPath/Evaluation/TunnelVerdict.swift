@@ -7,7 +7,7 @@ extension AssessedEvidence {
     ///
     /// One that nothing carries is not usable, and what keeps it from being so is what is wrong below it.
     mutating func judgeTunnels() {
-        for index in self.observation.representatives.egress {
+        for index in self.evidence.referenceRoutes.egress {
             guard let tunnel = self.byIndex[index], self.isTunnel(tunnel) else { continue }
             self.transports[index] = self.transport(of: tunnel)
         }
@@ -56,7 +56,7 @@ extension AssessedEvidence {
     }
 
     /// The interface whose state is the cause of that of another: of a tunnel that nothing carries what is below it.
-    func cause(of index: UInt32) -> UInt32 {
+    package func cause(of index: UInt32) -> UInt32 {
         switch self.transports[index] {
         case .notCarried(.interface(let cause)), .notCarried(.source(let cause, _)): cause
         default: index
@@ -68,14 +68,14 @@ extension AssessedEvidence {
         guard let position = self.byIndex.position(of: egress) else { return nil }
         if case .carried(let carrier)? = self.transports[egress] { return carrier }
         // MACsec and the like: not a tunnel, but not the whole way either.
-        guard let parent = self.interfaces[position].parentIndex, self.interfaces[position].isTunnel,
+        guard let parent = self.interfaces[position].underlyingIndex, self.interfaces[position].isTunnel,
             !self.isTunnel(self.interfaces[position])
         else { return nil }
         return self.byIndex.position(of: parent) == nil || self.isIgnored(parent) ? nil : parent
     }
 
     /// The tunnels of which nobody can tell whether anything carries them.
-    var doubtfulTunnels: [UInt32] {
+    package var doubtfulTunnels: [UInt32] {
         self.transports.keys.filter { self.transports[$0] == .doubtful }.sorted()
     }
 }

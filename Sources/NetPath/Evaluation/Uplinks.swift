@@ -8,24 +8,24 @@ extension AssessedEvidence {
     ///
     /// - Parameter outer: What was asked about the packets of a tunnel, which may name further ones.
     /// - Returns: The uplinks, sorted by index.
-    func uplinks(beside outer: OuterPackets?) -> [NetworkInterface] {
+    func uplinks(beside outer: TunnelEvidence?) -> [NetworkInterface] {
         let candidates = self.uplinkCandidates
         let hasHardware = candidates.contains(where: self.isHardware)
         return candidates.filter { self.isUplink($0, beside: outer, hasHardware: hasHardware) }
     }
 
-    func isUsableUplink(_ index: UInt32, beside outer: OuterPackets?) -> Bool {
+    func isUsableUplink(_ index: UInt32, beside outer: TunnelEvidence?) -> Bool {
         guard let interface = self.byIndex[index], self.assessments[index]?.isUsable == true else { return false }
         return self.isUplinkCandidate(interface) && self.isUplink(interface, beside: outer, hasHardware: true)
     }
 
     /// Whether a route with a gateway that is no default leaves through a usable uplink.
-    func hasUsableGateway(_ outer: OuterPackets?) -> Bool {
+    func hasUsableGateway(_ outer: TunnelEvidence?) -> Bool {
         outer?.gatewayedInterfaces?.contains { self.isUsableUplink($0, beside: outer) } == true
     }
 
     /// The interface that is closest to carrying something: whose state explains best why nothing does.
-    func bestUplink(beside outer: OuterPackets?) -> UInt32? {
+    func bestUplink(beside outer: TunnelEvidence?) -> UInt32? {
         let uplinks = self.uplinks(beside: outer)
         // Where none is left: what may have been one before it lost its routes.
         let candidates = uplinks.isEmpty ? self.uplinkCandidates.filter { $0.kind == "veth" } : uplinks
@@ -46,7 +46,7 @@ extension AssessedEvidence {
             && !self.isTunnel(interface)
     }
 
-    private func isUplink(_ interface: NetworkInterface, beside outer: OuterPackets?, hasHardware: Bool) -> Bool {
+    private func isUplink(_ interface: NetworkInterface, beside outer: TunnelEvidence?, hasHardware: Bool) -> Bool {
         if self.rule(interface.index)?.isUplink == true { return true }
         if self.isHardware(interface) || interface.kind == "ppp" || interface.defaultRoutes?.isEmpty == false {
             return true
@@ -61,7 +61,7 @@ extension AssessedEvidence {
         if interface.isHardware == true || interface.foundation == .hardware { return true }
         // Where a backend does not know, the type does.
         if interface.type == .wifi || interface.type == .cellular { return true }
-        let parent = interface.kind == "veth" ? nil : interface.parentIndex.flatMap { self.byIndex[$0] }
+        let parent = interface.kind == "veth" ? nil : interface.underlyingIndex.flatMap { self.byIndex[$0] }
         return parent?.isHardware == true || parent?.foundation == .hardware
     }
 
@@ -78,13 +78,13 @@ extension AssessedEvidence {
     ]
 }
 
-extension OuterPackets {
+extension TunnelEvidence {
     /// Whether a route to far away leaves through an interface, dead or alive.
     fileprivate func names(_ index: UInt32) -> Bool {
         if self.gatewayedInterfaces?.contains(index) == true { return true }
         return self.routes.contains { outer in
             guard outer.basis != .endpoint, case .route(let route) = outer.answer else { return false }
-            return route.legs.contains { $0.interfaceIndex == index }
+            return route.nextHops.contains { $0.interfaceIndex == index }
         }
     }
 }

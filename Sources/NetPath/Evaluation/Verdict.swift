@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What one backend's evidence means.
-public struct Verdict: Hashable, Sendable {
+public struct Verdict: Hashable, Sendable, Codable {
     /// Whether there is a path.
     public var status: PathStatus
     /// Why.
@@ -11,8 +11,8 @@ public struct Verdict: Hashable, Sendable {
     public var families: Set<AddressFamily>
     /// The interfaces, as in ``NetworkPath/interfaces``.
     public var interfaces: [PathInterface]
-    /// As in ``NetworkPath/carriedBy``.
-    public var carriedBy: UInt32?
+    /// As in ``NetworkPath/underlyingIndex``.
+    public var underlyingIndex: UInt32?
     /// As in ``NetworkPath/gateways``.
     public var gateways: [Gateway]
     /// As in ``NetworkPath/dnsServers``.
@@ -21,6 +21,12 @@ public struct Verdict: Hashable, Sendable {
     public var isExpensive: Bool
     /// As in ``NetworkPath/isConstrained``.
     public var isConstrained: Bool
+    /// Whether the backend states it, so that it was not worked out; see ``Conclusion``.
+    public var isStated: Bool
+    /// The machine that states it; nil when it is this one (``Conclusion/host``).
+    public var host: String?
+    /// As in ``NetworkPath/knowsFamilies``.
+    public var knowsFamilies: Bool
     /// Whether a "no" may be wrong because the backend sees only part of the routing policy.
     public var isPartial: Bool
     /// Whether this is such a "no".
@@ -28,7 +34,8 @@ public struct Verdict: Hashable, Sendable {
     /// When the verdict must be reached anew without any event; nil when only an event can change it.
     @EqualityIgnored public var reviseAt: MonotonicTime?
 
-    init(_ status: PathStatus, _ reason: PathReason, interfaces: [PathInterface] = []) {
+    /// Creates a verdict without details; everything else is set afterwards.
+    public init(_ status: PathStatus, _ reason: PathReason, interfaces: [PathInterface] = []) {
         self.status = status
         self.reason = reason
         self.families = []
@@ -36,6 +43,8 @@ public struct Verdict: Hashable, Sendable {
         self.gateways = []
         self.isExpensive = false
         self.isConstrained = false
+        self.isStated = false
+        self.knowsFamilies = true
         self.isPartial = false
         self.reviseAt = nil
     }

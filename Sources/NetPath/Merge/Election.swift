@@ -13,30 +13,35 @@ struct Election: Hashable {
     /// Holds a vote; nil when nobody may vote.
     ///
     /// Who is not healthy does not vote: a monitor that broke never means offline. Probes vote only where no backend
-    /// sees paths; they do not step in for one that broke either. A partial no does not count below `strongest`,
-    /// the position of the first backend that ever had an opinion.
-    init?(_ opinions: [BackendOpinion], policy: MergePolicy, strongest: Int?) {
-        let isSeen = opinions.indices.contains { opinions[$0].seesPaths }
-        func isEligible(_ position: Int) -> Bool { !isSeen || opinions[position].seesPaths }
-        let first = opinions.indices.first { isEligible($0) && opinions[$0].verdict?.status != nil }
-        var rank = first ?? opinions.count
+    /// sees or states paths; they do not step in for one that broke either. So does another machine, and only with
+    /// required probes. A partial no does not count below `strongest`,
+    /// the position of the first backend that ever had a verdict.
+    init?(_ snapshots: [BackendSnapshot], policy: MergePolicy, probes: ProbeInfluence, strongest: Int?) {
+        let isSpokenOf = snapshots.indices.contains { snapshots[$0].speaksOfPaths }
+        func isEligible(_ position: Int) -> Bool {
+            isSpokenOf
+                ? snapshots[position].speaksOfPaths
+                : probes == .required || snapshots[position].verdict?.host == nil
+        }
+        let first = snapshots.indices.first { isEligible($0) && snapshots[$0].verdict?.status != nil }
+        var rank = first ?? snapshots.count
         if let strongest, isEligible(strongest) { rank = min(rank, strongest) }
-        let voters = opinions.indices.filter { position in
-            guard isEligible(position), opinions[position].isHealthy,
-                let isPartialNo = opinions[position].verdict?.isPartialNo
+        let voters = snapshots.indices.filter { position in
+            guard isEligible(position), snapshots[position].isHealthy,
+                let isPartialNo = snapshots[position].verdict?.isPartialNo
             else { return false }
             return position <= rank || !isPartialNo
         }
-        guard let first = voters.first.flatMap({ opinions[$0].verdict?.status }) else { return nil }
+        guard let first = voters.first.flatMap({ snapshots[$0].verdict?.status }) else { return nil }
         // Sorted only where the order matters.
-        let statuses = policy == .priority ? [first] : voters.compactMap { opinions[$0].verdict?.status }.sorted()
+        let statuses = policy == .priority ? [first] : voters.compactMap { snapshots[$0].verdict?.status }.sorted()
         let status =
             switch policy {
             case .priority, .unanimous: statuses.first ?? first
             case .any: statuses.last ?? first
             case .majority: statuses[(statuses.count - 1) / 2]
             }
-        guard let winner = voters.first(where: { opinions[$0].verdict?.status == status }) else { return nil }
+        guard let winner = voters.first(where: { snapshots[$0].verdict?.status == status }) else { return nil }
         self.status = status
         self.winner = winner
         self.voters = voters

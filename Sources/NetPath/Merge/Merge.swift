@@ -2,70 +2,79 @@
 // Copyright the netpath authors
 
 /// A backend's contribution to a merge.
-public struct BackendOpinion: Hashable, Sendable {
+public struct BackendSnapshot: Hashable, Sendable, Codable {
     /// Who speaks and how it is doing.
     public var report: BackendReport
     /// Its evidence; nil before its first word.
-    public var observation: Observation?
-    /// What the evidence means; nil without an opinion.
+    public var evidence: Evidence?
+    /// What the evidence means; nil without a verdict.
     public var verdict: Verdict?
 
     /// Creates a contribution.
-    public init(report: BackendReport, observation: Observation? = nil, verdict: Verdict? = nil) {
+    public init(report: BackendReport, evidence: Evidence? = nil, verdict: Verdict? = nil) {
         self.report = report
-        self.observation = observation
+        self.evidence = evidence
         self.verdict = verdict
     }
 
-    // Inlined, or each would copy the whole opinion.
+    // Inlined, or each would copy the whole verdict.
 
     /// Whether the backend sees interfaces and asks where packets go, or did when it broke; where one does, probes only
     /// advise.
     @inline(__always) var seesPaths: Bool {
-        self.observation?.seesPaths == true
+        self.evidence?.seesPaths == true
+    }
+    /// Whether its word is about the path of this machine, seen or stated, or was when it broke.
+    @inline(__always) var speaksOfPaths: Bool {
+        self.seesPaths || (self.verdict?.isStated == true && self.verdict?.host == nil)
     }
     @inline(__always) var isHealthy: Bool { self.report.health == .healthy }
     /// The name servers, judged where there is a verdict.
-    @inline(__always) var dnsServers: [DNSServer]? { self.verdict?.dnsServers ?? self.observation?.dnsServers }
+    @inline(__always) var dnsServers: [DNSServer]? { self.verdict?.dnsServers ?? self.evidence?.dnsServers }
 }
 
-/// Merges the opinions of all backends into one path.
+/// Merges the verdicts of all backends into one path.
 ///
-/// Pure, deterministic and independent of the order in which reports arrived; the order of `opinions` is the
+/// Pure, deterministic and independent of the order in which reports arrived; the order of `snapshots` is the
 /// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
-/// where no backend sees interfaces and where packets go; they do not step in for one that broke either. A partial no
-/// (``Verdict/isPartial``) counts only where no backend of higher priority ever had an opinion.
+/// where no backend sees interfaces and where packets go, or states a path; they do not step in for one that broke
+/// either. So it is with the word of another machine (``Conclusion/host``), and only with ``ProbeInfluence/required``. A
+/// partial no (``Verdict/isPartial``) counts only where no backend of higher priority ever had a verdict.
 ///
 /// - Parameters:
-///   - opinions: What every backend says, in order of priority.
+///   - snapshots: What every backend says, in order of priority.
 ///   - policy: How several verdicts become one.
 ///   - probes: What probes may do to the status.
-///   - strongest: The position of the first backend that ever had an opinion, where `opinions` does not show it.
-/// - Returns: The path, without sequence number and time; nil while nobody who may vote has an opinion.
+///   - portals: What a captive portal may do to the status.
+///   - strongest: The position of the first backend that ever had a verdict, where `snapshots` does not show it.
+/// - Returns: The path, without sequence number and time; nil while nobody who may vote has a verdict.
 public func merge(
-    _ opinions: [BackendOpinion],
+    _ snapshots: [BackendSnapshot],
     policy: MergePolicy,
     probes: ProbeInfluence = .advisory,
+    portals: PortalInfluence = .advisory,
     strongest: Int? = nil
 ) -> NetworkPath? {
-    Election(opinions, policy: policy, strongest: strongest)
-        .flatMap { $0.path(opinions) }
-        .map { probes == .required ? $0.requiringProbes : $0 }
+    Election(snapshots, policy: policy, probes: probes, strongest: strongest)
+        .flatMap { $0.path(snapshots) }
+        .map { $0.judged(by: probes, portals) }
 }
 
 extension Election {
     /// The path as the winner sees it.
-    func path(_ opinions: [BackendOpinion]) -> NetworkPath? {
-        // By position throughout, as opinions are large.
-        guard let verdict = opinions[self.winner].verdict else { return nil }
+    func path(_ snapshots: [BackendSnapshot]) -> NetworkPath? {
+        // By position throughout, as verdicts are large.
+        guard let verdict = snapshots[self.winner].verdict else { return nil }
         var path = NetworkPath(
             status: verdict.status,
             reason: verdict.reason,
+            statedBy: nil,
             isStale: false,
             interfaces: verdict.interfaces,
-            carriedBy: verdict.carriedBy,
+            underlyingIndex: verdict.underlyingIndex,
             gateways: verdict.gateways,
-            dnsServers: verdict.dnsServers ?? opinions[self.winner].observation?.dnsServers,
+            dnsServers: verdict.dnsServers ?? snapshots[self.winner].evidence?.dnsServers,
+            knowsFamilies: verdict.knowsFamilies,
             supportsIPv4: verdict.families.contains(.ipv4),
             supportsIPv6: verdict.families.contains(.ipv6),
             isExpensive: verdict.isExpensive,
@@ -76,29 +85,38 @@ extension Election {
             disagreements: [],
             sequence: 0,
             publishedAt: MonotonicTime(nanoseconds: 0),
-            observedAt: opinions[self.winner].observation?.observedAt ?? MonotonicTime(nanoseconds: 0)
+            observedAt: snapshots[self.winner].evidence?.observedAt ?? MonotonicTime(nanoseconds: 0)
         )
-        for position in opinions.indices where position != self.winner && opinions[position].isHealthy {
-            if path.dnsServers == nil { path.dnsServers = opinions[position].dnsServers }
+        if verdict.isStated { path.attribute(to: self.winner, of: snapshots) }
+        for position in snapshots.indices where snapshots[position].isHealthy {
+            // Of the rest of the large verdict nothing is needed.
+            if snapshots[position].evidence?.conclusion != nil {
+                path.addStatementBesideEvidence(of: snapshots[position])
+            }
+            if position == self.winner { continue }
+            if path.dnsServers == nil { path.dnsServers = snapshots[position].dnsServers }
             // The status first: to take the verdict is to copy it.
-            guard let status = opinions[position].verdict?.status, status != verdict.status,
-                opinions[position].seesPaths == opinions[self.winner].seesPaths,
-                let reason = opinions[position].verdict?.reason
+            guard let status = snapshots[position].verdict?.status, status != verdict.status,
+                snapshots[position].speaksOfPaths == snapshots[self.winner].speaksOfPaths,
+                let reason = snapshots[position].verdict?.reason
             else { continue }
-            let name = opinions[position].report.name
-            path.disagreements.append(Disagreement(backend: name, status: status, reason: reason))
+            let name = snapshots[position].report.name
+            let isStated = snapshots[position].verdict?.isStated == true
+            path.disagreements.append(
+                Disagreement(backend: name, status: status, reason: reason, isStated: isStated)
+            )
         }
-        path.tellOf(opinions)
+        path.tellOf(snapshots)
         return path
     }
 }
 
-extension [BackendOpinion] {
+extension [BackendSnapshot] {
     /// What the probes of healthy backends say.
     fileprivate var probeRounds: [ProbeRound] {
         var rounds: [ProbeRound] = []
         for position in self.indices where self[position].isHealthy {
-            if let round = self[position].observation?.probes { rounds.append(round) }
+            if let round = self[position].evidence?.probes { rounds.append(round) }
         }
         return rounds
     }
@@ -106,14 +124,17 @@ extension [BackendOpinion] {
 
 extension NetworkPath {
     /// Sets what does not depend on who decides: the backends' reports and what probes say.
-    mutating func tellOf(_ opinions: [BackendOpinion]) {
-        let rounds = opinions.probeRounds
-        self.internet = InternetReachability(rounds)
-        // Where probes decide and differ, `internet` is what the status was decided on.
-        if self.reason.code == .probeAnswered { self.internet = .reachable }
-        if self.reason.code == .probeFailed, self.internet != .portal { self.internet = .unreachable }
+    mutating func tellOf(_ snapshots: [BackendSnapshot]) {
+        let rounds = snapshots.probeRounds
+        self.internet = InternetReachability(rounds, stated: snapshots.statedInternet)
+        if self.statedBy == nil {
+            // Where probes decide and differ, `internet` is what the status was decided on.
+            if self.reason.code == .probeAnswered { self.internet = .reachable }
+            if self.reason.code == .probeFailed, self.internet != .portal { self.internet = .unreachable }
+        }
+        self.portalURL = self.internet == .portal ? snapshots.portalURL : nil
         self.probes = rounds.isEmpty ? [] : rounds.flatMap(\.outcomes)
-        self.backends = opinions.indices.map { opinions[$0].report }
+        self.backends = snapshots.indices.map { snapshots[$0].report }
     }
 
     /// The path where probes are required: the status, its reason and ``internet`` say the same.
@@ -124,10 +145,15 @@ extension NetworkPath {
         switch (self.status, self.internet) {
         case (.satisfied, .unreachable):
             path.status = .unsatisfied
-            path.reason = PathReason(.probeFailed, "no probe target answered")
+            path.reason = self.refutation ?? PathReason(.probeFailed, "no probe target answered")
+            path.statedBy = nil
         case (.satisfied, .portal):
             path.status = .unsatisfied
-            path.reason = PathReason(.probeFailed, "a captive portal answered in place of the probe targets")
+            path.reason =
+                self.probes.contains { $0.result == .portal }
+                ? PathReason(.probeFailed, "a captive portal answered in place of the probe targets")
+                : PathReason(.statedUnreachable, "there is a captive portal, as a backend states")
+            path.statedBy = nil
         case (.requiresConnection, .reachable), (.unsatisfied, .reachable):
             // The round was answered on a path that is gone, or not on this machine's network.
             path.internet = .unknown
@@ -135,16 +161,32 @@ extension NetworkPath {
         }
         return path
     }
+
+    /// Why the internet cannot be reached where backends state it and no probe failed; nil where one did.
+    private var refutation: PathReason? {
+        guard self.probes.isEmpty else { return nil }
+        let remote = self.backends.first {
+            $0.host != nil && $0.health == .healthy && $0.status != .satisfied
+        }
+        let words = remote.flatMap { report in
+            report.reason.map { "\(report.host ?? report.name) states: \($0.message)" }
+        }
+        return PathReason(.statedUnreachable, words ?? "the internet cannot be reached, as a backend states")
+    }
 }
 
 extension InternetReachability {
-    fileprivate init(_ rounds: [ProbeRound]) {
-        if rounds.contains(where: { $0.answered }) {
+    fileprivate init(_ rounds: [ProbeRound], stated words: [InternetReachability]) {
+        if rounds.contains(where: \.isVerified) || words.contains(.reachable) {
             self = .reachable
-        } else if rounds.contains(where: { $0.outcomes.contains { $0.result == .portal } }) {
+        } else if rounds.contains(where: \.metPortal) || words.contains(.portal) {
+            // Also where others were answered: a portal takes connections for everybody.
             self = .portal
+        } else if rounds.contains(where: \.answered) {
+            self = .reachable
         } else {
-            self = !rounds.isEmpty && rounds.allSatisfy(\.isComplete) ? .unreachable : .unknown
+            let isRefuted = rounds.allSatisfy(\.failed) && words.allSatisfy { $0 == .unreachable }
+            self = isRefuted && !(rounds.isEmpty && words.isEmpty) ? .unreachable : .unknown
         }
     }
 }

@@ -3,12 +3,12 @@
 
 /// How the verdicts of several backends become one path.
 public enum MergePolicy: String, Hashable, Sendable, CaseIterable {
-    /// The first healthy backend in list order that has an opinion decides.
+    /// The first healthy backend in list order that has a verdict decides.
     case priority
-    /// The worst opinion decides: every backend has to agree that there is a path.
+    /// The worst verdict decides: every backend has to agree that there is a path.
     case unanimous
-    /// The best opinion decides: one backend suffices.
+    /// The best verdict decides: one backend suffices.
     case any
-    /// The lower median of the opinions decides.
+    /// The lower median of the verdicts decides.
     case majority
 }

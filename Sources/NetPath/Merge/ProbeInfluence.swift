@@ -3,7 +3,9 @@
 
 /// What probes may do to the status of a path that other backends see.
 ///
-/// Where only probes are configured they decide, whatever this says.
+/// Where only probes are configured they decide, whatever this says. What backends state of the internet counts as a
+/// probe of theirs does, and so does the conclusion of another machine (``Conclusion/host``), which decides only with
+/// ``required``, and only where nobody speaks of a path of this machine.
 public enum ProbeInfluence: String, Hashable, Sendable, CaseIterable {
     /// They set ``NetworkPath/internet`` and nothing else.
     case advisory

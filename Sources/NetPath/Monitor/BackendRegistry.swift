@@ -15,6 +15,10 @@ public struct BackendRegistry: Sendable {
         public let type: String
         /// One line for people.
         public let summary: String
+        /// The program that runs such backends, where this one can only check their options; nil for this one.
+        public let program: String?
+        /// A sentence about each option, by its key: for editors, which show it.
+        public let options: [String: String]
         /// Makes a backend.
         public let make: Factory
     }
@@ -25,8 +29,29 @@ public struct BackendRegistry: Sendable {
     public init() {}
 
     /// Adds a type of backend, or replaces the one of that name.
-    public mutating func register(_ type: String, summary: String, make: @escaping Factory) {
-        self.registrations[type] = Registration(type: type, summary: summary, make: make)
+    ///
+    /// - Parameters:
+    ///   - type: The name used as `type:` in the configuration.
+    ///   - summary: One line for people.
+    ///   - program: The program that runs such backends, where this one can only check their options.
+    ///   - options: A sentence about each option, by its key; `header.name` for one of a nested section, `checks[].url`
+    ///     for one of a list of sections. `netpath config schema` tells them to editors.
+    ///   - make: Makes a backend of its section. It is also called without a configuration, to learn which options there
+    ///     are, so it should ask for every one of them, whatever the others say.
+    public mutating func register(
+        _ type: String,
+        summary: String,
+        program: String? = nil,
+        options: [String: String] = [:],
+        make: @escaping Factory
+    ) {
+        self.registrations[type] = Registration(
+            type: type,
+            summary: summary,
+            program: program,
+            options: options,
+            make: make
+        )
     }
 
     /// Finds a type by name.

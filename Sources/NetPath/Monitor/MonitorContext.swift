@@ -3,7 +3,7 @@
 
 /// What a coordinator offers a running backend.
 public struct MonitorContext: Sendable {
-    /// The clock of observations and deadlines.
+    /// The clock of evidence and deadlines.
     public let clock: any MonotonicClock
 
     /// Requests to read everything again and report, even when nothing changed.
@@ -12,11 +12,11 @@ public struct MonitorContext: Sendable {
     /// time merge into one. For one consumer.
     public let refreshRequests: AsyncStream<Void>
 
-    /// The hosts somebody asks about, besides the backend's own representative addresses.
+    /// The hosts somebody asks about, besides the backend's own reference addresses.
     ///
     /// The current set first; sets that are not taken in time are replaced by the newest. A backend that notices changes
     /// of routes to them says ``routesChanged()``, or reports, once it does so for a new set. For one consumer.
-    public let watchedAddresses: AsyncStream<Set<IPAddress>>
+    public let watchedAddresses: AsyncStream<Set<InternetAddress>>
 
     /// What the configuration says of interfaces at this moment, the first rule that matches first.
     ///
@@ -30,9 +30,17 @@ public struct MonitorContext: Sendable {
     /// changes: to close it may take the kernel longer than the whole answer. What it offered must go on answering.
     public let asksOnce: Bool
 
-    private let reporter: @Sendable (Observation) -> Void
+    /// Whether changes of files are of interest, such as those of the resolver's configuration.
+    ///
+    /// Where they are not, a backend that also hears of changes otherwise opens no watcher of files: who ends with the next
+    /// change would wait until the kernel has closed it (`inotify(7)`: 8 ms and more).
+    public let watchesFiles: Bool
+
+    private let reporter: @Sendable (Evidence) -> Void
+    private let unavailability: @Sendable (String) -> Void
     private let acceptor: @Sendable (any RouteResolver) -> Void
     private let routeNotice: @Sendable () -> Void
+    private let refreshNotice: @Sendable () -> Void
     private let rules: @Sendable () -> [InterfaceRule]
     private let logger: @Sendable (LogLevel, String) -> Void
 
@@ -40,11 +48,14 @@ public struct MonitorContext: Sendable {
     public init(
         clock: any MonotonicClock,
         refreshRequests: AsyncStream<Void>,
-        watchedAddresses: AsyncStream<Set<IPAddress>>,
+        watchedAddresses: AsyncStream<Set<InternetAddress>>,
         asksOnce: Bool = false,
-        report: @escaping @Sendable (Observation) -> Void,
-        offer: @escaping @Sendable (any RouteResolver) -> Void,
+        watchesFiles: Bool = true,
+        report: @escaping @Sendable (Evidence) -> Void,
+        reportUnavailable: @escaping @Sendable (String) -> Void = { _ in },
+        register: @escaping @Sendable (any RouteResolver) -> Void,
         routesChanged: @escaping @Sendable () -> Void = {},
+        takesNoRefreshRequests: @escaping @Sendable () -> Void = {},
         interfaceRules: @escaping @Sendable () -> [InterfaceRule] = { [] },
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
@@ -52,9 +63,12 @@ public struct MonitorContext: Sendable {
         self.refreshRequests = refreshRequests
         self.watchedAddresses = watchedAddresses
         self.asksOnce = asksOnce
+        self.watchesFiles = watchesFiles && !asksOnce
         self.reporter = report
-        self.acceptor = offer
+        self.unavailability = reportUnavailable
+        self.acceptor = register
         self.routeNotice = routesChanged
+        self.refreshNotice = takesNoRefreshRequests
         self.rules = interfaceRules
         self.logger = log
     }
@@ -63,13 +77,31 @@ public struct MonitorContext: Sendable {
     ///
     /// The path is merged before the call returns, and callbacks run on this thread, unless another one is delivering.
     /// Nobody takes the backend for silent meanwhile, however long they take.
-    public func report(_ observation: Observation) {
-        self.reporter(observation)
+    public func report(_ evidence: Evidence) {
+        self.reporter(evidence)
     }
 
-    /// Offers to answer what the kernel would do with a packet to any address, for as long as the backend runs; where it
-    /// is asked once, also afterwards.
-    public func offer(_ resolver: any RouteResolver) {
+    /// Says that the source is gone for a while: what the backend said stops counting, and it goes on running.
+    ///
+    /// It is unhealthy with this sentence until it reports again, which counts at once; to throw would cost a restart
+    /// after up to 30 s. It is a word: it answers a refresh, and may be the first. Callable from any thread.
+    ///
+    /// - Parameter sentence: What is missing, for people, such as `modem0 does not answer`.
+    public func reportUnavailable(_ sentence: String) {
+        self.unavailability(sentence)
+    }
+
+    /// Says that this run answers no ``refreshRequests``: the source speaks by itself, and cannot be asked.
+    ///
+    /// None are sent then, and silence is no failure. What the backend said stays as old as it is, so that it takes over
+    /// from another one only with what it says after that. To be called before the first report, from any thread.
+    public func takesNoRefreshRequests() {
+        self.refreshNotice()
+    }
+
+    /// Registers what answers where the kernel would send a packet to any address, for as long as the backend runs; where
+    /// it is asked once, also afterwards.
+    public func register(_ resolver: any RouteResolver) {
         self.acceptor(resolver)
     }
 
@@ -118,7 +150,7 @@ public protocol RouteResolver: Sendable {
     ///   - destination: Where the packet goes.
     ///   - interface: The kernel's index of the interface that it has to leave through, as with the zone of a link-local
     ///     address or a socket that is bound to a device; nil to leave the choice to the kernel. Then a route through
-    ///     another interface is no answer: without one through this, it is ``RouteAnswer/noRoute``.
-    /// - Returns: The answer; ``RouteAnswer/unknown`` from a resolver that cannot ask about one interface only.
-    func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer
+    ///     another interface is no answer: without one through this, it is ``RouteLookupResult/noRoute``.
+    /// - Returns: The answer; ``RouteLookupResult/unknown`` from a resolver that cannot ask about one interface only.
+    func route(to destination: InternetAddress, through interface: UInt32?) -> RouteLookupResult
 }

@@ -2,24 +2,28 @@
 // Copyright the netpath authors
 
 /// What one backend contributes to a path.
-public struct BackendReport: Hashable, Sendable {
+public struct BackendReport: Hashable, Sendable, Codable {
     /// The backend's name, unique within a coordinator.
     public var name: String
     /// How the backend is used.
     public var mode: BackendMode
     /// How the backend is doing.
     public var health: BackendHealth
-    /// The status its evidence leads to; nil when it has no opinion.
+    /// The status its evidence leads to; nil when it has no verdict.
     public var status: PathStatus?
     /// Why.
     public var reason: PathReason?
+    /// Whether the backend states the status and its reason, so that netpath did not work them out.
+    public var isStated = false
+    /// The machine that states them; nil when it is this one (``Conclusion/host``).
+    public var host: String?
     /// The last error; nil while healthy.
     public var error: String?
     /// What the backend has to do without.
     public var limitations: [String]
     /// When the backend last reported; nil before its first word.
     @EqualityIgnored public var reportedAt: MonotonicTime?
-    /// How new what it says is (``Observation/observedAt``); nil before its first word.
+    /// How new what it says is (``Evidence/observedAt``); nil before its first word.
     ///
     /// Long before ``reportedAt`` when a probe was asked again and told its last round.
     @EqualityIgnored public var observedAt: MonotonicTime?
@@ -30,13 +34,18 @@ public struct BackendReport: Hashable, Sendable {
 }
 
 extension BackendReport {
+    /// Creates a report of a backend that does well and has no verdict; everything else is set afterwards.
+    public init(name: String, mode: BackendMode = .active, health: BackendHealth = .healthy) {
+        self.init(name: name, mode: mode, health: health, limitations: [], restarts: 0, resynchronizations: 0)
+    }
+
     /// The error of a backend that said nothing when it was started.
     static let silence = "no first word within 2 s"
 
     /// Whether the backend has a verdict that counts now.
-    var hasVoice: Bool { self.health == .healthy && self.status != nil }
-    /// Whether the backend is well and has no opinion.
-    var isIgnorant: Bool { self.health == .healthy && self.status == nil }
+    var hasVerdict: Bool { self.health == .healthy && self.status != nil }
+    /// Whether the backend is well and has no verdict.
+    var lacksVerdict: Bool { self.health == .healthy && self.status == nil }
 
     /// Whether the backend was to speak and has said nothing: neither what it sees nor what it failed of.
     package var isSilent: Bool {
@@ -48,7 +57,7 @@ extension BackendReport {
 public enum BackendMode: String, Hashable, Sendable, CaseIterable {
     /// It runs all the time.
     case active
-    /// It runs only while everything of higher priority is unhealthy, or has had no opinion for 2 s.
+    /// It runs only while everything of higher priority is unhealthy, or has had no verdict for 2 s.
     case standby
     /// It does not run.
     case off
@@ -68,12 +77,22 @@ public enum BackendHealth: String, Hashable, Sendable {
     case off
 }
 
-/// A healthy backend that sees another status than the published one.
-public struct Disagreement: Hashable, Sendable {
+/// A healthy backend that sees, or states, another status than the published one.
+public struct Disagreement: Hashable, Sendable, Codable {
     /// The backend's name.
     public var backend: String
     /// The status its evidence leads to.
     public var status: PathStatus
     /// Why.
     public var reason: PathReason
+    /// Whether the backend states it, be it beside evidence that leads to another status.
+    public var isStated: Bool
+
+    /// Creates a disagreement.
+    public init(backend: String, status: PathStatus, reason: PathReason, isStated: Bool = false) {
+        self.backend = backend
+        self.status = status
+        self.reason = reason
+        self.isStated = isStated
+    }
 }

@@ -2,9 +2,9 @@
 // Copyright the netpath authors
 
 /// A name server (`resolv.conf(5)`).
-public struct DNSServer: Hashable, Sendable, CustomStringConvertible {
+public struct DNSServer: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The server's address.
-    public var address: IPAddress
+    public var address: InternetAddress
     /// The zone of a link-local address, such as `eth0`.
     public var zone: String?
     /// Whether the kernel would send a packet to the server, as far as this machine's interfaces and routes tell; nil
@@ -14,7 +14,7 @@ public struct DNSServer: Hashable, Sendable, CustomStringConvertible {
     public var isReachable: Bool?
 
     /// Creates a name server.
-    public init(_ address: IPAddress, zone: String? = nil, isReachable: Bool? = nil) {
+    public init(_ address: InternetAddress, zone: String? = nil, isReachable: Bool? = nil) {
         self.address = address
         self.zone = zone
         self.isReachable = isReachable
@@ -44,7 +44,7 @@ extension DNSServer {
             let words = line.split { $0 == " " || $0 == "\t" }
             guard words.count >= 2, words[0] == "nameserver", servers.count < limit else { continue }
             let parts = words[1].split(separator: "%", maxSplits: 1)
-            guard let text = parts.first, let address = IPAddress(text) else { continue }
+            guard let text = parts.first, let address = InternetAddress(text) else { continue }
             servers.append(DNSServer(address, zone: parts.count == 2 ? String(parts[1]) : nil))
         }
         return servers

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// An address that an interface carries.
-public struct InterfaceAddress: Hashable, Sendable, Comparable {
+public struct InterfaceAddress: Hashable, Sendable, Codable, Comparable {
     /// The interface's own address with its prefix length (IFA_LOCAL; never the peer's).
     public var prefix: AddressPrefix
     /// How far the address is valid.

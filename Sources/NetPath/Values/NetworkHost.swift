@@ -4,7 +4,7 @@
 /// A host as people name it.
 public enum NetworkHost: Hashable, Sendable {
     /// An address; a link-local one with the name of its interface (RFC 4007).
-    case address(IPAddress, zone: String?)
+    case address(InternetAddress, zone: String?)
     /// A name to be resolved.
     case name(String)
 
@@ -20,7 +20,7 @@ public enum NetworkHost: Hashable, Sendable {
     /// Reads an IPv6 address, with or without a zone, as it stands between brackets.
     package init(bracketed text: Substring) throws(Fault) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, let address = IPAddress(first), address.family == .ipv6 else {
+        guard let first = parts.first, let address = InternetAddress(first), address.family == .ipv6 else {
             throw Fault("has no IPv6 address between the brackets")
         }
         guard parts.count == 2 else {
@@ -37,7 +37,7 @@ public enum NetworkHost: Hashable, Sendable {
     /// Reads a name or an address without a zone.
     package init(bare text: Substring) throws(Fault) {
         guard !text.isEmpty else { throw Fault("has no host") }
-        if let address = IPAddress(text) {
+        if let address = InternetAddress(text) {
             self = .address(address, zone: nil)
             return
         }
@@ -60,8 +60,8 @@ public enum NetworkHost: Hashable, Sendable {
         self = .name(String(text))
     }
 
-    private static func isPlain(_ octet: UInt8) -> Bool {
-        switch octet {
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
             true

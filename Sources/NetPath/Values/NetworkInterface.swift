@@ -83,7 +83,7 @@ public struct InterfaceFlags: OptionSet, Hashable, Sendable {
 }
 
 /// A network interface as a backend sees it.
-public struct NetworkInterface: Hashable, Sendable {
+public struct NetworkInterface: Hashable, Sendable, Codable {
     /// The kernel's index, unique within a network namespace.
     public var index: UInt32
     /// The name, for people; it can change while the index stays.
@@ -92,7 +92,7 @@ public struct NetworkInterface: Hashable, Sendable {
     public var type: InterfaceType
     /// The kernel's kind of a virtual interface (IFLA_INFO_KIND), such as `veth` or `wireguard`; nil for hardware.
     public var kind: String?
-    /// The octets of the link-layer address (IFLA_ADDRESS); nil when there is none or the backend cannot know it.
+    /// The bytes of the link-layer address (IFLA_ADDRESS); nil when there is none or the backend cannot know it.
     public var hardwareAddress: [UInt8]?
     /// The name of the driver of the hardware, such as `cdc_mbim`; nil when the backend cannot know it.
     public var driver: String?
@@ -103,14 +103,14 @@ public struct NetworkInterface: Hashable, Sendable {
     /// Whether there is a carrier; nil when the backend cannot know it.
     public var hasCarrier: Bool?
     /// The interface this one is built on (IFLA_LINK), when it lies in the same namespace.
-    public var parentIndex: UInt32?
+    public var underlyingIndex: UInt32?
     /// Whether it is built on something in another namespace (IFLA_LINK_NETNSID), as a container's interfaces are.
     public var isParentElsewhere = false
     /// What a stacked interface stands on; nil for others, and when the backend cannot know it.
     public var foundation: Foundation?
     /// What became known of the packets the interface itself sends, when it is a tunnel that the path may leave through;
     /// nil when nobody asked.
-    public var outerPackets: OuterPackets?
+    public var tunnelEvidence: TunnelEvidence?
     /// The names of the ports of a bridge that are up and have no carrier, where packets to the internet leave through the
     /// bridge: whether the gateway is behind one of them no link tells.
     public var membersWithoutCarrier: [String] = []
@@ -120,8 +120,14 @@ public struct NetworkInterface: Hashable, Sendable {
     public var isHardware: Bool?
     /// Whether a radio switch blocks the interface (rfkill); nil when the backend cannot know it.
     public var isRadioBlocked: Bool?
-    /// The addresses, sorted.
+    /// Whether traffic through it costs money, such as on a metered Wi-Fi; nil when the backend cannot know it.
+    ///
+    /// With nil a cellular interface is expensive and no other. A rule about the interface wins.
+    public var isExpensive: Bool?
+    /// The addresses, sorted; none where the backend cannot know them (``knowsAddresses``).
     public var addresses: [InterfaceAddress]
+    /// Whether the backend knows the addresses: where it does not, that there are none means nothing.
+    public var knowsAddresses = true
     /// The default routes the kernel would use if it had to send through this interface; nil when unknown.
     public var defaultRoutes: [InterfaceRoute]?
     /// Whether an address is expected to be configured from outside (router advertisement or DHCP seen).
@@ -143,11 +149,11 @@ public struct NetworkInterface: Hashable, Sendable {
 }
 
 /// A default route through one interface, as the kernel would choose it there.
-public struct InterfaceRoute: Hashable, Sendable {
+public struct InterfaceRoute: Hashable, Sendable, Codable {
     /// The family the route serves.
     public var family: AddressFamily
     /// The next hop, which may be of the other family (RTA_VIA); nil on links without gateways.
-    public var gateway: IPAddress?
+    public var gateway: InternetAddress?
     /// The metric, lower is preferred; nil when unknown.
     public var metric: UInt32?
     /// The routing table; nil when unknown.
@@ -157,7 +163,7 @@ public struct InterfaceRoute: Hashable, Sendable {
     @EqualityIgnored public var expiresAt: MonotonicTime?
 
     /// Creates a route.
-    public init(family: AddressFamily, gateway: IPAddress? = nil, metric: UInt32? = nil, table: UInt32? = nil) {
+    public init(family: AddressFamily, gateway: InternetAddress? = nil, metric: UInt32? = nil, table: UInt32? = nil) {
         self.family = family
         self.gateway = gateway
         self.metric = metric

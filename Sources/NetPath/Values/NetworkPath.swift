@@ -5,11 +5,15 @@
 ///
 /// A complete snapshot: a consumer never needs anything that came before it. Equality ignores sequence numbers,
 /// times, ages and counters.
-public struct NetworkPath: Hashable, Sendable {
+public struct NetworkPath: Hashable, Sendable, Codable {
     /// Whether there is a path.
     public var status: PathStatus
     /// Why.
     public var reason: PathReason
+    /// The name of the backend that states the path; nil when netpath worked it out from evidence.
+    ///
+    /// Its ``reason``, and what else it states, is then that backend's word; see ``Conclusion``.
+    public var statedBy: String?
     /// Whether this is the last known path, no backend being able to confirm or refute it now.
     public var isStale: Bool
     /// The interfaces in order of preference: those that carry the path, alternatives, then the rest with reasons.
@@ -19,13 +23,15 @@ public struct NetworkPath: Hashable, Sendable {
     public var interfaces: [PathInterface]
     /// The index of the interface that carries the packets of the tunnel the path leaves through; nil without a tunnel, and
     /// when nobody knows.
-    public var carriedBy: UInt32?
+    public var underlyingIndex: UInt32?
     /// The gateways in use.
     public var gateways: [Gateway]
     /// The name servers, each with whether it can be reached; nil when no backend knows them.
     ///
     /// Behind a local forwarder, such as the stub of systemd-resolved, those that it forwards to.
     public var dnsServers: [DNSServer]?
+    /// Whether ``supportsIPv4`` and ``supportsIPv6`` are known; where a backend states a path without them, both are false.
+    public var knowsFamilies = true
     /// Whether IPv4 packets reach the internet as far as the kernel is concerned.
     public var supportsIPv4: Bool
     /// Whether IPv6 packets reach the internet as far as the kernel is concerned.
@@ -35,12 +41,14 @@ public struct NetworkPath: Hashable, Sendable {
     /// A server of which nobody can tell counts as one.
     public var supportsDNS: Bool { self.dnsServers?.contains { $0.isReachable != false } == true }
     /// Whether traffic is likely to cost money: one of the ways that packets may take, or what carries it as a tunnel, is
-    /// cellular, or a rule says so.
+    /// cellular, or the backend or a rule says so.
     public var isExpensive: Bool
     /// Whether traffic should be kept low, because a rule says so of one of the ways that packets may take.
     public var isConstrained: Bool
-    /// What probes say of the internet.
+    /// What probes say of the internet, and backends that state it.
     public var internet: InternetReachability
+    /// Where a captive portal wants people to sign in; nil when none is known.
+    public var portalURL: String?
     /// The latest outcomes of all probes.
     public var probes: [ProbeOutcome]
     /// Which backend said what, in order of priority.
@@ -51,13 +59,37 @@ public struct NetworkPath: Hashable, Sendable {
     @EqualityIgnored public var sequence: UInt64
     /// When the path was published.
     @EqualityIgnored public var publishedAt: MonotonicTime
-    /// When the reading began that the path is built on (``Observation/observedAt``).
+    /// When the reading began that the path is built on (``Evidence/observedAt``).
     @EqualityIgnored public var observedAt: MonotonicTime
 }
 
+extension NetworkPath {
+    /// Creates a path without details; everything else is set afterwards.
+    public init(_ status: PathStatus, _ reason: PathReason, interfaces: [PathInterface] = []) {
+        self.init(
+            status: status,
+            reason: reason,
+            isStale: false,
+            interfaces: interfaces,
+            gateways: [],
+            supportsIPv4: false,
+            supportsIPv6: false,
+            isExpensive: false,
+            isConstrained: false,
+            internet: .unknown,
+            probes: [],
+            backends: [],
+            disagreements: [],
+            sequence: 0,
+            publishedAt: MonotonicTime(nanoseconds: 0),
+            observedAt: MonotonicTime(nanoseconds: 0)
+        )
+    }
+}
+
 /// An interface as part of a path.
-public struct PathInterface: Hashable, Sendable {
-    /// The kernel's index.
+public struct PathInterface: Hashable, Sendable, Codable {
+    /// The kernel's index; 0 when it is not known, as of an interface that a backend names and nobody sees.
     public var index: UInt32
     /// The name.
     public var name: String
@@ -67,16 +99,18 @@ public struct PathInterface: Hashable, Sendable {
     public var kind: String?
     /// The operational state; nil when unknown.
     public var operationalState: OperationalState?
-    /// The usable addresses, sorted.
+    /// The usable addresses, sorted; none where nobody knows them (``knowsAddresses``).
     public var addresses: [AddressPrefix]
+    /// Whether anybody knows the addresses.
+    public var knowsAddresses = true
     /// The gateways of the default routes through this interface.
-    public var gateways: [IPAddress]
+    public var gateways: [InternetAddress]
     /// The metric of the preferred default route through this interface; nil when there is none.
     public var metric: UInt32?
     /// The routing table of that route.
     public var table: UInt32?
     /// The interface this one is built on.
-    public var underlying: UInt32?
+    public var underlyingIndex: UInt32?
     /// Whether the kernel routes IPv4 packets to the internet through this interface, or would if it had no other.
     public var supportsIPv4: Bool
     /// Whether the kernel routes IPv6 packets to the internet through this interface, or would if it had no other.
@@ -86,6 +120,20 @@ public struct PathInterface: Hashable, Sendable {
 }
 
 extension PathInterface {
+    /// Creates an interface without addresses; everything else is set afterwards.
+    public init(index: UInt32, name: String, type: InterfaceType, reason: PathReason) {
+        self.init(
+            index: index,
+            name: name,
+            type: type,
+            addresses: [],
+            gateways: [],
+            supportsIPv4: false,
+            supportsIPv6: false,
+            reason: reason
+        )
+    }
+
     /// The interface as it is, in a role.
     package init(_ interface: NetworkInterface, reason: PathReason) {
         self = AssessedEvidence.listed(interface, reason: reason)
@@ -93,9 +141,9 @@ extension PathInterface {
 }
 
 /// A gateway and the interface it is reached through.
-public struct Gateway: Hashable, Sendable {
+public struct Gateway: Hashable, Sendable, Codable {
     /// The gateway's address.
-    public var address: IPAddress
+    public var address: InternetAddress
     /// The index of the interface.
     public var interfaceIndex: UInt32
     /// Whether it answers on the link, as far as the kernel knows: false when it did not the last time that somebody
@@ -106,14 +154,14 @@ public struct Gateway: Hashable, Sendable {
     public var answers: Bool?
 
     /// Creates a gateway.
-    public init(address: IPAddress, interfaceIndex: UInt32, answers: Bool? = nil) {
+    public init(address: InternetAddress, interfaceIndex: UInt32, answers: Bool? = nil) {
         self.address = address
         self.interfaceIndex = interfaceIndex
         self.answers = answers
     }
 }
 
-/// What probes say of the internet.
+/// What probes say of the internet, and backends that state it.
 public enum InternetReachability: String, Hashable, Sendable {
     /// A target answered.
     case reachable

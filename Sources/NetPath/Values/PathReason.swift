@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// Why a path, or an interface of it, is in the state it is in.
-public struct PathReason: Hashable, Sendable {
+public struct PathReason: Hashable, Sendable, Codable {
     /// A stable, machine-readable name of a reason.
     ///
     /// An open set: newer versions add codes, so treat unknown ones by the status they come with.
@@ -40,6 +40,9 @@ extension PathReason.Code {
     /// An interface that carries the packets of a tunnel on the path, and could not carry the path by itself.
     public static let carriesTunnel = Self(rawValue: "carriesTunnel")
 
+    /// A backend states the status, and has no other name for the reason.
+    public static let stated = Self(rawValue: "stated")
+
     // A step is pending or can be started.
 
     /// 802.1X or a WPA handshake is under way.
@@ -50,6 +53,8 @@ extension PathReason.Code {
     public static let wifiNotAssociated = Self(rawValue: "wifiNotAssociated")
     /// The modem is not connected.
     public static let modemNotConnected = Self(rawValue: "modemNotConnected")
+    /// A captive portal answers for the internet, and the configuration says that somebody has to sign in.
+    public static let captivePortal = Self(rawValue: "captivePortal")
     /// A rule says that something connects the interface as soon as there is traffic.
     public static let dialOnDemand = Self(rawValue: "dialOnDemand")
 
@@ -63,6 +68,8 @@ extension PathReason.Code {
     public static let noCarrier = Self(rawValue: "noCarrier")
     /// No probe target answered.
     public static let probeFailed = Self(rawValue: "probeFailed")
+    /// The internet cannot be reached, as a backend states, and the configuration says that it has to.
+    public static let statedUnreachable = Self(rawValue: "statedUnreachable")
     /// No gateway in use answers, and the configuration says that one has to.
     public static let gatewaySilent = Self(rawValue: "gatewaySilent")
     /// There is an address but no route to the internet.

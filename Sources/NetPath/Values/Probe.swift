@@ -2,11 +2,13 @@
 // Copyright the netpath authors
 
 /// The state of an active probe.
-public struct ProbeRound: Hashable, Sendable {
+public struct ProbeRound: Hashable, Sendable, Codable {
     /// The latest outcome of each target.
     public var outcomes: [ProbeOutcome]
     /// Whether every target was tried since the last change of the network.
     public var isComplete: Bool
+    /// Where a captive portal that answered wants people to sign in; nil when nobody knows.
+    public var portalURL: String?
 
     /// Creates a round.
     public init(outcomes: [ProbeOutcome], isComplete: Bool) {
@@ -15,15 +17,28 @@ public struct ProbeRound: Hashable, Sendable {
     }
 
     /// Whether any target answered, be it with a refusal: a refusal crossed the network too.
+    ///
+    /// Not where a captive portal answered for one of them: it lets connections be made to all of them.
     public var answered: Bool {
-        self.outcomes.contains { $0.result == .connected || $0.result == .refused }
+        !self.metPortal && self.outcomes.contains { [.connected, .refused, .expected].contains($0.result) }
+    }
+
+    /// Whether a captive portal answered.
+    var metPortal: Bool { self.outcomes.contains { $0.result == .portal } }
+
+    /// Whether a target gave the answer that only it gives.
+    var isVerified: Bool { self.answered && self.outcomes.contains { $0.result == .expected } }
+
+    /// Whether every target was tried, and none answered.
+    var failed: Bool {
+        self.isComplete && !self.answered && !self.outcomes.contains { $0.result == .unexpected }
     }
 }
 
 /// What became of a probe of one target.
-public struct ProbeOutcome: Hashable, Sendable {
+public struct ProbeOutcome: Hashable, Sendable, Codable {
     /// The results that are told apart.
-    public enum Result: Hashable, Sendable {
+    public enum Result: Hashable, Sendable, Codable {
         /// The connection was made.
         case connected
         /// A host answered with a refusal: the path works.
@@ -36,6 +51,12 @@ public struct ProbeOutcome: Hashable, Sendable {
         case notResolved
         /// Somebody else answered: a captive portal.
         case portal
+        /// The answer came that was expected of the target, which is more than a connection.
+        case expected
+        /// The target answered something else, which says neither that the internet can be reached nor that it cannot.
+        case unexpected
+        /// Somebody answered who could not prove to be the target.
+        case impersonated
     }
 
     /// The target as configured.
@@ -44,6 +65,8 @@ public struct ProbeOutcome: Hashable, Sendable {
     public var result: Result
     /// The time from the request to the answer.
     @EqualityIgnored public var roundTrip: Duration?
+    /// What there is to know besides, a sentence for people, such as what is wrong with a certificate.
+    public var detail: String?
 
     /// Creates an outcome.
     public init(target: String, result: Result, roundTrip: Duration? = nil) {

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What the kernel would do with a packet to one destination.
-public enum RouteAnswer: Hashable, Sendable {
+public enum RouteLookupResult: Hashable, Sendable, Codable {
     /// It would be sent.
     case route(Route)
     /// It would be refused.
@@ -39,9 +39,9 @@ public enum RouteRejection: String, Hashable, Sendable {
 }
 
 /// A unicast route the kernel chose.
-public struct Route: Hashable, Sendable {
+public struct Route: Hashable, Sendable, Codable {
     /// The next hops; more than one for multipath.
-    public var legs: [RouteLeg]
+    public var nextHops: [NextHop]
     /// The source address the kernel would choose.
     public var source: RouteSource
     /// The metric, lower is preferred; nil when unknown.
@@ -50,8 +50,8 @@ public struct Route: Hashable, Sendable {
     public var table: UInt32?
 
     /// Creates a route.
-    public init(legs: [RouteLeg], source: RouteSource = .unknown, metric: UInt32? = nil, table: UInt32? = nil) {
-        self.legs = legs
+    public init(nextHops: [NextHop], source: RouteSource = .unknown, metric: UInt32? = nil, table: UInt32? = nil) {
+        self.nextHops = nextHops
         self.source = source
         self.metric = metric
         self.table = table
@@ -59,11 +59,11 @@ public struct Route: Hashable, Sendable {
 }
 
 /// One next hop of a route.
-public struct RouteLeg: Hashable, Sendable {
+public struct NextHop: Hashable, Sendable, Codable {
     /// The interface packets leave through.
     public var interfaceIndex: UInt32
     /// The next hop, which may be of the other family (RTA_VIA); nil on links without gateways.
-    public var gateway: IPAddress?
+    public var gateway: InternetAddress?
     /// Whether the kernel marks the hop dead or without link (RTNH_F_DEAD, RTNH_F_LINKDOWN).
     public var isDown: Bool
     /// Whether the kernel passes over the hop (RTNH_F_DEAD), so that the other hops of the route get its packets.
@@ -72,7 +72,12 @@ public struct RouteLeg: Hashable, Sendable {
     public var isPassedOver: Bool
 
     /// Creates a next hop.
-    public init(interfaceIndex: UInt32, gateway: IPAddress? = nil, isDown: Bool = false, isPassedOver: Bool = false) {
+    public init(
+        interfaceIndex: UInt32,
+        gateway: InternetAddress? = nil,
+        isDown: Bool = false,
+        isPassedOver: Bool = false
+    ) {
         self.interfaceIndex = interfaceIndex
         self.gateway = gateway
         self.isDown = isDown
@@ -81,9 +86,9 @@ public struct RouteLeg: Hashable, Sendable {
 }
 
 /// The source address the kernel would put into a packet.
-public enum RouteSource: Hashable, Sendable {
+public enum RouteSource: Hashable, Sendable, Codable {
     /// This one; it may belong to another interface than the one the packet leaves through.
-    case address(IPAddress)
+    case address(InternetAddress)
     /// There is none to choose from.
     case none
     /// The backend cannot tell.
@@ -91,14 +96,14 @@ public enum RouteSource: Hashable, Sendable {
 }
 
 /// The answer for one of the addresses that stand for the whole internet.
-public struct RepresentativeRoute: Hashable, Sendable {
+public struct ReferenceRoute: Hashable, Sendable, Codable {
     /// The address asked about.
-    public var destination: IPAddress
+    public var destination: InternetAddress
     /// What the kernel would do.
-    public var answer: RouteAnswer
+    public var answer: RouteLookupResult
 
     /// Creates an answer.
-    public init(to destination: IPAddress, _ answer: RouteAnswer) {
+    public init(to destination: InternetAddress, _ answer: RouteLookupResult) {
         self.destination = destination
         self.answer = answer
     }
@@ -107,19 +112,21 @@ public struct RepresentativeRoute: Hashable, Sendable {
     ///
     /// Two of each family, one in each half of the address space, so that a VPN that splits the default route in two
     /// halves is seen. Nothing is ever sent to them. Documentation prefixes would meet bogon filters.
-    public static let defaultDestinations: [IPAddress] = [
-        IPAddress(ipv4: 0x0900_0001), IPAddress(ipv4: 0xC100_0001),
-        IPAddress(ipv6: 0x2600 << 112 | 1), IPAddress(ipv6: 0x3000 << 112 | 1),
+    public static let defaultDestinations: [InternetAddress] = [
+        InternetAddress(ipv4: 0x0900_0001), InternetAddress(ipv4: 0xC100_0001),
+        InternetAddress(ipv6: 0x2600 << 112 | 1), InternetAddress(ipv6: 0x3000 << 112 | 1),
     ]
 }
 
-extension [RepresentativeRoute] {
+extension [ReferenceRoute] {
     /// The interfaces that packets leave through, each of them once.
     package var egress: [UInt32] {
         var egress: [UInt32] = []
         for position in self.indices {
             guard case .route(let route) = self[position].answer else { continue }
-            for leg in route.legs where !egress.contains(leg.interfaceIndex) { egress.append(leg.interfaceIndex) }
+            for nextHop in route.nextHops where !egress.contains(nextHop.interfaceIndex) {
+                egress.append(nextHop.interfaceIndex)
+            }
         }
         return egress
     }

@@ -16,18 +16,18 @@ struct CompareCommand: ToolCommand {
             waits until each has reported once and shows the result; with them follows, on a terminal as a live view, \
             into a pipe or file as lines.
 
-            '!' marks what differs from the first backend that has an opinion. 'Behind' is how long after the first \
+            '!' marks what differs from the first backend that has a verdict. 'Behind' is how long after the first \
             backend another one noticed the present status.
 
             With --for ends with a summary. A change begins when a backend goes over to another status; the same \
             transition of another backend belongs to it while the change is the latest one, or began no longer than 5 s \
             ago. A backend has seen a change when its own transition belongs to it, and its delay is the time since the \
-            change began. It has missed the change when it had an opinion at the time and its transition has not come \
+            change began. It has missed the change when it had a verdict at the time and its transition has not come \
             within 5 s, unless it comes later and nothing else has changed since. A transition is false when the backend \
             takes it back within 5 s, no other has shared it, and another has in between reported anew that it was not \
             so. Ctrl-C ends the comparison with the summary so far.
 
-            The exit status is 0 when all backends that have an opinion agree about the status, at the end if they are \
+            The exit status is 0 when all backends that have a verdict agree about the status, at the end if they are \
             followed, 1 when they do not, 69 when none has one. A comparison with --live alone ends with 0.
             """
     )
@@ -52,6 +52,7 @@ struct CompareCommand: ToolCommand {
 
     func execute() throws -> ToolStatus {
         let configuration = try self.options.configuration().comparing
+        try ToolContext.current.becomeProgram(running: configuration)
         return self.live || self.duration != nil ? try self.follow(configuration) : try self.ask(configuration)
     }
 
@@ -62,11 +63,11 @@ struct CompareCommand: ToolCommand {
         let recorder = Recorder(configuration)
         let log = ToolContext.current.log(from: LogThreshold(.error))
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
-        coordinator.subscribeOpinions { _ = recorder.record($0, path: nil, at: .now()) }
-        let inquiry = Inquiry.ask(coordinator, on: loop, limit: self.timeout.timeout.duration)
+        coordinator.subscribeSnapshots { _ = recorder.record($0, path: nil, at: .now()) }
+        let inquiry = OneShotCommand.ask(coordinator, on: loop, limit: self.timeout.timeout.duration)
         inquiry.noteSilence()
         let snapshot = inquiry.snapshot
-        let comparison = recorder.record(inquiry.opinions, path: snapshot.path, at: snapshot.takenAt)
+        let comparison = recorder.record(inquiry.snapshots, path: snapshot.path, at: snapshot.takenAt)
         try self.options.write(comparison.document, or: comparison.screen)
         return ToolStatus(agreement: comparison.agreement)
     }
@@ -85,7 +86,7 @@ struct CompareCommand: ToolCommand {
         let live =
             context.isTerminal && !self.options.json
             ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) {
-                ComparisonPicture(characters: $0, hint: $1, end: end.map(start.wall))
+                ComparisonPicture(name: context.name, characters: $0, hint: $1, end: end.map(start.wall))
             } : nil
         defer { live?.screen.leave() }
         let output =
@@ -97,9 +98,9 @@ struct CompareCommand: ToolCommand {
         let log = live?.log(from: threshold) ?? context.log(from: threshold)
         let recorder = Recorder(configuration)
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
-        coordinator.subscribeOpinions { [weak coordinator, isJSON = self.options.json] opinions in
+        coordinator.subscribeSnapshots { [weak coordinator, isJSON = self.options.json] snapshots in
             let earlier = recorder.latest
-            let comparison = recorder.record(opinions, path: coordinator?.path, at: .now())
+            let comparison = recorder.record(snapshots, path: coordinator?.path, at: .now())
             if comparison == earlier { return }
             if let live { return live.show(comparison) }
             if isJSON || !comparison.changes(since: earlier).isEmpty { output.show(comparison) }
@@ -119,7 +120,9 @@ struct CompareCommand: ToolCommand {
                 follower.handle(reasons)
             },
             onSilence: {
-                if live == nil { context.note(WatchCommand.silenceMessage(coordinator.opinions.map(\.report))) }
+                if live != nil { return }
+                let message = WatchCommand.silenceMessage(coordinator.snapshots.map(\.report))
+                context.note("\(context.name): \(message)")
             }
         )
         if case .failed(let error) = outcome { throw error }
@@ -145,8 +148,8 @@ struct CompareCommand: ToolCommand {
             self.state.withLock { $0.types = configuration.types }
         }
 
-        func record(_ opinions: [BackendOpinion], path: NetworkPath?, at now: ClockReading) -> Comparison {
-            self.state.withLock { $0.record(opinions, path: path, at: now) }
+        func record(_ snapshots: [BackendSnapshot], path: NetworkPath?, at now: ClockReading) -> Comparison {
+            self.state.withLock { $0.record(snapshots, path: path, at: now) }
         }
     }
 }

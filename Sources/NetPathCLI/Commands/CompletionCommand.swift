@@ -23,14 +23,24 @@ struct CompletionCommand: ToolCommand {
         }
     }
 
-    static let configuration = CommandConfiguration(
-        commandName: "completion",
-        abstract: "Print a script that completes netpath's commands and options in a shell.",
-        discussion: """
-            'make install' installs the scripts. For one session of bash: source <(netpath completion bash). For fish, \
-            write it to ~/.config/fish/completions/netpath.fish; for zsh, to a file _netpath in a directory of $fpath.
-            """
-    )
+    static var configuration: CommandConfiguration {
+        let name = ToolContext.current.name
+        return name == ToolContext.usualName ? Self.usual : Self.configuration(of: name)
+    }
+
+    private static let usual = Self.configuration(of: ToolContext.usualName)
+
+    private static func configuration(of name: String) -> CommandConfiguration {
+        CommandConfiguration(
+            commandName: "completion",
+            abstract: "Print a script that completes \(name)'s commands and options in a shell.",
+            discussion: """
+                'make install' installs the scripts. For one session of bash: source <(\(name) completion bash). For \
+                fish, write it to ~/.config/fish/completions/\(name).fish; for zsh, to a file _\(name) in a directory \
+                of $fpath.
+                """
+        )
+    }
 
     @Argument(help: "The shell to complete in.")
     var shell: Shell

@@ -9,8 +9,8 @@ import NetPathConfiguration
 struct ConfigurationCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Show or check the configuration, or print the default one.",
-        subcommands: [Show.self, Check.self, Default.self]
+        abstract: "Show or check the configuration, or print the default one or its schema.",
+        subcommands: [Show.self, Check.self, Default.self, Schema.self]
     )
 
     /// `netpath config show`.
@@ -85,6 +85,27 @@ struct ConfigurationCommand: ParsableCommand {
         func execute() throws -> ToolStatus {
             let text = LoadedConfiguration.defaultText
             try self.options.write(["schema": schemaVersion, "text": .string(text)]) { _ in text }
+            return .satisfied
+        }
+    }
+
+    /// `netpath config schema`.
+    struct Schema: ToolCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "schema",
+            abstract: "Print the JSON Schema of the configuration, with which editors check and complete it.",
+            discussion: """
+                It knows every type of backend that this program knows. Editors with the YAML language server take it from \
+                the first line of a configuration: # yaml-language-server: $schema=netpath.schema.json
+                """
+        )
+
+        @OptionGroup(title: "Global options")
+        var options: GlobalOptions
+
+        func execute() throws -> ToolStatus {
+            let schema = try ConfigurationSchema.schema(of: ToolContext.current.registry)
+            try self.options.write(schema.document) { _ in schema.text }
             return .satisfied
         }
     }

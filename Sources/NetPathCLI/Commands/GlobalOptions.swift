@@ -4,6 +4,7 @@
 import ArgumentParser
 import NetPath
 import NetPathConfiguration
+import NetPathSystem
 
 /// The options of every command.
 struct GlobalOptions: ParsableArguments {
@@ -34,20 +35,13 @@ struct GlobalOptions: ParsableArguments {
     )
     var overrides: [String] = []
 
-    @Flag(help: "Write JSON: one object on one line; 'watch' writes one for every path.")
-    var json = false
+    @OptionGroup
+    var output: OutputOptions
 
-    @Option(help: ArgumentHelp("When to use colour in text for people.", valueName: "when"))
-    var color = ColorChoice.auto
-
+    /// Whether JSON is wanted.
+    var json: Bool { self.output.json }
     /// How text for people is laid out on standard output.
-    var style: TextStyle {
-        let context = ToolContext.current
-        return TextStyle(
-            isColored: self.color.isColored(isTerminal: context.isTerminal, environment: context.environment),
-            width: context.columns
-        )
-    }
+    var style: TextStyle { self.output.style }
 
     /// Reads the configuration.
     ///
@@ -58,11 +52,23 @@ struct GlobalOptions: ParsableArguments {
         try ToolContext.current.configuration(at: path ?? self.configurationPath, overrides: self.overrides)
     }
 
+    /// Reads the configuration of backends that are about to run; where this program cannot run one, becomes the one
+    /// that can.
+    ///
+    /// - Throws: `ConfigurationError`, or ``ToolFailure``.
+    func runnableConfiguration(
+        _ change: (LoadedConfiguration) -> LoadedConfiguration = { $0 }
+    ) throws -> LoadedConfiguration {
+        let configuration = change(try self.configuration())
+        try ToolContext.current.becomeProgram(running: configuration)
+        return configuration
+    }
+
     /// Writes one document, as JSON or as text.
     ///
     /// - Throws: `SystemError` when standard output takes no more, for example because the disk is full.
-    func write(_ document: @autoclosure () -> JSONValue, or text: (TextStyle) -> String) throws {
-        try ToolContext.current.write(self.json ? document().line + "\n" : text(self.style))
+    func write(_ document: @autoclosure () -> OrderedJSON, or text: (TextStyle) -> String) throws {
+        try self.output.write(document(), or: text)
     }
 }
 
@@ -80,7 +86,16 @@ extension ToolContext {
     }
 }
 
-extension ColorChoice: ExpressibleByArgument {}
+/// Whether those take part that an answer of the moment does without.
+struct ProbeOptions: ParsableArguments {
+    @Flag(help: "Ask probes and plugins too, which takes longer and may send packets.")
+    var probe = false
+
+    /// The configuration with those who are asked.
+    func applied(to configuration: LoadedConfiguration) -> LoadedConfiguration {
+        self.probe ? configuration : configuration.answering
+    }
+}
 
 /// How long to wait for the backends.
 struct TimeoutOptions: ParsableArguments {

@@ -56,11 +56,11 @@ struct ReachCommand: ToolCommand {
         let target = try self.target()
         let loop = try EventLoop()
         if self.watch { loop.wakeUp.stopOnSignals() }
-        let configuration = try self.options.configuration()
+        let configuration = try self.options.runnableConfiguration()
         // What the backends complain about is for the other commands; only what is worse needs a message here.
         let log = ToolContext.current.log(from: LogThreshold(.error))
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
-        coordinator.subscribeOpinions { _ in loop.wakeUp.wake(.output) }
+        coordinator.subscribeSnapshots { _ in loop.wakeUp.wake(.output) }
         coordinator.start(once: !self.watch)
         let host = HostWatch(target.host, on: coordinator, files: self.watch ? .shared : nil)
         defer {
@@ -87,7 +87,7 @@ struct ReachCommand: ToolCommand {
         defer { if let subscription { host.unsubscribe(subscription) } }
         let deadline = loop.now() + self.timeout.timeout.duration
         func isSettled() -> Bool {
-            !coordinator.opinions.contains(where: \.report.isSilent) && host.ask().reason.code != .resolving
+            !coordinator.snapshots.contains(where: \.report.isSilent) && host.ask().reason.code != .resolving
         }
         while loop.now() < deadline, !isSettled() {
             if loop.turn(limit: deadline - loop.now()).reasons.contains(.stop) { return true }
@@ -111,8 +111,8 @@ struct ReachCommand: ToolCommand {
         let host = target.text.contains(":") ? "[\(target.text)]" : target.text
         let text = "backends: [{type: tcpProbe, targets: [\"\(host):\(port)\"]}]"
         let source = ConfigurationSource(name: "--connect", text: text)
-        let inquiry = try Inquiry.ask(LoadedConfiguration.parse(source), limit: limit)
-        let outcome = inquiry.opinions.first?.observation?.probes?.outcomes.first
+        let inquiry = try OneShotCommand.ask(LoadedConfiguration.parse(source), limit: limit)
+        let outcome = inquiry.snapshots.first?.evidence?.probes?.outcomes.first
         return outcome ?? ProbeOutcome(target: "\(host):\(port)", result: .timedOut)
     }
 }

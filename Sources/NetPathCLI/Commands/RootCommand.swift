@@ -13,8 +13,17 @@ package protocol ToolCommand: ParsableCommand {
 
 /// `netpath`.
 struct RootCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "netpath",
+    static var configuration: CommandConfiguration {
+        let context = ToolContext.current
+        guard context.name != ToolContext.usualName else { return Self.usual }
+        var configuration = Self.usual
+        configuration.commandName = context.name
+        configuration.version = context.facts.text
+        return configuration
+    }
+
+    private static let usual = CommandConfiguration(
+        commandName: ToolContext.usualName,
         abstract: "Tell whether this machine has a network path, over what, and if not, why not.",
         discussion: """
             Without a subcommand, 'status' is run. Data goes to standard output, messages to standard error.
@@ -23,9 +32,10 @@ struct RootCommand: ParsableCommand {
             """,
         version: BuildFacts.netpath.text,
         subcommands: [
-            StatusCommand.self, WatchCommand.self, ReachCommand.self, ExplainCommand.self, BackendsCommand.self,
-            CompareCommand.self, ConfigurationCommand.self, SendCommand.self, QueueCommands.self,
-            CompletionCommand.self,
+            StatusCommand.self, WatchCommand.self, WaitCommand.self, ReachCommand.self, ExplainCommand.self,
+            BackendsCommand.self, CompareCommand.self, RunCommand.self, HooksCommand.self, HistoryCommand.self,
+            ReplayCommand.self, ReportCommand.self, ConfigurationCommand.self, SendCommand.self, QueueCommands.self,
+            PluginCommands.self, CompletionCommand.self,
         ],
         defaultSubcommand: StatusCommand.self
     )

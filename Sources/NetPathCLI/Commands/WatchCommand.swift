@@ -4,6 +4,10 @@
 import ArgumentParser
 import NetPath
 import NetPathConfiguration
+import NetPathRecording
+import NetPathSystem
+
+extension Hook.Trigger: ExpressibleByArgument {}
 
 /// `netpath watch`.
 struct WatchCommand: ToolCommand {
@@ -12,8 +16,8 @@ struct WatchCommand: ToolCommand {
         abstract: "Show the current path, then every change as it happens.",
         discussion: """
             On a terminal a live view of the path, the interfaces, the backends and the latest changes, which 'q' \
-            ends; with --plain, with TERM=dumb and in the background a running log. Into a pipe or file one line per \
-            change, with --json one object per line. A reader that is too slow gets the newest state next and misses \
+            ends; with --plain, with TERM=dumb and in the background a running log. Into a pipe or file one line \
+            whenever it says something else than the one before; with --json one object per line for every change. A reader that is too slow gets the newest state next and misses \
             those in between.
 
             SIGINT, SIGTERM, and the end of the reader end it with exit status 0. The exit status does not tell the path; \
@@ -22,6 +26,12 @@ struct WatchCommand: ToolCommand {
             The configuration is read again when its file changes, and on SIGHUP, which also looks for the file anew. \
             Only what changed is started again, and --set stays in force. A file with errors changes nothing; they are \
             reported.
+
+            With --exec a command is run with the current status, and again when it changes: one run at a time, and the \
+            newest state wins. It reads the path as JSON on its standard input and finds it in NETPATH_* variables, \
+            NETPATH_STATUS and NETPATH_PREVIOUS_STATUS among them. No shell reads the command, and it runs with the \
+            rights, the environment and the working directory of this program. What it writes are messages. It is ended, \
+            with all that it started, when it takes too long and when this program is ended.
             """
     )
 
@@ -43,16 +53,81 @@ struct WatchCommand: ToolCommand {
     @Flag(help: "Write a running log on a terminal too, instead of the live view.")
     var plain = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Record what happens into a file, for 'replay' and 'history', or a report of an error.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    var record: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "When to run the command of --exec.",
+            discussion: """
+                'status': when the status changed; 'interface': also when another interface carries the path; 'any': \
+                whenever anything of the path changed.
+                """,
+            valueName: "change"
+        )
+    )
+    var on = Hook.Trigger.status
+
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("Run the command of --exec only after a change held this long.", valueName: "duration")
+    )
+    var holdTime = TimeLimit(duration: .zero)
+
+    @Option(help: ArgumentHelp("How long a run of the command of --exec may take.", valueName: "duration"))
+    var execTimeout = TimeLimit(duration: .seconds(30))
+
+    @Option(
+        help: ArgumentHelp(
+            "How often a run of the command of --exec that failed is repeated, with growing pauses.",
+            valueName: "number"
+        )
+    )
+    var retries = 0
+
+    @Option(
+        parsing: .remaining,
+        help: ArgumentHelp(
+            "Run this command with every change of the status; everything behind is part of it.",
+            valueName: "command"
+        )
+    )
+    var exec: [String] = []
+
     @OptionGroup(title: "Global options")
     var options: GlobalOptions
 
     func validate() throws {
         if let count = self.count, count < 1 { throw ValidationError("--count must be at least 1, found \(count)") }
+        guard (0...100).contains(self.retries) else {
+            throw ValidationError("--retries must be from 0 to 100, found \(self.retries)")
+        }
+        if self.exec.first?.isEmpty ?? (ToolContext.current.arguments.last == "--exec") {
+            throw ValidationError("--exec needs a command")
+        }
+    }
+
+    /// The command of --exec; nil without one.
+    private var hook: Hook? {
+        guard !self.exec.isEmpty else { return nil }
+        var hook = Hook(name: "exec", command: self.exec)
+        hook.isTyped = true
+        hook.trigger = self.on
+        hook.holdTime = self.holdTime.duration
+        hook.timeout = self.execTimeout.duration
+        hook.retries = self.retries
+        return hook
     }
 
     func execute() throws -> ToolStatus {
         let context = ToolContext.current
-        let configuration = try self.options.configuration()
+        let configuration = try self.options.runnableConfiguration()
         let loop = try EventLoop()
         loop.wakeUp.stopOnSignals()
         loop.wakeUp.reloadOnHangUp()
@@ -66,7 +141,7 @@ struct WatchCommand: ToolCommand {
         let live =
             isLive
             ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) {
-                LiveState(characters: $0, hint: $1)
+                LiveState(name: context.name, characters: $0, hint: $1)
             } : nil
         defer { live?.screen.leave() }
         let output =
@@ -84,22 +159,47 @@ struct WatchCommand: ToolCommand {
             }
         let threshold = LogThreshold(configuration.logLevel)
         let log = live?.log(from: threshold) ?? context.log(from: threshold)
+        // What the command writes is worth showing to who typed it, however little messages matter otherwise.
+        let execThreshold = LogThreshold(min(configuration.logLevel, .info))
+        let runner = try self.hook.map { hook throws(SystemError) in
+            try HookRunner(
+                [hook],
+                loop: loop,
+                environment: context.environment,
+                log: live?.log(from: execThreshold) ?? context.log(from: execThreshold)
+            )
+        }
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let recorder = try self.record.map { file in
+            try Recorder(coordinator, to: try RecordingStore(file: file), configuration, loop: loop, log: log)
+        }
         coordinator.subscribe { path in
-            let snapshot = PathSnapshot(path: path, backends: path.backends, takenAt: .now())
+            let snapshot = StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via)
+            // First, since the program may end with what is written.
+            runner?.show(snapshot)
             if let live { live.show(snapshot) } else { output.show(snapshot) }
         }
         let deadline = self.timeout.map { loop.now() + $0.duration }
         if let deadline { loop.stop(at: deadline) }
         let follower = self.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log)
         coordinator.start()
-        defer { coordinator.stop() }
+        defer {
+            coordinator.stop()
+            recorder?.stop()
+        }
 
         let onSilence = {
-            let reports = coordinator.opinions.map(\.report)
-            if let live { return live.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
-            context.note(Self.silenceMessage(reports))
-            if self.options.json { output.show(PathSnapshot(backends: reports, takenAt: .now()), onlyFirst: true) }
+            let reports = coordinator.snapshots.map(\.report)
+            if let live {
+                return live.show(
+                    StatusSnapshot(backends: reports, takenAt: .now(), via: Provenance.via),
+                    onlyFirst: true
+                )
+            }
+            context.note("\(context.name): \(Self.silenceMessage(reports))")
+            if self.options.json {
+                output.show(StatusSnapshot(backends: reports, takenAt: .now(), via: Provenance.via), onlyFirst: true)
+            }
         }
         let end = output.run(
             screen: live?.screen,
@@ -109,13 +209,19 @@ struct WatchCommand: ToolCommand {
             },
             onSilence: onSilence
         )
+        if let runner {
+            coordinator.stop()
+            // A watch that ends by itself leaves nothing half done.
+            if end == .complete { runner.finish() }
+            runner.stop(within: .seconds(2))
+        }
         if case .failed(let error) = end { throw error }
         // Only then is anything missing; a signal before it is what ended a watch that was cut short.
         let isLate = deadline.map { $0 <= loop.now() } ?? false
         return end == .stopped && self.count != nil && isLate ? .timedOut : .satisfied
     }
 
-    /// What to say when no backend has an opinion.
+    /// What to say when no backend has a verdict.
     static func silenceMessage(_ reports: [BackendReport]) -> String {
         let states = reports.map { report -> String in
             let state =
@@ -123,11 +229,11 @@ struct WatchCommand: ToolCommand {
                 case .off: "off"
                 case .standby: "standing by"
                 case .starting: "silent so far"
-                case .healthy: "no opinion"
+                case .healthy: "no verdict"
                 case .unhealthy: report.error ?? "unhealthy"
                 }
             return "\(report.name): \(state)".safe
         }
-        return "netpath: no backend has an opinion yet (\(states.joined(separator: "; "))); waiting"
+        return "no backend has a verdict yet (\(states.joined(separator: "; "))); waiting"
     }
 }

@@ -13,6 +13,8 @@ struct Comparison: Hashable, Sendable {
         case part
         /// Whether hosts answer.
         case hosts
+        /// Nothing that it shows: it states a conclusion.
+        case conclusion
     }
 
     /// One backend.
@@ -20,13 +22,15 @@ struct Comparison: Hashable, Sendable {
         var type: String
         var report: BackendReport
         var verdict: Verdict?
+        /// What it states, instead of evidence or beside it.
+        var conclusion: Conclusion?
         /// Nil before the first word.
         var sight: Sight?
         /// How long after the first to notice it noticed the present state; nil when it has not.
         var delay: Duration?
 
         /// What it says while it is to be believed.
-        var opinion: Verdict? { self.report.health == .healthy ? self.verdict : nil }
+        var snapshot: Verdict? { self.report.health == .healthy ? self.verdict : nil }
     }
 
     /// What the backends are merged into, as far as it is compared.
@@ -38,58 +42,60 @@ struct Comparison: Hashable, Sendable {
 
     /// In order of priority.
     var columns: [Column]
-    /// What they are merged into; nil while none has an opinion.
+    /// What they are merged into; nil while none has a verdict.
     var merged: Merged?
     /// When this was so, for ages and for `time`.
     @EqualityIgnored var takenAt: ClockReading
 
-    /// Puts opinions side by side.
+    /// Puts verdicts side by side.
     ///
     /// - Parameters:
-    ///   - opinions: What the backends say, in order of priority.
+    ///   - snapshots: What the backends say, in order of priority.
     ///   - path: What they are merged into.
     ///   - types: The type of each backend by its name.
     ///   - tally: Who noticed the present state when.
     ///   - takenAt: The present moment.
     init(
-        _ opinions: [BackendOpinion],
+        _ snapshots: [BackendSnapshot],
         path: NetworkPath?,
         types: [String: String],
         tally: ComparisonTally,
         takenAt: ClockReading
     ) {
-        self.columns = opinions.map { opinion in
-            let name = opinion.report.name
+        self.columns = snapshots.map { snapshot in
+            let name = snapshot.report.name
             return Column(
                 type: types[name] ?? name,
-                report: opinion.report,
-                verdict: opinion.verdict,
-                sight: opinion.observation.flatMap(\.sight),
-                delay: opinion.report.health == .healthy ? tally.delay(of: name) : nil
+                report: snapshot.report,
+                verdict: snapshot.verdict,
+                conclusion: snapshot.evidence?.conclusion,
+                sight: snapshot.evidence.flatMap(\.sight),
+                delay: snapshot.report.health == .healthy ? tally.delay(of: name) : nil
             )
         }
         self.merged = path.map { Merged(status: $0.status, reason: $0.reason, isStale: $0.isStale) }
         self.takenAt = takenAt
     }
 
-    /// The first backend that has an opinion: the others are compared with it.
-    var reference: Column? { self.columns.first { $0.opinion != nil } }
+    /// The first backend that has a verdict: the others are compared with it.
+    var reference: Column? { self.columns.first { $0.snapshot != nil } }
 
-    /// Whether all opinions have the same status; nil without any.
+    /// Whether all verdicts have the same status; nil without any.
     var agreement: Bool? {
-        guard let status = self.reference?.opinion?.status else { return nil }
-        return self.columns.allSatisfy { $0.opinion == nil || $0.opinion?.status == status }
+        guard let status = self.reference?.snapshot?.status else { return nil }
+        return self.columns.allSatisfy { $0.snapshot == nil || $0.snapshot?.status == status }
     }
 
     /// The backends that were to speak and have said nothing.
     var silent: [String] { self.columns.map(\.report).filter(\.isSilent).map(\.name) }
 }
 
-extension Observation {
+extension Evidence {
     /// What can be seen by whoever says this.
     fileprivate var sight: Comparison.Sight? {
+        if self.conclusion != nil, self.referenceRoutes.isEmpty, self.probes == nil { return .conclusion }
         if self.interfaces == nil { return self.probes == nil ? nil : .hosts }
-        return self.isPartial || self.representatives.isEmpty ? .part : .kernel
+        return self.isPartial || self.referenceRoutes.isEmpty ? .part : .kernel
     }
 }
 
@@ -113,27 +119,27 @@ struct ComparisonRecorder: Sendable {
     /// Takes what all backends say now.
     ///
     /// - Returns: The comparison, which may equal the one before.
-    mutating func record(_ opinions: [BackendOpinion], path: NetworkPath?, at now: ClockReading) -> Comparison {
-        for (name, word, time) in self.news(opinions, at: now.monotonic) {
+    mutating func record(_ snapshots: [BackendSnapshot], path: NetworkPath?, at now: ClockReading) -> Comparison {
+        for (name, word, time) in self.news(snapshots, at: now.monotonic) {
             self.words[name] = word
             self.tally.record(name, word.answer, at: time)
         }
-        let comparison = Comparison(opinions, path: path, types: self.types, tally: self.tally, takenAt: now)
+        let comparison = Comparison(snapshots, path: path, types: self.types, tally: self.tally, takenAt: now)
         self.latest = comparison
         return comparison
     }
 
     /// What was said since the last time, in the order in which it was said.
     private func news(
-        _ opinions: [BackendOpinion],
+        _ snapshots: [BackendSnapshot],
         at now: MonotonicTime
     ) -> [(name: String, word: Word, time: MonotonicTime)] {
-        let words = opinions.map { opinion -> (name: String, word: Word) in
-            let verdict = opinion.report.health == .healthy ? opinion.verdict : nil
+        let words = snapshots.map { snapshot -> (name: String, word: Word) in
+            let verdict = snapshot.report.health == .healthy ? snapshot.verdict : nil
             let answer = verdict.map { ComparisonTally.Answer(status: $0.status, reason: $0.reason.code) }
-            return (opinion.report.name, Word(answer: answer, reportedAt: opinion.report.reportedAt))
+            return (snapshot.report.name, Word(answer: answer, reportedAt: snapshot.report.reportedAt))
         }
-        // A backend that is configured no more has no opinion any more.
+        // A backend that is configured no more has no verdict any more.
         let gone = self.words.keys.sorted().filter { name in !words.contains { $0.name == name } }
         return (gone.map { ($0, Word()) } + words).compactMap { name, word in
             let old = self.words[name] ?? Word()

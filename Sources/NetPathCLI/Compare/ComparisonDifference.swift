@@ -24,21 +24,22 @@ extension Comparison {
         var explanations: [String]
     }
 
-    /// In what the backends that have an opinion differ from the first of them.
+    /// In what the backends that have a verdict differ from the first of them.
     var differences: [Difference] {
         guard let reference = self.reference else { return [] }
-        return self.columns.compactMap { column in
-            guard column.opinion != nil, column.report.name != reference.report.name else { return nil }
-            let facts = column.differs(from: reference)
-            guard let first = facts.first else { return nil }
-            return Difference(
-                backend: column.report.name,
-                against: reference.report.name,
-                facts: facts,
-                summary: [column, reference].map { "\($0.report.name): \($0.says(first))" }.joined(separator: "; "),
-                explanations: column.explanations(of: facts, against: reference)
-            )
-        }
+        return self.columns.compactMap(\.contradiction)
+            + self.columns.compactMap { column in
+                guard column.snapshot != nil, column.report.name != reference.report.name else { return nil }
+                let facts = column.differs(from: reference)
+                guard let first = facts.first else { return nil }
+                return Difference(
+                    backend: column.report.name,
+                    against: reference.report.name,
+                    facts: facts,
+                    summary: [column, reference].map { "\($0.report.name): \($0.says(first))" }.joined(separator: "; "),
+                    explanations: column.explanations(of: facts, against: reference)
+                )
+            }
     }
 }
 
@@ -48,14 +49,30 @@ extension Gateway {
 }
 
 extension Comparison.Column {
-    /// The facts in which two opinions differ.
+    /// That the backend states something else than its own evidence comes to; nil when it does not.
+    fileprivate var contradiction: Comparison.Difference? {
+        guard let snapshot = self.snapshot, let conclusion, !snapshot.isStated, conclusion.status != snapshot.status
+        else { return nil }
+        let name = self.report.name
+        return Comparison.Difference(
+            backend: name,
+            against: name,
+            facts: [.status],
+            summary: "\(name): its evidence comes to \(self.says(.status)); it states "
+                + "\(conclusion.status.rawValue), \(conclusion.reason.message)",
+            explanations: ["\(name) states one thing and shows another: the evidence decides"]
+        )
+    }
+
+    /// The facts in which two verdicts differ.
     ///
     /// A backend that only asks hosts knows nothing of reasons, interfaces, families and gateways, and where the
     /// status differs the rest follows from it.
     fileprivate func differs(from other: Self) -> [Comparison.Fact] {
-        guard let own = self.opinion, let theirs = other.opinion else { return [] }
+        guard let own = self.snapshot, let theirs = other.snapshot else { return [] }
         if own.status != theirs.status { return [.status] }
         if self.sight == .hosts || other.sight == .hosts { return [] }
+        if own.isStated || theirs.isStated { return self.differsInWhatIsStated(from: other) }
         let differs: [(Comparison.Fact, Bool)] = [
             (.reason, own.reason.code != theirs.reason.code),
             (.interfaces, self.carriers != other.carriers),
@@ -65,20 +82,40 @@ extension Comparison.Column {
         return differs.filter(\.1).map(\.0)
     }
 
+    /// The facts in which they differ, as far as who states a conclusion tells them: reasons are in its own words.
+    private func differsInWhatIsStated(from other: Self) -> [Comparison.Fact] {
+        guard let own = self.snapshot, let theirs = other.snapshot else { return [] }
+        let pair = [own, theirs]
+        let differs: [(Comparison.Fact, Bool)] = [
+            (
+                .interfaces,
+                !pair.contains { $0.isStated && $0.interfaces.isEmpty } && own.status == .satisfied
+                    && self.carriers != other.carriers
+            ),
+            (.families, pair.allSatisfy(\.knowsFamilies) && own.families != theirs.families),
+        ]
+        return differs.filter(\.1).map(\.0)
+    }
+
     /// The names of the interfaces that carry the path.
     private var carriers: [String] {
-        (self.opinion?.interfaces ?? []).filter { $0.reason.code == .routed }.map(\.name).sorted()
+        (self.snapshot?.interfaces ?? []).filter { $0.reason.code == .routed }.map(\.name).sorted()
     }
 
     /// What the backend says of one thing.
     func says(_ fact: Comparison.Fact) -> String {
-        guard let opinion = self.opinion else { return "" }
+        guard let snapshot = self.snapshot else { return "" }
         switch fact {
-        case .status: return "\(opinion.status.rawValue), \(opinion.reason.message)"
-        case .reason: return opinion.reason.message
-        case .interfaces: return Self.list(opinion.interfaces.map(\.name))
-        case .families: return Self.list(AddressFamily.allCases.filter(opinion.families.contains).map(\.name))
-        case .gateways: return Self.list(opinion.gateways.map(\.address.description))
+        case .status where snapshot.isStated:
+            return "states \(snapshot.status.rawValue), \(snapshot.reason.message)"
+        case .status: return "\(snapshot.status.rawValue), \(snapshot.reason.message)"
+        case .reason: return snapshot.reason.message
+        case .interfaces where snapshot.isStated && snapshot.interfaces.isEmpty: return "not known"
+        case .families where !snapshot.knowsFamilies: return "not known"
+        case .gateways where snapshot.isStated: return "not known"
+        case .interfaces: return Self.list(snapshot.interfaces.map(\.name))
+        case .families: return Self.list(AddressFamily.allCases.filter(snapshot.families.contains).map(\.name))
+        case .gateways: return Self.list(snapshot.gateways.map(\.address.description))
         }
     }
 
@@ -91,6 +128,7 @@ extension Comparison.Column {
         if facts.contains(.status) {
             for column in pair where column.sight == .hosts { reasons.append(column.hostsExplanation) }
         }
+        for column in pair where column.snapshot?.isStated == true { reasons.append(column.statementExplanation) }
         for column in pair where column.sight == .part {
             reasons.append(
                 "\(column.report.name) sees only the main routing table: policy rules and other tables stay unseen, and "
@@ -111,9 +149,17 @@ extension Comparison.Column {
         return reasons
     }
 
+    private var statementExplanation: String {
+        let name = self.report.name
+        guard let host = self.conclusion?.host else {
+            return "\(name) states its conclusion and shows no evidence: what it is built on only \(name) can tell"
+        }
+        return "\(name) passes on what \(host) states of its own path, which is not that of this machine"
+    }
+
     private var hostsExplanation: String {
         let name = self.report.name
-        return self.opinion?.status == .satisfied
+        return self.snapshot?.status == .satisfied
             ? "\(name) asks hosts: its targets can be in reach without a route to the whole internet"
             : "\(name) asks hosts and sees what routes cannot: packets that are lost beyond this machine, a firewall, or "
                 + "targets that are down"
@@ -121,7 +167,7 @@ extension Comparison.Column {
 }
 
 extension Comparison {
-    /// Why a backend has no opinion that could be compared; nil when it has one.
+    /// Why a backend has no verdict that could be compared; nil when it has one.
     func remark(on column: Column) -> String? {
         let report = column.report
         if report.isSilent { return report.error ?? "silent so far" }
@@ -130,7 +176,7 @@ extension Comparison {
         case .standby: return "on standby: nothing of higher priority has failed"
         case .starting: return "silent so far"
         case .unhealthy: return "broke (\(report.error ?? "no reason given")); what it said before does not count"
-        case .healthy: return column.verdict == nil ? "has reported, and has no opinion" : nil
+        case .healthy: return column.verdict == nil ? "has reported, and has no verdict" : nil
         }
     }
 }

@@ -5,7 +5,7 @@ import NetPath
 
 extension Comparison {
     /// The document of `compare`.
-    var document: JSONValue {
+    var document: OrderedJSON {
         [
             "schema": schemaVersion,
             "agreement": .optional(self.agreement),
@@ -13,7 +13,7 @@ extension Comparison {
             "reason": .reason(self.merged?.reason),
             "stale": .bool(self.merged?.isStale ?? false),
             "backends": .array(self.columns.map { .column($0, at: self.takenAt) }),
-            "differences": .array(self.differences.map(JSONValue.difference)),
+            "differences": .array(self.differences.map(OrderedJSON.difference)),
             "silent": .strings(self.silent),
             "time": .string(self.takenAt.wall.rfc3339),
         ]
@@ -44,11 +44,11 @@ struct ComparisonSummary: Hashable, Sendable {
     }
 
     /// The last document of `compare --for`.
-    var document: JSONValue {
+    var document: OrderedJSON {
         let (elapsed, window) = (self.elapsed.inNanoseconds / 1_000_000, self.window.inNanoseconds / 1_000_000)
         return [
             "schema": schemaVersion,
-            "summary": .array(self.entries.map(JSONValue.tally)),
+            "summary": .array(self.entries.map(OrderedJSON.tally)),
             "changes": .integer(self.changes),
             "elapsedMilliseconds": .integer(elapsed),
             "windowMilliseconds": .integer(window),
@@ -57,22 +57,29 @@ struct ComparisonSummary: Hashable, Sendable {
     }
 }
 
-extension JSONValue {
-    static func column(_ column: Comparison.Column, at now: ClockReading) -> JSONValue {
-        let opinion = column.opinion
-        let additions: JSONValue = [
+extension Verdict {
+    /// Whether there is a path of a family; nil when nobody knows.
+    fileprivate func supports(_ family: AddressFamily) -> Bool? {
+        self.knowsFamilies ? self.families.contains(family) : nil
+    }
+}
+
+extension OrderedJSON {
+    static func column(_ column: Comparison.Column, at now: ClockReading) -> OrderedJSON {
+        let snapshot = column.snapshot
+        let additions: OrderedJSON = [
             "type": .string(column.type),
             "sees": .optional(column.sight?.rawValue),
-            "interfaces": .array(opinion?.interfaces.map(JSONValue.interface) ?? []),
-            "gateways": .array(opinion?.gateways.map(JSONValue.gateway) ?? []),
-            "supportsIPv4": .optional(opinion.map { $0.families.contains(.ipv4) }),
-            "supportsIPv6": .optional(opinion.map { $0.families.contains(.ipv6) }),
+            "interfaces": .array(snapshot?.interfaces.map(OrderedJSON.interface) ?? []),
+            "gateways": .array(snapshot?.gateways.map(OrderedJSON.gateway) ?? []),
+            "supportsIPv4": .optional(snapshot.flatMap { $0.supports(.ipv4) }),
+            "supportsIPv6": .optional(snapshot.flatMap { $0.supports(.ipv6) }),
             "behindMicroseconds": .optional(column.delay.map { $0.inNanoseconds / 1_000 }),
         ]
-        return .object(JSONValue.backend(column.report, at: now).members + additions.members)
+        return .object(OrderedJSON.backend(column.report, at: now).members + additions.members)
     }
 
-    static func difference(_ difference: Comparison.Difference) -> JSONValue {
+    static func difference(_ difference: Comparison.Difference) -> OrderedJSON {
         [
             "backend": .string(difference.backend),
             "against": .string(difference.against),
@@ -82,7 +89,7 @@ extension JSONValue {
         ]
     }
 
-    static func tally(_ entry: ComparisonSummary.Entry) -> JSONValue {
+    static func tally(_ entry: ComparisonSummary.Entry) -> OrderedJSON {
         [
             "backend": .string(entry.name),
             "seen": .integer(entry.counts.seen),

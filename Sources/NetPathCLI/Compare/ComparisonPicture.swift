@@ -8,6 +8,8 @@ struct ComparisonPicture: LivePicture {
     private(set) var snapshot: Comparison?
     private(set) var history = ChangeHistory()
     var size: TerminalSize = .usual
+    /// What the program is called.
+    let name: String
     let characters: LiveCharacters
     /// How to leave, for the last row.
     let hint: String
@@ -20,7 +22,8 @@ struct ComparisonPicture: LivePicture {
     private static let leastRest = 6
     private var isRoomy: Bool { self.size.rows >= Self.roomy.rows && self.size.columns >= Self.roomy.columns }
 
-    init(characters: LiveCharacters, hint: String, end: WallTime?) {
+    init(name: String, characters: LiveCharacters, hint: String, end: WallTime?) {
+        self.name = name
         self.characters = characters
         self.hint = hint
         self.end = end
@@ -104,7 +107,7 @@ struct ComparisonPicture: LivePicture {
     }
 
     private func footer(local: (WallTime) -> CivilTime) -> LiveLine {
-        var line = LiveLine("netpath compare", .faint)
+        var line = LiveLine("\(self.name) compare", .faint)
         if let end = self.end { line.append("   until \(local(end).time.prefix(8))", .faint) }
         line.append(self.hint, .faint, rightIn: self.size.columns)
         return line

@@ -6,18 +6,20 @@ import NetPath
 extension Comparison {
     /// Whether the backends agree as a big word, and on what.
     var headline: (word: String, emphasis: TextStyle.Emphasis, sentence: String) {
-        let speakers = self.columns.filter { $0.opinion != nil }
-        guard let first = speakers.first, let opinion = first.opinion, let agreement = self.agreement
-        else { return ("UNKNOWN", .caution, "no backend has an opinion") }
+        let speakers = self.columns.filter { $0.snapshot != nil }
+        guard let first = speakers.first, let snapshot = first.snapshot, let agreement = self.agreement
+        else { return ("UNKNOWN", .caution, "no backend has a verdict") }
         if !agreement {
             let statuses = PathStatus.allCases.reversed().compactMap { status -> String? in
-                let names = speakers.filter { $0.opinion?.status == status }.map(\.report.name)
+                let names = speakers.filter { $0.snapshot?.status == status }.map(\.report.name)
                 return names.isEmpty ? nil : "\(status.rawValue): \(names.joined(separator: ", "))"
             }
             return ("DIFFERENT", .bad, statuses.joined(separator: "; "))
         }
-        let who = speakers.count == 1 ? "only \(first.report.name) has an opinion" : "\(speakers.count) backends"
-        return ("AGREED", opinion.status.emphasis, "\(opinion.status.rawValue), \(opinion.reason.message) (\(who))")
+        let who = speakers.count == 1 ? "only \(first.report.name) has a verdict" : "\(speakers.count) backends"
+        let speaker = snapshot.isStated ? "stated by \(first.report.name), " : ""
+        let sentence = "\(snapshot.status.rawValue), \(snapshot.reason.message) (\(speaker)\(who))"
+        return ("AGREED", snapshot.status.emphasis, sentence)
     }
 
     /// The screen of `compare`.
@@ -35,7 +37,7 @@ extension Comparison {
             screen.row(difference.backend, [difference.summary] + difference.explanations)
         }
         let remarks = self.columns.compactMap { column in self.remark(on: column).map { (column.report.name, $0) } }
-        if !remarks.isEmpty { screen.heading("Without an opinion") }
+        if !remarks.isEmpty { screen.heading("Without a verdict") }
         for (name, remark) in remarks { screen.row(name, [remark]) }
         return screen.text
     }
@@ -44,22 +46,25 @@ extension Comparison {
     func changes(since earlier: Comparison?) -> [(word: String, emphasis: TextStyle.Emphasis, text: String)] {
         self.columns.compactMap { column in
             let old = earlier?.columns.first { $0.report.name == column.report.name }
-            let isSame = old.map { $0.opinion == column.opinion && $0.report.health == column.report.health }
+            let isSame = old.map { $0.snapshot == column.snapshot && $0.report.health == column.report.health }
             if isSame == true { return nil }
             let name = column.report.name
-            guard let opinion = column.opinion else {
+            guard let snapshot = column.snapshot else {
                 guard let remark = self.remark(on: column), old != nil || column.report.health != .starting
                 else { return nil }
                 return ("unknown", .caution, "\(name): \(remark)")
             }
-            var text = "\(name): \(opinion.reason.message)"
+            var text = "\(name): \(snapshot.isStated ? "states: " : "")\(snapshot.reason.message)"
             if let delay = column.delay { text += delay == .zero ? ", first" : ", \(delay.brief) behind" }
-            let difference = self.differences.first { $0.backend == name }
-            if let difference {
+            for difference in self.differences where difference.backend == name {
+                guard difference.against != name else {
+                    text += ", states otherwise"
+                    continue
+                }
                 let facts = difference.facts.map(\.rawValue).joined(separator: ", ")
                 text += ", differs from \(difference.against) in \(facts)"
             }
-            return (opinion.status.rawValue, opinion.status.emphasis, text)
+            return (snapshot.status.rawValue, snapshot.status.emphasis, text)
         }
     }
 

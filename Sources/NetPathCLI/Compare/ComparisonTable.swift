@@ -32,7 +32,7 @@ struct ComparisonTable: Hashable, Sendable {
         let columns = comparison.columns
         let differences = Dictionary(
             comparison.differences.map { ($0.backend, Set($0.facts)) },
-            uniquingKeysWith: { first, _ in first }
+            uniquingKeysWith: { $0.union($1) }
         )
         func row(_ label: String, _ cell: (Comparison.Column) -> Cell) {
             self.labels.append(label)
@@ -44,20 +44,22 @@ struct ComparisonTable: Hashable, Sendable {
         func fact(_ label: String, _ fact: Comparison.Fact, _ text: @escaping (Comparison.Column) -> String) {
             row(label) { column in
                 // A backend that only asks hosts knows of nothing but the status and its reason.
-                let isKnown = column.opinion != nil && (column.sight != .hosts || fact == .status || fact == .reason)
+                let isKnown = column.snapshot != nil && (column.sight != .hosts || fact == .status || fact == .reason)
                 return Cell(text: isKnown ? printable(text(column)) : "-", isMarked: isMarked(column, fact))
             }
         }
         self.names = columns.map { printable($0.report.name) }
         row("Status") { column in
-            let status = column.opinion?.status
+            let status = column.snapshot?.status
             return Cell(
                 text: status?.rawValue ?? column.report.stateText,
                 emphasis: status?.emphasis ?? .caution,
                 isMarked: isMarked(column, .status)
             )
         }
-        fact("Reason", .reason) { $0.opinion?.reason.code.rawValue ?? "" }
+        fact("Reason", .reason) { column in
+            column.snapshot.map { $0.reason.code.rawValue + ($0.isStated ? " (stated)" : "") } ?? ""
+        }
         fact("Interfaces", .interfaces) { $0.says(.interfaces) }
         fact("Families", .families) { $0.says(.families) }
         fact("Gateways", .gateways) { $0.says(.gateways) }
@@ -126,7 +128,7 @@ struct ComparisonTable: Hashable, Sendable {
 extension Comparison.Column {
     /// How long after the first to notice.
     var behindText: String {
-        guard self.opinion != nil else { return "-" }
+        guard self.snapshot != nil else { return "-" }
         guard let delay = self.delay else { return "not noticed" }
         return delay == .zero ? "first" : "+\(delay.brief)"
     }
@@ -136,7 +138,7 @@ extension BackendReport {
     /// What stands in the place of a status that a backend has not.
     fileprivate var stateText: String {
         if self.isSilent { return "silent" }
-        return self.health == .healthy ? "no opinion" : self.health.rawValue
+        return self.health == .healthy ? "no verdict" : self.health.rawValue
     }
 }
 

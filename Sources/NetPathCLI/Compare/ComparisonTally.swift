@@ -12,7 +12,7 @@ import NetPath
 ///   reasons for one status may rightly differ.
 /// - A backend has *seen* a change when its own transition belongs to it; its *delay* is the time since the change
 ///   began, zero for the backend that was first.
-/// - A backend that had an opinion when a change began has *missed* it when the window is over without its transition.
+/// - A backend that had a verdict when a change began has *missed* it when the window is over without its transition.
 ///   A transition that comes later, while the change is still the latest one, makes it seen after all.
 /// - A transition is *false* when the backend takes it back within the window, nobody has shared it, and another
 ///   backend has in between reported anew that it was not so. It is no change then, and nobody can miss it.
@@ -29,7 +29,7 @@ struct ComparisonTally: Hashable, Sendable {
         let answer: Answer
         let opener: Int
         let beganAt: MonotonicTime
-        /// Those who had an opinion then, and so should notice.
+        /// Those who had a verdict then, and so should notice.
         let expected: Set<Int>
         /// When each backend noticed.
         var noticed: [Int: MonotonicTime]
@@ -40,7 +40,7 @@ struct ComparisonTally: Hashable, Sendable {
     private struct Backend: Hashable, Sendable {
         let name: String
         var hasOpinion = false
-        /// The last opinion it had.
+        /// The last verdict it had.
         var answer: Answer?
         var firstWordAt: MonotonicTime?
         var latestChange = 0
@@ -66,7 +66,7 @@ struct ComparisonTally: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - name: The backend.
-    ///   - answer: What it says; nil when it has no opinion.
+    ///   - answer: What it says; nil when it has no verdict.
     ///   - now: When it said so.
     mutating func record(_ name: String, _ answer: Answer?, at now: MonotonicTime) {
         self.settle(at: now)

@@ -3,30 +3,32 @@
 
 import NetPath
 import NetPathConfiguration
+import NetPathExplanation
 
 /// An explanation and the snapshot it belongs to.
 struct ExplainedPath: Hashable, Sendable {
     /// The path that is explained.
-    var snapshot: PathSnapshot
+    var snapshot: StatusSnapshot
     /// The backend whose evidence decided; nil when none has reported any.
     var backend: String?
     /// Why; nil without evidence.
     var explanation: Explanation?
 
     /// The document of `explain`.
-    var document: JSONValue {
+    var document: OrderedJSON {
         let path = self.snapshot.path
         return [
             "schema": schemaVersion,
             "status": .optional(path?.status.rawValue),
             "reason": .reason(path?.reason),
+            "statedBy": .optional(path?.statedBy),
             "stale": .bool(path?.isStale ?? false),
             "backend": .optional(self.backend),
             "rule": .optional(self.explanation?.rule),
             "evidence": .strings(self.explanation?.evidence ?? []),
             "remedies": .strings(self.explanation?.remedies ?? []),
             "backends": .array(self.snapshot.backends.map { .backend($0, at: self.snapshot.takenAt) }),
-            "disagreements": .array(path?.disagreements.map(JSONValue.disagreement) ?? []),
+            "disagreements": .array(path?.disagreements.map(OrderedJSON.disagreement) ?? []),
             "time": .string(self.snapshot.takenAt.wall.rfc3339),
         ]
     }
@@ -50,14 +52,14 @@ struct BackendInventory: Sendable {
     var takenAt: ClockReading
 
     /// The document of `backends`.
-    var document: JSONValue {
+    var document: OrderedJSON {
         [
             "schema": schemaVersion,
             "configuration": .string(self.origin),
             "types": .array(self.types.map { ["type": .string($0.type), "summary": .string($0.summary)] }),
             "backends": .array(
                 self.entries.map { entry in
-                    let report = JSONValue.backend(entry.report, at: self.takenAt)
+                    let report = OrderedJSON.backend(entry.report, at: self.takenAt)
                     return .object([Member(key: "type", value: .string(entry.type))] + report.members)
                 }
             ),
@@ -65,36 +67,36 @@ struct BackendInventory: Sendable {
         ]
     }
 
-    private typealias Member = JSONValue.Member
+    private typealias Member = OrderedJSON.Member
 }
 
-extension JSONValue {
+extension OrderedJSON {
     /// The document of `config check`.
     static func configurationCheck(
         origin: String,
         error: ConfigurationError?,
         warnings: [ConfigurationDiagnostic] = []
-    ) -> JSONValue {
+    ) -> OrderedJSON {
         [
             "schema": schemaVersion,
             "file": .string(origin),
             "ok": .bool(error == nil),
-            "errors": .array(error?.diagnostics.map(JSONValue.diagnostic) ?? []),
+            "errors": .array(error?.diagnostics.map(OrderedJSON.diagnostic) ?? []),
             "omittedErrors": .integer(error?.omittedCount ?? 0),
-            "warnings": .array(warnings.map(JSONValue.diagnostic)),
+            "warnings": .array(warnings.map(OrderedJSON.diagnostic)),
         ]
     }
 
     /// The document of `config show`.
-    static func effective(_ configuration: LoadedConfiguration) -> JSONValue {
+    static func effective(_ configuration: LoadedConfiguration) -> OrderedJSON {
         [
             "schema": schemaVersion,
             "file": .string(configuration.origin),
-            "values": .array(configuration.effective.values.map(JSONValue.configurationValue)),
+            "values": .array(configuration.effective.values.map(OrderedJSON.configurationValue)),
         ]
     }
 
-    private static func configurationValue(_ value: EffectiveConfiguration.Value) -> JSONValue {
+    private static func configurationValue(_ value: EffectiveConfiguration.Value) -> OrderedJSON {
         [
             "path": .string(value.path),
             "value": .string(value.text),
@@ -103,7 +105,7 @@ extension JSONValue {
         ]
     }
 
-    private static func diagnostic(_ diagnostic: ConfigurationDiagnostic) -> JSONValue {
+    private static func diagnostic(_ diagnostic: ConfigurationDiagnostic) -> OrderedJSON {
         [
             "file": .string(diagnostic.origin),
             "line": .optional(diagnostic.position?.line),

@@ -47,7 +47,7 @@ struct FieldPath: Hashable, Sendable {
     }
 
     /// Finds the value in a document; null when it is not known, or the list is shorter.
-    func value(in document: JSONValue) -> JSONValue {
+    func value(in document: OrderedJSON) -> OrderedJSON {
         self.components.reduce(document) { value, component in
             switch value {
             case .object(let members): members.first { $0.key == component }?.value ?? .null
@@ -82,11 +82,12 @@ extension FieldPath {
 
     private static let reason = Shape.values("code", "message")
 
-    /// What ``PathSnapshot/document`` writes; a test holds the two together.
+    /// What ``StatusSnapshot/document`` writes; a test holds the two together.
     static let path = Shape.object([
         ("schema", .value),
         ("status", .value),
         ("reason", reason),
+        ("statedBy", .value),
         ("stale", .value),
         (
             "interfaces",
@@ -116,7 +117,8 @@ extension FieldPath {
         ("isExpensive", .value),
         ("isConstrained", .value),
         ("internet", .value),
-        ("probes", .list(.values("target", "outcome", "errno", "rttMicroseconds"))),
+        ("portalURL", .value),
+        ("probes", .list(.values("target", "outcome", "errno", "rttMicroseconds", "detail"))),
         (
             "backends",
             .list(
@@ -126,6 +128,8 @@ extension FieldPath {
                     ("health", .value),
                     ("status", .value),
                     ("reason", reason),
+                    ("stated", .value),
+                    ("host", .value),
                     ("error", .value),
                     ("ageMilliseconds", .value),
                     ("limitations", .list(.value)),
@@ -134,7 +138,11 @@ extension FieldPath {
                 ])
             )
         ),
-        ("disagreements", .list(.object([("backend", .value), ("status", .value), ("reason", reason)]))),
+        (
+            "disagreements",
+            .list(.object([("backend", .value), ("status", .value), ("reason", reason), ("stated", .value)]))
+        ),
+        ("via", .list(.value)),
         ("sequence", .value),
         ("time", .value),
     ])

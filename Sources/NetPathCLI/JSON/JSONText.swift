@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// JSON as text: the octets of one line.
+/// JSON as text: the bytes of one line.
 struct JSONText: JSONSink {
     /// The text, and room for more behind it.
     ///
-    /// Not appended to: an array looks after itself at every octet.
+    /// Not appended to: an array looks after itself at every byte.
     private var room: [UInt8]
     private var count = 0
     /// Whether the next piece needs a comma before it.
@@ -17,7 +17,7 @@ struct JSONText: JSONSink {
 
     /// Writes a document and a line feed into an array from its beginning on, and lengthens it where that is needed.
     ///
-    /// - Returns: How many octets were written.
+    /// - Returns: How many bytes were written.
     static func line(in room: inout [UInt8], _ body: (inout JSONText) -> Void) -> Int {
         // Taken, not copied, and given back.
         var text = JSONText(room: exchange(&room, with: []))
@@ -34,19 +34,19 @@ struct JSONText: JSONSink {
         return Array(room[..<count])
     }
 
-    private mutating func makeRoom(_ octets: Int) {
-        let missing = self.count + octets - self.room.count
+    private mutating func makeRoom(_ bytes: Int) {
+        let missing = self.count + bytes - self.room.count
         if missing > 0 { self.room.append(contentsOf: repeatElement(0, count: missing + self.room.count)) }
     }
 
-    private mutating func put(_ octet: UInt8) {
+    private mutating func put(_ byte: UInt8) {
         if self.count == self.room.count { self.makeRoom(1) }
-        self.room[self.count] = octet
+        self.room[self.count] = byte
         self.count += 1
     }
 
     private mutating func put(_ text: String) {
-        for octet in text.utf8 { self.put(octet) }
+        for byte in text.utf8 { self.put(byte) }
     }
 
     private mutating func separate() {
@@ -106,7 +106,7 @@ struct JSONText: JSONSink {
         case key
     }
 
-    /// Writes a text whose octets stand for themselves; returns false, and writes nothing, when they do not.
+    /// Writes a text whose bytes stand for themselves; returns false, and writes nothing, when they do not.
     @discardableResult
     private mutating func putPlain(_ text: String, as role: Role) -> Bool {
         let text = text.utf8.span
@@ -123,10 +123,10 @@ struct JSONText: JSONSink {
         room[end] = UInt8(ascii: "\"")
         if role != .literal { end += 1 }
         for position in text.indices {
-            let octet = text[position]
+            let byte = text[position]
             // From the space to the tilde but for the quote and the backslash; small letters are found first.
-            guard octet &- 0x5D <= 0x21 || octet &- 0x23 <= 0x38 || octet &- 0x20 <= 0x01 else { return false }
-            room[end &+ position] = octet
+            guard byte &- 0x5D <= 0x21 || byte &- 0x23 <= 0x38 || byte &- 0x20 <= 0x01 else { return false }
+            room[end &+ position] = byte
         }
         end += text.count
         if role != .literal {

@@ -4,13 +4,15 @@
 import NetPath
 
 /// What the machine-readable output of a path is made from.
-struct PathSnapshot: Hashable, Sendable {
-    /// The path; nil while no backend has an opinion.
+struct StatusSnapshot: Hashable, Sendable {
+    /// The path; nil while no backend has a verdict.
     var path: NetworkPath?
     /// What the backends say of themselves.
     var backends: [BackendReport]
     /// When the snapshot was taken, for ages and for `time`.
     @EqualityIgnored var takenAt: ClockReading
+    /// Whose words take part, this machine's first (``Provenance``).
+    var via: [String] = []
 
     /// When the path was published, or, without a path, when the snapshot was taken.
     var time: WallTime {
@@ -19,16 +21,16 @@ struct PathSnapshot: Hashable, Sendable {
 }
 
 /// Version of the documents: it changes only when a name goes away or changes its meaning.
-let schemaVersion: JSONValue = .integer(1)
+let schemaVersion: OrderedJSON = .integer(1)
 
-extension PathSnapshot {
+extension StatusSnapshot {
     /// The document of `status` and `watch`.
-    var document: JSONValue { JSONValueBuilder.value(self.write) }
+    var document: OrderedJSON { OrderedJSONBuilder.value(self.write) }
 
     /// The document as text, with a line feed.
     var jsonLine: [UInt8] { JSONText.line { self.write(to: &$0) } }
 
-    /// Writes the document as text, with a line feed, into an array from its beginning on; returns how many octets.
+    /// Writes the document as text, with a line feed, into an array from its beginning on; returns how many bytes.
     func writeLine(in room: inout [UInt8]) -> Int { JSONText.line(in: &room) { self.write(to: &$0) } }
 
     /// Writes the document; every key is always present, null when unknown.
@@ -40,9 +42,10 @@ extension PathSnapshot {
             sink.member("schema", schemaVersion.write)
             sink.member("status", path?.status.rawValue)
             sink.member("reason") { $0.reason(path?.reason) }
+            sink.member("statedBy", path?.statedBy)
             sink.member("stale", path?.isStale ?? false)
             sink.member("interfaces", path?.interfaces ?? []) { $0.interface($1) }
-            sink.member("carriedBy", path?.carriedBy)
+            sink.member("carriedBy", path?.underlyingIndex)
             sink.member("gateways", path?.gateways ?? []) { $0.gateway($1) }
             sink.member("dnsServers") { sink in
                 guard let servers = path?.dnsServers else { return sink.null() }
@@ -52,16 +55,19 @@ extension PathSnapshot {
                 guard let servers = path?.dnsServers else { return sink.null() }
                 sink.array(servers) { $0.nameServer($1) }
             }
-            sink.member("supportsIPv4", path?.supportsIPv4)
-            sink.member("supportsIPv6", path?.supportsIPv6)
+            let knowsFamilies = path?.knowsFamilies == true
+            sink.member("supportsIPv4", knowsFamilies ? path?.supportsIPv4 : nil)
+            sink.member("supportsIPv6", knowsFamilies ? path?.supportsIPv6 : nil)
             // Not to know the name servers is not the same as to have none.
             sink.member("supportsDNS", path.flatMap { path in path.dnsServers.map { _ in path.supportsDNS } })
             sink.member("isExpensive", path?.isExpensive)
             sink.member("isConstrained", path?.isConstrained)
             sink.member("internet", (path?.internet ?? .unknown).rawValue)
+            sink.member("portalURL", path?.portalURL)
             sink.member("probes", path?.probes ?? []) { $0.probe($1) }
             sink.member("backends", self.backends) { $0.backend($1, at: self.takenAt) }
             sink.member("disagreements", path?.disagreements ?? []) { $0.disagreement($1) }
+            sink.member("via", self.via)
             sink.member("sequence", path?.sequence)
             sink.member("time", self.time.rfc3339)
         }
@@ -80,16 +86,19 @@ extension JSONSink {
     mutating func interface(_ interface: PathInterface) {
         self.object { sink in
             sink.member("name", interface.name)
-            sink.member("index", interface.index)
+            sink.member("index", interface.index == 0 ? nil : interface.index)
             sink.member("type", interface.type.rawValue)
             sink.member("kind", interface.kind)
             sink.member("reason") { $0.reason(interface.reason) }
             sink.member("operationalState", interface.operationalState?.name)
-            sink.member("addresses", interface.addresses) { $0.string($1.description) }
+            sink.member("addresses") { sink in
+                guard interface.knowsAddresses else { return sink.null() }
+                sink.array(interface.addresses) { $0.string($1.description) }
+            }
             sink.member("gateways", interface.gateways) { $0.string($1.description) }
             sink.member("metric", interface.metric)
             sink.member("table", interface.table)
-            sink.member("underlying", interface.underlying)
+            sink.member("underlying", interface.underlyingIndex)
         }
     }
 
@@ -116,6 +125,7 @@ extension JSONSink {
             sink.member("outcome", outcome.result.name)
             sink.member("errno", errno)
             sink.member("rttMicroseconds", outcome.roundTrip.map { $0.inNanoseconds / 1_000 })
+            sink.member("detail", outcome.detail)
         }
     }
 
@@ -126,6 +136,8 @@ extension JSONSink {
             sink.member("health", report.health.rawValue)
             sink.member("status", report.status?.rawValue)
             sink.member("reason") { $0.reason(report.reason) }
+            sink.member("stated", report.isStated)
+            sink.member("host", report.host)
             sink.member("error", report.error)
             sink.member("ageMilliseconds", report.age(at: now).map { $0.inNanoseconds / 1_000_000 })
             sink.member("limitations", report.limitations)
@@ -139,38 +151,39 @@ extension JSONSink {
             sink.member("backend", disagreement.backend)
             sink.member("status", disagreement.status.rawValue)
             sink.member("reason") { $0.reason(disagreement.reason) }
+            sink.member("stated", disagreement.isStated)
         }
     }
 }
 
 // As parts of other documents.
-extension JSONValue {
-    static func reason(_ reason: PathReason?) -> JSONValue {
-        JSONValueBuilder.value { $0.reason(reason) }
+extension OrderedJSON {
+    static func reason(_ reason: PathReason?) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.reason(reason) }
     }
 
-    static func interface(_ interface: PathInterface) -> JSONValue {
-        JSONValueBuilder.value { $0.interface(interface) }
+    static func interface(_ interface: PathInterface) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.interface(interface) }
     }
 
-    static func gateway(_ gateway: Gateway) -> JSONValue {
-        JSONValueBuilder.value { $0.gateway(gateway) }
+    static func gateway(_ gateway: Gateway) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.gateway(gateway) }
     }
 
-    static func nameServer(_ server: DNSServer) -> JSONValue {
-        JSONValueBuilder.value { $0.nameServer(server) }
+    static func nameServer(_ server: DNSServer) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.nameServer(server) }
     }
 
-    static func probe(_ outcome: ProbeOutcome) -> JSONValue {
-        JSONValueBuilder.value { $0.probe(outcome) }
+    static func probe(_ outcome: ProbeOutcome) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.probe(outcome) }
     }
 
-    static func backend(_ report: BackendReport, at now: ClockReading) -> JSONValue {
-        JSONValueBuilder.value { $0.backend(report, at: now) }
+    static func backend(_ report: BackendReport, at now: ClockReading) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.backend(report, at: now) }
     }
 
-    static func disagreement(_ disagreement: Disagreement) -> JSONValue {
-        JSONValueBuilder.value { $0.disagreement(disagreement) }
+    static func disagreement(_ disagreement: Disagreement) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.disagreement(disagreement) }
     }
 }
 
@@ -184,6 +197,9 @@ extension ProbeOutcome.Result {
         case .timedOut: "timedOut"
         case .notResolved: "notResolved"
         case .portal: "portal"
+        case .expected: "expected"
+        case .unexpected: "unexpected"
+        case .impersonated: "impersonated"
         }
     }
 }

@@ -20,21 +20,19 @@ struct ChangeHistory: Hashable, Sendable {
     private(set) var entries: [Entry] = []
     /// When the status became what it is.
     private(set) var statusSince: WallTime?
-    private var latest: PathSnapshot?
+    private var latest: StatusSnapshot?
 
     /// Takes the next snapshot; one that tells nothing new leaves no trace.
-    mutating func record(_ snapshot: PathSnapshot) {
+    mutating func record(_ snapshot: StatusSnapshot) {
         let earlier = self.latest
         self.latest = snapshot
         if earlier == nil || earlier?.path?.status != snapshot.path?.status { self.statusSince = snapshot.time }
         guard let path = snapshot.path else {
-            if earlier == nil { self.add(snapshot.time, "unknown", .caution, "no backend has an opinion") }
+            if earlier == nil { self.add(snapshot.time, "unknown", .caution, "no backend has a verdict") }
             return
         }
-        var parts = earlier?.path?.reason == path.reason ? [] : [path.reason.message]
-        if let earlier = earlier?.path {
-            parts += path.changes(since: earlier).filter { $0 != path.reason.message }
-        }
+        var parts = earlier?.path?.reason == path.reason ? [] : [path.sentence]
+        parts += PathChange(from: earlier?.path, to: path).phrases.filter { $0 != path.reason.message }
         if !parts.isEmpty {
             self.add(snapshot.time, path.status.rawValue, path.status.emphasis, parts.joined(separator: "; "))
         }

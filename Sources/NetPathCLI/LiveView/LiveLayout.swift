@@ -70,10 +70,10 @@ extension LiveState {
     /// What else there is to say about the path, in one line.
     private func facts(of path: NetworkPath) -> LiveLine {
         var facts = [
-            ("IPv4", path.supportsIPv4 ? "yes" : "no"), ("IPv6", path.supportsIPv6 ? "yes" : "no"),
+            ("IPv4", path.familyText(path.supportsIPv4)), ("IPv6", path.familyText(path.supportsIPv6)),
             ("DNS", path.dnsText), ("internet", path.internetText),
         ]
-        if let carrier = path.carriedBy { facts.insert(("carried by", path.name(of: carrier)), at: 0) }
+        if let carrier = path.underlyingIndex { facts.insert(("carried by", path.name(of: carrier)), at: 0) }
         if path.isExpensive { facts.insert(("cost", "expensive"), at: 0) }
         if path.isConstrained { facts.insert(("traffic", "constrained"), at: 0) }
         var line = LiveLine()
@@ -85,7 +85,7 @@ extension LiveState {
     }
 
     private func footer(local: (WallTime) -> CivilTime) -> LiveLine {
-        var line = LiveLine("netpath watch", .faint)
+        var line = LiveLine("\(self.name) watch", .faint)
         if let time = self.history.entries.first?.time {
             line.append("   last change \(local(time).date) \(local(time).time.prefix(8))", .faint)
         }

@@ -14,20 +14,23 @@ struct TerminalSize: Hashable, Sendable {
 
 /// Everything the live view shows; ``LiveState/lines(_:local:)`` makes the picture.
 struct LiveState: Hashable, LivePicture {
-    private(set) var snapshot: PathSnapshot?
+    private(set) var snapshot: StatusSnapshot?
     private(set) var history = ChangeHistory()
     var size: TerminalSize = .usual
+    /// What the program is called.
+    let name: String
     let characters: LiveCharacters
     /// How to leave, for the last row.
     let hint: String
 
-    init(characters: LiveCharacters, hint: String) {
+    init(name: String, characters: LiveCharacters, hint: String) {
+        self.name = name
         self.characters = characters
         self.hint = hint
     }
 
     /// Takes the next snapshot.
-    mutating func record(_ snapshot: PathSnapshot) {
+    mutating func record(_ snapshot: StatusSnapshot) {
         self.snapshot = snapshot
         self.history.record(snapshot)
     }

@@ -97,7 +97,7 @@ struct LiveView<Picture: LivePicture>: Sendable {
     }
 
     /// Answers to what happened to the terminal.
-    func handle(_ reasons: WakeUp.Reasons) {
+    func handle(_ reasons: LoopWakeUp.Reasons) {
         if !reasons.isDisjoint(with: [.suspend, .resume]) {
             self.output.pause()
             if reasons.contains(.suspend) { self.screen.stopProcess(wakeUp: self.loop.wakeUp) }

@@ -22,15 +22,15 @@ struct HostSnapshot: Hashable, Sendable {
     }
 
     /// The document of `reach`.
-    var document: JSONValue {
+    var document: OrderedJSON {
         [
             "schema": schemaVersion,
             "host": .string(self.target.text),
             "port": .optional(self.target.port),
             "status": .string(self.status.name),
             "reason": .reason(self.status.reason),
-            "route": self.status.route.map(JSONValue.hostRoute) ?? .null,
-            "connection": self.connection.map(JSONValue.probe) ?? .null,
+            "route": self.status.route.map(OrderedJSON.hostRoute) ?? .null,
+            "connection": self.connection.map(OrderedJSON.probe) ?? .null,
             "time": .string(self.takenAt.wall.rfc3339),
         ]
     }
@@ -76,7 +76,8 @@ extension ProbeOutcome {
         case .unreachable: "the network answers that it cannot deliver"
         case .timedOut: "nothing came back in time"
         case .notResolved: "the name has no address"
-        case .portal: "somebody else answered"
+        case .portal, .impersonated: "somebody else answered"
+        case .expected, .unexpected: "answered\(time)"
         }
     }
 }
@@ -85,8 +86,8 @@ extension String {
     fileprivate var withSafeBody: String { String(self.dropLast()).safe + "\n" }
 }
 
-extension JSONValue {
-    static func hostRoute(_ route: HostRoute) -> JSONValue {
+extension OrderedJSON {
+    static func hostRoute(_ route: HostRoute) -> OrderedJSON {
         [
             "address": .string(route.address.description),
             "family": .string(route.family.rawValue),
@@ -99,7 +100,7 @@ extension JSONValue {
             "localOnly": .bool(route.isLocalOnly),
             "tunnel": .bool(route.isTunnel),
             "vpn": .bool(route.isVPN),
-            "carriedBy": .optional(route.carriedBy),
+            "carriedBy": .optional(route.underlyingIndex),
         ]
     }
 }

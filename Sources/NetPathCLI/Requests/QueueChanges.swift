@@ -40,7 +40,7 @@ extension QueueCommands {
                 failed, and everything that is held; with --all what was given up, too.
 
                 What is held because the server did not accept the credentials can be given new ones: \
-                'netpath queue retry ID -H "Authorization: Bearer NEW"'.
+                'queue retry ID -H "Authorization: Bearer NEW"'.
                 """
         )
 

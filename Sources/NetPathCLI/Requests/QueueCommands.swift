@@ -7,7 +7,13 @@ package import ArgumentParser
 package struct QueueCommands: ParsableCommand {
     // Every command names itself: to make a name of a type's searches every conformance of the program, and that of
     // these twelve took as long as the rest of the parsing, whatever command was meant.
-    package static let configuration = CommandConfiguration(
+    package static var configuration: CommandConfiguration {
+        var configuration = Self.shown
+        configuration.shouldDisplay = ToolContext.current.offersRequests()
+        return configuration
+    }
+
+    private static let shown = CommandConfiguration(
         commandName: "queue",
         abstract: "Look after the requests that wait to be sent.",
         subcommands: [

@@ -22,22 +22,31 @@ extension RequestCommand {
     }
 }
 
+extension CompanionProgram {
+    /// Looks for the program that carries out the commands about requests.
+    ///
+    /// - Parameter searchPath: `$PATH`.
+    /// - Returns: The program, whether it is there or not.
+    static func queue(searchPath: String?) -> CompanionProgram {
+        CompanionProgram("netpath-queue", executable: Self.runningProgram, searchPath: searchPath)
+    }
+
+    /// Whether that was there when it was looked for first.
+    static let isQueueInstalled = CompanionProgram.queue(searchPath: processEnvironment()["PATH"]).isInstalled
+}
+
 /// Becomes `netpath-queue`, with the command line as it is.
 ///
 /// - Throws: ``ToolFailure`` when it is not installed.
 func executeQueueProgram(_ command: any RequestCommand) throws -> ToolStatus {
     let context = ToolContext.current
-    let program = CompanionProgram(
-        "netpath-queue",
-        executable: CompanionProgram.runningProgram,
-        searchPath: context.environment["PATH"]
-    )
-    try program.execute(as: "netpath", context.arguments)
+    let program = CompanionProgram.queue(searchPath: context.environment["PATH"])
+    try program.execute(as: context.name, context.arguments)
     throw ToolFailure(
         .failure,
         """
         requests are the business of the program \(program.name), which cannot be executed: looked for \
-        \(program.places.joined(separator: ", ")). 'make install' puts it beside netpath.
+        \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
         """
     )
 }
@@ -113,7 +122,7 @@ package struct RequestOptions: ParsableArguments {
         help: ArgumentHelp(
             "Judge paths by this configuration file.",
             discussion: """
-                For 'queue run' and 'send --wait', which send. Otherwise: as for 'netpath status', and with the same \
+                For 'queue run' and 'send --wait', which send. Otherwise: as for 'status', and with the same \
                 rules about interfaces. Read once, at the start.
                 """,
             valueName: "file"

@@ -13,7 +13,7 @@ package struct BuildFacts: Sendable {
     private let libraries: [String]
 
     /// Those of netpath itself.
-    static let netpath = BuildFacts(program: "netpath")
+    static let netpath = BuildFacts(program: ToolContext.usualName)
 
     /// Names what a program has besides.
     package init(program: String, libraries: [String] = []) {
@@ -53,7 +53,7 @@ package struct BuildFacts: Sendable {
     }
 
     /// The document of `--version --json`.
-    var document: JSONValue {
+    var document: OrderedJSON {
         [
             "schema": schemaVersion,
             "version": .string(netPathVersion),

@@ -21,6 +21,55 @@ extension WallTime {
     }
 }
 
+extension WallTime {
+    /// The moment that the machine's time zone shows so; nil when there is none.
+    init?(local civil: CivilTime) {
+        var broken = unsafe Self.broken(civil)
+        // Whether it is summer time is for the zone to say.
+        unsafe broken.tm_isdst = -1
+        self.init(seconds: unsafe mktime(&broken), civil)
+    }
+
+    /// The latest moment up to another one that the machine's time zone shows so; nil when there is none.
+    ///
+    /// When summer time ends, an hour comes twice.
+    static func latest(local civil: CivilTime, by now: WallTime) -> WallTime? {
+        let moments = [Int32(0), 1].compactMap { isSummerTime -> WallTime? in
+            var broken = unsafe Self.broken(civil)
+            unsafe broken.tm_isdst = isSummerTime
+            let moment = WallTime(seconds: unsafe mktime(&broken), civil)
+            // mktime(3) moves what is not of that time of the year.
+            let shown = moment?.local
+            return shown?.hour == civil.hour && shown?.minute == civil.minute ? moment : nil
+        }
+        // One that summer time leaves out is an hour later, or earlier.
+        let candidates = moments.isEmpty ? [WallTime(local: civil)].compactMap { $0 } : moments
+        return candidates.filter { $0.nanoseconds <= now.nanoseconds }.max { $0.nanoseconds < $1.nanoseconds }
+    }
+
+    /// The moment in UTC; nil when there is none.
+    init?(utc civil: CivilTime) {
+        var broken = unsafe Self.broken(civil)
+        self.init(seconds: unsafe timegm(&broken), civil)
+    }
+
+    private init?(seconds: time_t, _ civil: CivilTime) {
+        guard seconds >= 0 else { return nil }
+        self.init(nanoseconds: (Int64(seconds) * 1_000 + Int64(civil.millisecond)) * 1_000_000)
+    }
+
+    private static func broken(_ civil: CivilTime) -> tm {
+        var broken = unsafe tm()
+        unsafe broken.tm_year = Int32(civil.year - 1900)
+        unsafe broken.tm_mon = Int32(civil.month - 1)
+        unsafe broken.tm_mday = Int32(civil.day)
+        unsafe broken.tm_hour = Int32(civil.hour)
+        unsafe broken.tm_min = Int32(civil.minute)
+        unsafe broken.tm_sec = Int32(civil.second)
+        return unsafe broken
+    }
+}
+
 extension MonotonicTime {
     /// Reads the clock of ``SystemMonotonicClock``, at a tenth of the cost of Swift's durations.
     static func now() -> MonotonicTime { MonotonicTime(nanoseconds: nanosecondsOn(CLOCK_MONOTONIC)) }

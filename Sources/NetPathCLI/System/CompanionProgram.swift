@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// A program that belongs to this one and is installed with it.
 struct CompanionProgram: Hashable, Sendable {
@@ -40,10 +41,16 @@ struct CompanionProgram: Hashable, Sendable {
         }
     }
 
+    /// The first place with something that the system would execute; nil when there is none.
+    var place: String? { self.places.first { unsafe access($0, X_OK) == 0 } }
+
+    /// Whether the system would execute what is there.
+    var isInstalled: Bool { self.place != nil }
+
     /// The absolute path of the running program; nil when the system does not tell.
     static var runningProgram: String? {
-        var octets = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink("/proc/self/exe", &octets, octets.count)
-        return count > 0 ? String(decoding: octets.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
+        return count > 0 ? String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
     }
 }

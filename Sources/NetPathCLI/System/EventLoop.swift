@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 package import NetPath
-import NetPathSystem
+package import NetPathSystem
 import Synchronization
 
 /// Runs the program's tasks and waits on the thread that calls it: the main one.
@@ -17,7 +17,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     }
 
     /// Ends the wait of this loop.
-    package let wakeUp: WakeUp
+    package let wakeUp: LoopWakeUp
     private let state = Mutex(State())
     private let sleepers = Sleepers()
 
@@ -25,7 +25,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     ///
     /// - Throws: `SystemError` when the process may open no more files.
     package init() throws(SystemError) {
-        self.wakeUp = try WakeUp()
+        self.wakeUp = try LoopWakeUp()
     }
 
     // MARK: Tasks
@@ -99,7 +99,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
     ///
     /// - Parameter limit: How long to wait at most; nil to wait until something happens.
     /// - Returns: What the loop was woken for; nothing when time is up.
-    package func reasons(limit: Duration? = nil) -> WakeUp.Reasons {
+    package func reasons(limit: Duration? = nil) -> LoopWakeUp.Reasons {
         self.turn(limit: limit).reasons
     }
 

@@ -11,7 +11,7 @@ struct PollResult: Hashable, Sendable {
     /// There is room for output.
     var hasRoom = false
     /// What the thread was woken for.
-    var reasons: WakeUp.Reasons = []
+    var reasons: LoopWakeUp.Reasons = []
 }
 
 /// Blocks until there is room for output, the reader is gone, somebody wakes the thread, or time is up.
@@ -27,7 +27,7 @@ struct PollResult: Hashable, Sendable {
 func wait(
     for output: WatchDescriptor?,
     wantsRoom: Bool,
-    wakeUp: WakeUp,
+    wakeUp: LoopWakeUp,
     screen: TerminalScreen? = nil,
     file: Int32? = nil,
     limit: Duration?
@@ -47,7 +47,7 @@ func wait(
     let milliseconds = limit.map { Int32(clamping: ($0.inNanoseconds + 999_999) / 1_000_000) } ?? -1
     guard unsafe poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return PollResult() }
     let events = Int32(entries[0].revents)
-    var reasons: WakeUp.Reasons = entries[1].revents != 0 ? wakeUp.take() : []
+    var reasons: LoopWakeUp.Reasons = entries[1].revents != 0 ? wakeUp.take() : []
     if let screen, entries[2].revents != 0 { reasons.formUnion(screen.takeKeys()) }
     if entries[3].revents != 0 { reasons.insert(.file) }
     return PollResult(

@@ -56,7 +56,7 @@ struct TerminalScreen: Sendable {
     }
 
     /// Stops the process as Ctrl-Z does, with the screen given back, until it is continued.
-    func stopProcess(wakeUp: WakeUp) {
+    func stopProcess(wakeUp: LoopWakeUp) {
         self.leave()
         _ = signal(SIGTSTP, SIG_DFL)
         // Delivered before it returns, because it is sent to this thread.
@@ -96,7 +96,8 @@ struct TerminalScreen: Sendable {
         if var settings, isOurs { unsafe tcsetattr(descriptor, TCSANOW, &settings) }
     }
 
-    private static func isForeground(_ descriptor: Int32) -> Bool {
+    /// Whether the terminal is this process group's to use.
+    static func isForeground(_ descriptor: Int32) -> Bool {
         let group = tcgetpgrp(descriptor)
         // A terminal that controls no session knows no foreground.
         return group == -1 || group == getpgrp()
@@ -110,7 +111,7 @@ struct TerminalScreen: Sendable {
     }
 
     /// Reads the keys that were pressed; only when there are any.
-    func takeKeys() -> WakeUp.Reasons {
+    func takeKeys() -> LoopWakeUp.Reasons {
         var bytes = [UInt8](repeating: 0, count: 64)
         let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
         if count < 0, errno == EINTR || errno == EAGAIN { return [] }

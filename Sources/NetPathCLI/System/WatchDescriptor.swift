@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPathSystem
 
 /// Standard output for a writer that must never be held up by the reader.
 struct WatchDescriptor: Sendable {

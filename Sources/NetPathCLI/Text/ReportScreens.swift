@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathExplanation
 
 extension ExplainedPath {
     /// The screen of `explain`.
@@ -9,7 +10,10 @@ extension ExplainedPath {
         var screen = TextScreen(style)
         screen.title(for: self.snapshot)
         if let explanation = self.explanation {
-            screen.heading("Evidence" + (self.backend.map { " (\($0))" } ?? ""))
+            screen.heading(
+                (self.snapshot.path?.statedBy == nil ? "Evidence" : "Stated, not worked out")
+                    + (self.backend.map { " (\($0))" } ?? "")
+            )
             for fact in explanation.evidence { screen.paragraph(fact, bullet: "- ") }
             screen.heading("Rule")
             screen.paragraph(explanation.rule)
@@ -18,7 +22,10 @@ extension ExplainedPath {
         }
         let doubts = self.snapshot.path?.disagreements ?? []
         if !doubts.isEmpty { screen.heading("Disagreement") }
-        for doubt in doubts { screen.row(doubt.backend, ["\(doubt.status.rawValue): \(doubt.reason.message)"]) }
+        for doubt in doubts {
+            let word = doubt.isStated ? "states " : ""
+            screen.row(doubt.backend, ["\(word)\(doubt.status.rawValue): \(doubt.reason.message)"])
+        }
         // While a path is known, how the backends are doing is a matter for `status`.
         if self.snapshot.path == nil || self.snapshot.path?.isStale == true {
             screen.heading("Backends")

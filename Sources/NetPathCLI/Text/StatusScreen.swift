@@ -2,13 +2,14 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
-extension PathSnapshot {
+extension StatusSnapshot {
     /// The status as a big word, its meaning, and why.
     var headline: (word: String, emphasis: TextStyle.Emphasis, sentence: String) {
-        guard let path = self.path else { return ("UNKNOWN", .caution, "no backend has an opinion") }
+        guard let path = self.path else { return ("UNKNOWN", .caution, "no backend has a verdict") }
         let word = path.status == .requiresConnection ? "REQUIRES CONNECTION" : path.status.rawValue.uppercased()
-        return (word, path.status.emphasis, path.reason.message)
+        return (word, path.status.emphasis, path.sentence)
     }
 
     /// The screen of `status`.
@@ -19,11 +20,11 @@ extension PathSnapshot {
             if !path.interfaces.isEmpty { screen.heading("Interfaces") }
             for interface in path.interfaces { screen.row(interface.name, interface.details) }
             screen.heading("Network")
-            if let carrier = path.carriedBy { screen.row("Carried by", [path.name(of: carrier)]) }
+            if let carrier = path.underlyingIndex { screen.row("Carried by", [path.name(of: carrier)]) }
             screen.row("Gateways", [path.gatewayText])
             screen.row("DNS", [path.dnsText])
-            screen.row("IPv4", [path.supportsIPv4 ? "yes" : "no"])
-            screen.row("IPv6", [path.supportsIPv6 ? "yes" : "no"])
+            screen.row("IPv4", [path.familyText(path.supportsIPv4)])
+            screen.row("IPv6", [path.familyText(path.supportsIPv6)])
             screen.row("Internet", [path.internetText])
             for probe in path.probes { screen.row("Probe", [probe.text]) }
             if path.isExpensive { screen.row("Expensive", ["traffic is likely to cost money"]) }
@@ -32,8 +33,8 @@ extension PathSnapshot {
         screen.heading("Backends")
         if self.backends.isEmpty { screen.paragraph("none is configured") }
         for backend in self.backends {
-            let doubt = self.path?.disagreements.contains { $0.backend == backend.name } == true
-            screen.row(backend.name, backend.details(at: self.takenAt) + (doubt ? ["disagrees with the path"] : []))
+            let doubts = self.path?.disagreements.filter { $0.backend == backend.name } ?? []
+            screen.row(backend.name, backend.details(at: self.takenAt) + doubts.map { $0.remark(on: backend) })
         }
         return screen.text
     }
@@ -41,7 +42,7 @@ extension PathSnapshot {
 
 extension TextScreen {
     /// Adds the status as a big word, and why.
-    mutating func title(for snapshot: PathSnapshot) {
+    mutating func title(for snapshot: StatusSnapshot) {
         let (word, emphasis, sentence) = snapshot.headline
         self.title(word, emphasis, sentence)
         if snapshot.path?.isStale == true {
@@ -52,7 +53,11 @@ extension TextScreen {
 
 extension PathInterface {
     /// The type, and the kernel's kind of a virtual interface.
-    var typeText: String { self.kind.map { "\(self.type.rawValue) (\($0))" } ?? self.type.rawValue }
+    var typeText: String {
+        // A backend names it, and nobody sees it.
+        if self.index == 0, self.type == .other { return "type not known" }
+        return self.kind.map { "\(self.type.rawValue) (\($0))" } ?? self.type.rawValue
+    }
 
     /// What is known of the default route through the interface, one phrase each.
     var routeText: [String] {
@@ -72,6 +77,14 @@ extension PathInterface {
 }
 
 extension NetworkPath {
+    /// Why the path is what it is, and whose word that is when a backend states it.
+    var sentence: String { self.reason.message + (self.statedBy.map { " (stated by \($0))" } ?? "") }
+
+    /// Whether there is a path of a family, or that nobody knows.
+    func familyText(_ isSupported: Bool) -> String {
+        self.knowsFamilies ? isSupported ? "yes" : "no" : "not known"
+    }
+
     /// The name of an interface of the path.
     func name(of index: UInt32) -> String {
         self.interfaces.first { $0.index == index }?.name ?? "interface \(index)"
@@ -80,7 +93,7 @@ extension NetworkPath {
     /// The gateways in use with the interfaces they are reached through.
     var gatewayText: String {
         self.gateways.isEmpty
-            ? "none"
+            ? self.statedBy == nil ? "none" : "not known"
             : self.gateways.map { gateway in
                 let silence = gateway.answers == false ? " (does not answer)" : ""
                 return "\(gateway.address) on \(self.name(of: gateway.interfaceIndex))\(silence)"
@@ -93,12 +106,15 @@ extension NetworkPath {
         return servers.isEmpty ? "no name server" : servers.map(\.remark).joined(separator: ", ")
     }
 
-    /// What probes say of the internet.
+    /// What probes say of the internet, or backends that state it.
     var internetText: String {
-        switch self.internet {
+        let results = self.probes.map(\.result)
+        return switch self.internet {
+        case .reachable where !results.contains { $0 == .connected || $0 == .refused }: "reachable, as a backend states"
         case .reachable: "reachable"
+        case .unreachable where results.isEmpty: "not reachable, as a backend states"
         case .unreachable: "not reachable: no probe target answered"
-        case .portal: "behind a captive portal"
+        case .portal: "behind a captive portal" + (self.portalURL.map { ": \($0)" } ?? "")
         case .unknown: self.probes.isEmpty ? "not probed" : "not known yet"
         }
     }
@@ -111,12 +127,16 @@ extension ProbeOutcome {
             switch self.result {
             case .connected: "connected"
             case .refused: "refused"
-            case .unreachable(let errno): "unreachable (\(SystemError.message(of: errno)))"
+            case .unreachable(let errno): "unreachable (\(SystemReason.text(errno)))"
             case .timedOut: "timed out"
             case .notResolved: "name not resolved"
             case .portal: "a captive portal answered"
+            case .expected: "answered as expected"
+            case .unexpected: "unexpected answer"
+            case .impersonated: "somebody else answered"
             }
-        return "\(self.target): \(result)" + (self.roundTrip.map { " after \($0.roundTripText)" } ?? "")
+        let time = self.roundTrip.map { " after \($0.roundTripText)" } ?? ""
+        return "\(self.target): \(result)\(time)" + (self.detail.map { ": \($0)" } ?? "")
     }
 }
 
@@ -143,9 +163,13 @@ extension BackendReport {
         case .starting: "silent so far"
         case .unhealthy: "unhealthy: \(self.error ?? "no reason given")"
         case .healthy:
-            "healthy: " + (self.status?.rawValue ?? "no opinion") + (self.reason.map { ", \($0.message)" } ?? "")
+            "healthy: \(self.speaker)\(self.status?.rawValue ?? "no verdict")"
+                + (self.reason.map { ", \($0.message)" } ?? "")
         }
     }
+
+    /// Who states the status; nothing when netpath worked it out.
+    private var speaker: String { self.isStated ? "\(self.host.map { "\($0) " } ?? "")states " : "" }
 
     /// What else there is to say about how it is doing.
     var remarks: [String] {
@@ -153,6 +177,15 @@ extension BackendReport {
         if self.restarts > 0 { lines.append("restarts: \(self.restarts)") }
         if self.resynchronizations > 0 { lines.append("resynchronizations: \(self.resynchronizations)") }
         return lines
+    }
+}
+
+extension Disagreement {
+    /// What it says of a backend that is told of anyway.
+    fileprivate func remark(on backend: BackendReport) -> String {
+        // A backend that states something else than its own evidence comes to.
+        self.isStated && !backend.isStated
+            ? "states otherwise: \(self.status.rawValue), \(self.reason.message)" : "disagrees with the path"
     }
 }
 

@@ -53,6 +53,15 @@ package struct TextScreen {
         }
     }
 
+    /// Adds a row whose contents begin with what is laid out already; what follows stands below itself.
+    mutating func entry(_ label: String, _ lead: String, _ content: String) {
+        let column = Self.indentation + self.labelWidth + 1
+        let lines = wrapped(content.safe, to: self.columns(after: column))
+        let padding = String(repeating: " ", count: max(1, self.labelWidth + 1 - label.count))
+        self.text += String(repeating: " ", count: Self.indentation) + label.safe + padding + lead + "\n"
+        for line in lines { self.text += String(repeating: " ", count: column) + line + "\n" }
+    }
+
     /// Adds a line that is laid out already.
     mutating func line(_ content: String) {
         var content = content

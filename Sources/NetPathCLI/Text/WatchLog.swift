@@ -7,7 +7,7 @@ import NetPath
 enum WatchFormat: Sendable {
     /// One JSON object per line.
     case json
-    /// One line per change, for pipes and files.
+    /// One line whenever it would say something else, for pipes and files.
     case lines
     /// A readable running log, for terminals.
     case log(TextStyle)
@@ -18,36 +18,34 @@ enum WatchFormat: Sendable {
     ///   - snapshot: The snapshot.
     ///   - previous: The one that was written before; nil for the first.
     ///   - local: Turns a point in time into local time.
-    /// - Returns: One line or more, the final line feed included.
+    /// - Returns: One line or more, the final line feed included; nothing where the line would be the one before.
     func render(
-        _ snapshot: PathSnapshot,
-        previous: PathSnapshot?,
+        _ snapshot: StatusSnapshot,
+        previous: StatusSnapshot?,
         local: (WallTime) -> CivilTime
     ) -> String {
         switch self {
         case .json: String(decoding: snapshot.jsonLine, as: UTF8.self)
-        case .lines: Self.line(snapshot, local: local) + "\n"
+        case .lines:
+            if previous.map(Self.line) == Self.line(snapshot) {
+                ""
+            } else {
+                "\(local(snapshot.time).date) \(local(snapshot.time).time) \(Self.line(snapshot))\n"
+            }
         case .log(let style): Self.entry(snapshot, previous: previous, style: style, local: local)
         }
     }
 
-    private static func line(_ snapshot: PathSnapshot, local: (WallTime) -> CivilTime) -> String {
-        let time = local(snapshot.time)
-        var parts = [time.date, time.time]
-        if let path = snapshot.path {
-            parts.append("\(path.status.rawValue):")
-            parts.append(path.reason.message.safe)
-            parts.append("[\(path.interfaces.map(\.summary.safe).joined(separator: "; "))]")
-            if path.isStale { parts.append("(stale)") }
-        } else {
-            parts.append("unknown: no backend has an opinion []")
-        }
-        return parts.joined(separator: " ")
+    /// The line without its time.
+    private static func line(_ snapshot: StatusSnapshot) -> String {
+        guard let path = snapshot.path else { return "unknown: no backend has a verdict []" }
+        let interfaces = path.interfaces.map(\.summary.safe).joined(separator: "; ")
+        return "\(path.status.rawValue): \(path.sentence.safe) [\(interfaces)]" + (path.isStale ? " (stale)" : "")
     }
 
     private static func entry(
-        _ snapshot: PathSnapshot,
-        previous: PathSnapshot?,
+        _ snapshot: StatusSnapshot,
+        previous: StatusSnapshot?,
         style: TextStyle,
         local: (WallTime) -> CivilTime
     ) -> String {
@@ -56,11 +54,11 @@ enum WatchFormat: Sendable {
         if previous.map({ local($0.time).date }) != time.date { text += style.paint(time.date, .faint) + "\n" }
         text += time.time + "  "
         guard let path = snapshot.path else {
-            return text + style.paint("unknown", .caution) + "  no backend has an opinion\n"
+            return text + style.paint("unknown", .caution) + "  no backend has a verdict\n"
         }
-        text += style.paint(path.status.rawValue, path.status.emphasis) + "  " + path.reason.message.safe
+        text += style.paint(path.status.rawValue, path.status.emphasis) + "  " + path.sentence.safe
         text += path.isStale ? " (stale)\n" : "\n"
-        let details = previous?.path.map { path.changes(since: $0) } ?? path.interfaces.map(\.summary)
+        let details = previous?.path.map { PathChange(from: $0, to: path).phrases } ?? path.interfaces.map(\.summary)
         for detail in details where detail != path.reason.message {
             text += String(repeating: " ", count: 14) + style.paint(detail.safe, .faint) + "\n"
         }

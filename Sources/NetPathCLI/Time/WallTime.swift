@@ -4,13 +4,13 @@
 import NetPath
 
 /// A point in time on the wall clock: nanoseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
-struct WallTime: Hashable, Sendable {
+struct WallTime: Hashable, Sendable, Codable {
     var nanoseconds: Int64
 
     /// The time in UTC with milliseconds as RFC 3339 writes it: `2026-11-21T12:51:46.123Z`.
     var rfc3339: String {
         let civil = CivilTime(self, offsetSeconds: 0)
-        // Octet by octet: every event has one, and a dozen short texts cost ten times as much.
+        // Octet by byte: every event has one, and a dozen short texts cost ten times as much.
         var text: [UInt8] = []
         text.reserveCapacity(24)
         text.append(civil.year, digits: 4, "-")

@@ -31,7 +31,9 @@ final class ConfigurationFollower: Sendable {
     private let coordinator: PathCoordinator
     private let loop: EventLoop
     private let threshold: LogThreshold
+    private let watchesFile: Bool
     private let load: Loader
+    private let onChange: @Sendable (LoadedConfiguration) -> Void
     private let log: @Sendable (LogLevel, String) -> Void
     private let state: Mutex<State>
 
@@ -42,22 +44,28 @@ final class ConfigurationFollower: Sendable {
     ///   - coordinator: Where a new configuration is put in force.
     ///   - loop: Waits for the file; its thread does all the work.
     ///   - threshold: Set to the level of the new configuration.
+    ///   - watchesFile: Whether to read it again when its file changes too.
     ///   - load: Reads the configuration, with whatever is given beside the file.
+    ///   - onChange: Receives each configuration that is put in force, on the thread of the loop.
     ///   - log: Receives what happened.
     init(
         _ configuration: LoadedConfiguration,
         coordinator: PathCoordinator,
         loop: EventLoop,
         threshold: LogThreshold,
+        watchesFile: Bool,
         load: @escaping Loader,
+        onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in },
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.coordinator = coordinator
         self.loop = loop
         self.threshold = threshold
         self.load = load
+        self.onChange = onChange
         self.log = log
-        let watcher = configuration.path.flatMap(ConfigurationWatcher.init)
+        self.watchesFile = watchesFile
+        let watcher = watchesFile ? configuration.path.flatMap(ConfigurationWatcher.init) : nil
         self.state = Mutex(State(configuration: configuration, watcher: watcher))
         loop.watch(file: watcher?.fileDescriptor)
     }
@@ -66,7 +74,7 @@ final class ConfigurationFollower: Sendable {
     var configuration: LoadedConfiguration { self.state.withLock { $0.configuration } }
 
     /// Does what the thread of the loop was woken for.
-    func handle(_ reasons: WakeUp.Reasons) {
+    func handle(_ reasons: LoopWakeUp.Reasons) {
         if reasons.contains(.file) { self.await() }
         if reasons.contains(.reload) { self.reload(path: nil) }
     }
@@ -107,12 +115,13 @@ final class ConfigurationFollower: Sendable {
         let reload = ConfigurationReload(from: old, to: new)
         self.state.withLock { state in
             state.configuration = new
-            guard new.path != old.path else { return }
+            guard self.watchesFile, new.path != old.path else { return }
             state.watcher = new.path.flatMap(ConfigurationWatcher.init)
             self.loop.watch(file: state.watcher?.fileDescriptor)
         }
         self.threshold.level = new.logLevel
         reload.apply(to: self.coordinator)
+        self.onChange(new)
         self.log(.info, "configuration read again from \(new.origin): \(reload)")
     }
 }
@@ -125,16 +134,20 @@ extension GlobalOptions {
     ///   - coordinator: The coordinator.
     ///   - loop: Its executor.
     ///   - threshold: What decides about the messages for `log`.
+    ///   - watchesFile: Whether to follow its file, and not only SIGHUP.
     ///   - log: Receives what happens to the configuration.
     ///   - adapt: Changes each new configuration as the first one was.
+    ///   - onChange: Receives each configuration that is put in force, on the thread of the loop.
     /// - Returns: What has to be told about wake-ups.
     func follow(
         _ configuration: LoadedConfiguration,
         _ coordinator: PathCoordinator,
         loop: EventLoop,
         threshold: LogThreshold,
+        watchesFile: Bool = true,
         log: @escaping @Sendable (LogLevel, String) -> Void,
-        adapt: @escaping @Sendable (LoadedConfiguration) -> LoadedConfiguration = { $0 }
+        adapt: @escaping @Sendable (LoadedConfiguration) -> LoadedConfiguration = { $0 },
+        onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in }
     ) -> ConfigurationFollower {
         let context = ToolContext.current
         let (named, overrides) = (self.configurationPath, self.overrides)
@@ -153,7 +166,9 @@ extension GlobalOptions {
             coordinator: coordinator,
             loop: loop,
             threshold: threshold,
+            watchesFile: watchesFile,
             load: load,
+            onChange: onChange,
             log: log
         )
     }

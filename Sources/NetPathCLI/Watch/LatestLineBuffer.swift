@@ -36,7 +36,7 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
     }
 
     /// Makes the line of a value, given the value of the line before it: writes it into an array from its beginning
-    /// on, lengthening that where needed, and returns how many octets it has; not zero.
+    /// on, lengthening that where needed, and returns how many bytes it has; zero for a value without a line.
     typealias Renderer = (_ value: Value, _ previous: () -> Value?, _ room: inout [UInt8]) -> Int
 
     /// Finds what to write next.
@@ -48,6 +48,10 @@ struct LatestLineBuffer<Value: Sendable>: Sendable {
             let last = self.last
             self.count = render(next.value, { last?.value }, &self.room)
             self.written = 0
+            if self.count == 0 {
+                self.last = next
+                self.current = nil
+            }
         }
         return self.current == nil ? [] : self.room[self.written..<self.count]
     }

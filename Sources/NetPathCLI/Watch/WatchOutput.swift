@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 import Synchronization
 
 /// Why an output ended.
@@ -132,7 +133,7 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
     /// - Returns: Why the output ended.
     func run(
         screen: TerminalScreen? = nil,
-        onWakeUp: (WakeUp.Reasons) -> Void = { _ in },
+        onWakeUp: (LoopWakeUp.Reasons) -> Void = { _ in },
         onSilence: () -> Void
     ) -> WatchEnd {
         var silenceDeadline: MonotonicTime? = self.loop.now() + Self.silenceLimit
@@ -165,7 +166,9 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
     private func flush(_ state: inout State) {
         do throws(SystemError) {
             while state.end == nil, state.buffer.isPending {
-                let count = try self.descriptor.write(state.buffer.nextBytes(render: self.render))
+                let bytes = state.buffer.nextBytes(render: self.render)
+                if bytes.isEmpty { continue }
+                let count = try self.descriptor.write(bytes)
                 if count == 0 { return }
                 guard state.buffer.wrote(count), let remaining = state.remaining else { continue }
                 state.remaining = remaining - 1

@@ -10,7 +10,7 @@ public import NetPath
 /// file named by mistake would fill the memory.
 public enum ConfigurationFile: Sendable {
     /// The greatest size of a configuration file in bytes.
-    public static let sizeLimit = 1 << 20
+    static let sizeLimit = 1 << 20
 
     /// Reads a file.
     ///
@@ -41,7 +41,13 @@ public enum ConfigurationFile: Sendable {
         while bytes.count <= sizeLimit {
             let (chunk, code) = readChunk(from: descriptor)
             guard code == 0 else { throw failure(path, "cannot be read: \(text(of: code))") }
-            if chunk.isEmpty { return ConfigurationSource(name: path, bytes: bytes) }
+            if chunk.isEmpty {
+                var source = ConfigurationSource(name: path, bytes: bytes)
+                if status.st_uid != 0 || status.st_mode & 0o022 != 0 {
+                    source.otherAuthor = "a file that others than root can write to"
+                }
+                return source
+            }
             bytes += chunk
         }
         throw tooLarge(path)
@@ -82,7 +88,7 @@ public enum ConfigurationFile: Sendable {
     private static func openProblem(_ path: String, code: CInt) -> String {
         switch code {
         case ENOENT where mayExist(path): "is a symbolic link to a file that does not exist; point it to one that does"
-        case ENOENT, ENOTDIR: "does not exist; check the path ('netpath config default' prints a file to start from)"
+        case ENOENT, ENOTDIR: "does not exist; check the path ('config default' prints a file to start from)"
         case EACCES: "cannot be read: permission denied; let this user read it and enter the directories above it"
         case ENXIO: "is a socket or a device; name a regular file"
         default: "cannot be opened: \(text(of: code))"

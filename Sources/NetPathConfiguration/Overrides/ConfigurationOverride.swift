@@ -19,7 +19,8 @@ struct ConfigurationOverride {
     /// The arguments of `--set`, in their order.
     static func commandLine(_ arguments: [String]) -> [ConfigurationOverride] {
         arguments.enumerated().map { index, text in
-            let source = ConfigurationSource(name: "--set \(index + 1)", text: text)
+            var source = ConfigurationSource(name: "--set \(index + 1)", text: text)
+            source.otherAuthor = "--set"
             return ConfigurationOverride(source: source, range: 0..<text.unicodeScalars.count)
         }
     }
@@ -27,7 +28,8 @@ struct ConfigurationOverride {
     /// The entries of the variable NETPATH_SET, separated by semicolons.
     static func environment(_ text: String?) -> [ConfigurationOverride] {
         guard let text else { return [] }
-        let source = ConfigurationSource(name: "$NETPATH_SET", text: text)
+        var source = ConfigurationSource(name: "$NETPATH_SET", text: text)
+        source.otherAuthor = "$NETPATH_SET"
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.split { scalars[$0] == ";" }.compactMap { part in
             guard let first = part.first(where: { !scalars[$0].properties.isWhitespace }) else { return nil }

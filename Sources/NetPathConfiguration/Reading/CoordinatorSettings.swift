@@ -20,6 +20,7 @@ extension CoordinatorSettings {
             evaluation: evaluation,
             merge: merge.choice("policy", default: MergePolicy.priority),
             probes: merge.choice("probes", default: ProbeInfluence.advisory),
+            portals: merge.choice("portals", default: PortalInfluence.advisory),
             damping: Damping.read(from: root.nested("damping"))
         )
     }

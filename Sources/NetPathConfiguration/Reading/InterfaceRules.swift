@@ -32,7 +32,7 @@ extension ConfigurationSection {
         let key = "tunnelEndpoint"
         return self.strings(key).enumerated().compactMap { index, text in
             let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            guard let address = parts.first.flatMap({ IPAddress($0) }), !address.isUnspecified else {
+            guard let address = parts.first.flatMap({ InternetAddress($0) }), !address.isUnspecified else {
                 self.reject(key, at: index, "must be an address such as 203.0.113.7, 2001:db8::7 or fe80::1%wan0")
                 return nil
             }
@@ -60,11 +60,11 @@ extension InterfaceRule.Match {
             kind: section.string("kind"),
             driver: section.string("driver"),
             hardwareAddressPrefix: section.string("mac").flatMap { text in
-                let octets = Self.octets(text)
-                if octets == nil {
+                let bytes = Self.bytes(text)
+                if bytes == nil {
                     section.reject("mac", "must be a hardware address or its beginning such as 02:1a:7f")
                 }
-                return octets
+                return bytes
             }
         )
         let criteria = ["name", "kind", "driver", "mac"]
@@ -74,11 +74,11 @@ extension InterfaceRule.Match {
     }
 
     /// Reads pairs of hexadecimal digits between colons or hyphens.
-    private static func octets(_ text: String) -> [UInt8]? {
+    private static func bytes(_ text: String) -> [UInt8]? {
         let parts = text.split(omittingEmptySubsequences: false) { $0 == ":" || $0 == "-" }
-        let octets = parts.compactMap { part in
+        let bytes = parts.compactMap { part in
             part.utf8.count == 2 && part.allSatisfy(\.isHexDigit) ? UInt8(part, radix: 16) : nil
         }
-        return octets.count == parts.count ? octets : nil
+        return bytes.count == parts.count ? bytes : nil
     }
 }

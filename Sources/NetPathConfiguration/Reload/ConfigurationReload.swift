@@ -21,6 +21,8 @@ public struct ConfigurationReload: Sendable, CustomStringConvertible {
     public let removed: [String]
     /// Whether the order of the backends, which is their priority, a mode, or a setting for all of them changed.
     public let changesSettings: Bool
+    /// Whether a hook, or where their folder is, changed.
+    package let changesHooks: Bool
 
     private let configuration: LoadedConfiguration
 
@@ -36,10 +38,11 @@ public struct ConfigurationReload: Sendable, CustomStringConvertible {
             new.settings != old.settings || new.logLevel != old.logLevel
             || common.contains { before[$0.name]?.mode != $0.mode }
             || old.backends.map(\.name).filter { name in common.contains { $0.name == name } } != common.map(\.name)
+        self.changesHooks = (new.hooks, new.hooksFolder) != (old.hooks, old.hooksFolder)
         self.configuration = new
     }
 
-    /// Whether nothing changes.
+    /// Whether nothing changes for a coordinator.
     public var isEmpty: Bool {
         self.restarted.isEmpty && self.added.isEmpty && self.removed.isEmpty && !self.changesSettings
     }
@@ -61,7 +64,8 @@ public struct ConfigurationReload: Sendable, CustomStringConvertible {
         let parts = [
             ("added", self.added), ("removed", self.removed), ("started anew", self.restarted),
         ].filter { !$0.1.isEmpty }.map { "\($0.0): \($0.1.joined(separator: ", "))" }
-        let changes = parts + (self.changesSettings ? ["settings changed"] : [])
+        let changes =
+            parts + (self.changesSettings ? ["settings changed"] : []) + (self.changesHooks ? ["hooks changed"] : [])
         return changes.isEmpty ? "nothing changed" : changes.joined(separator: "; ")
     }
 }

@@ -69,11 +69,11 @@ final class DestinationFile {
         if !self.isKept { _ = unsafe unlink(self.partialPath) }
     }
 
-    func write(_ octets: UnsafeRawBufferPointer) throws(Transfer.Failure) {
+    func write(_ bytes: UnsafeRawBufferPointer) throws(Transfer.Failure) {
         var written = 0
-        while written < octets.count {
-            let start = unsafe octets.baseAddress?.advanced(by: written)
-            let count = unsafe Glibc.write(self.descriptor.number, start, octets.count - written)
+        while written < bytes.count {
+            let start = unsafe bytes.baseAddress?.advanced(by: written)
+            let count = unsafe Glibc.write(self.descriptor.number, start, bytes.count - written)
             if count < 0 && errno == EINTR { continue }
             guard count >= 0 else { throw .file("write", self.path) }
             written += count

@@ -106,7 +106,7 @@ import NetPathSystem
 
     // MARK: What libcurl knows
 
-    /// How many octets of heads were sent, of all attempts, and of those to get through a proxy.
+    /// How many bytes of heads were sent, of all attempts, and of those to get through a proxy.
     var sentHeadSize: Int {
         var size = 0
         _ = unsafe netpath_get_number(self.handle, CURLINFO_REQUEST_SIZE, &size)
@@ -141,7 +141,13 @@ import NetPathSystem
         _ = unsafe netpath_get_number(self.handle, CURLINFO_OS_ERRNO, &error)
         let reason = TransportError.Reason(code, systemError: Int32(truncatingIfNeeded: error), isConnected)
         let text = self.errorText.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : self.errorText
-        return Transfer.Failure(reason, text)
+        var failure = Transfer.Failure(reason, text)
+        if code == CURLE_PEER_FAILED_VERIFICATION {
+            var result = 0
+            _ = unsafe netpath_get_number(self.handle, CURLINFO_SSL_VERIFYRESULT, &result)
+            failure.certificateFault = TransportError.CertificateFault(verifyResult: result)
+        }
+        return failure
     }
 }
 

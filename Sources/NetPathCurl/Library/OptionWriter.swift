@@ -32,8 +32,8 @@ import NetPathHTTP
         case .file:
             self.set(CURLOPT_UPLOAD, 1)
             self.note(unsafe netpath_set_offset(self.handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(bodySize ?? 0)))
-        case .bytes(let octets):
-            self.set(body: octets)
+        case .bytes(let bytes):
+            self.set(body: bytes)
         case .none where ["POST", "PUT", "PATCH"].contains(request.method):
             // Those methods anticipate a body, so that its length is sent even if it is 0 (RFC 9110, 8.6).
             self.set(body: [])
@@ -81,9 +81,9 @@ import NetPathHTTP
             }
         )
         self.note(
-            unsafe netpath_set_transfer(self.handle, CURLOPT_WRITEFUNCTION) { octets, _, count, transfer in
-                let octets = unsafe UnsafeRawBufferPointer(start: octets, count: count)
-                return unsafe OptionWriter.transfer(transfer).takeBody(octets) ? count : -1
+            unsafe netpath_set_transfer(self.handle, CURLOPT_WRITEFUNCTION) { bytes, _, count, transfer in
+                let bytes = unsafe UnsafeRawBufferPointer(start: bytes, count: count)
+                return unsafe OptionWriter.transfer(transfer).takeBody(bytes) ? count : -1
             }
         )
         self.note(

@@ -5,6 +5,21 @@ import CCurl
 import Glibc
 import NetPathHTTP
 
+extension TransportError.CertificateFault {
+    /// What the result of a verification says (`X509_STORE_CTX_get_error(3)`).
+    ///
+    /// libcurl compares the name itself, after the chain was found good, and leaves 1 behind, which nothing else does.
+    init(verifyResult: Int) {
+        switch verifyResult {
+        case 0, 1, 62, 64: self = .wrongName
+        case 9: self = .notYetValid
+        case 10: self = .expired
+        case 2, 18, 19, 20, 21, 27: self = .untrusted
+        default: self = .other
+        }
+    }
+}
+
 extension TransportError.Reason {
     /// What a code of libcurl says (`libcurl-errors(3)`), with the error of the last system call.
     init(_ code: CURLcode, systemError: Int32, _ isConnected: Bool) {

@@ -13,14 +13,14 @@ extension Transfer {
     }
 
     /// Keeps a part of the response, and says whether it could.
-    func takeBody(_ octets: UnsafeRawBufferPointer) -> Bool {
+    func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let destination = self.destination, self.isSuccess else {
-            guard self.hasRoom(for: octets.count) else { return false }
-            unsafe self.body.append(contentsOf: octets)
+            guard self.hasRoom(for: bytes.count) else { return false }
+            unsafe self.body.append(contentsOf: bytes)
             return true
         }
         do throws(Failure) {
-            unsafe try destination.write(octets)
+            unsafe try destination.write(bytes)
             return true
         } catch {
             self.failure = error

@@ -7,29 +7,31 @@ public import NetPath
 ///
 /// ```swift
 /// let run = BackendRun(ModemMonitor(port))
-/// let observation = try await run.waitForObservation { $0.interfaces?.isEmpty == false }
+/// let evidence = try await run.waitForReport { $0.interfaces?.isEmpty == false }
 /// ```
 ///
 /// Thread-safe. It ends with ``stop()``, or when nobody holds it any more.
 public final class BackendRun: Sendable {
     private struct State: Sendable {
-        var observations: [Observation] = []
+        var reports: [Evidence] = []
+        var unavailabilities: [String] = []
         var resolver: (any RouteResolver)?
         var routeChanges = 0
+        var takesRefreshRequests = true
         var messages: [String] = []
         var end: Result<Void, any Error>?
     }
 
     private let state = AwaitableState(State())
     private let refreshRequests: AsyncStream<Void>.Continuation
-    private let watchedAddresses: AsyncStream<Set<IPAddress>>.Continuation
+    private let watchedAddresses: AsyncStream<Set<InternetAddress>>.Continuation
     private let task: Task<Void, Never>
 
     /// Starts a backend.
     ///
     /// - Parameters:
     ///   - monitor: The backend.
-    ///   - clock: The clock of observations and deadlines.
+    ///   - clock: The clock of evidence and deadlines.
     ///   - asksOnce: Whether it is asked for the present state only.
     ///   - interfaceRules: What the configuration says of interfaces.
     public init(
@@ -39,7 +41,7 @@ public final class BackendRun: Sendable {
         interfaceRules: [InterfaceRule] = []
     ) {
         let refreshes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let addresses = AsyncStream.makeStream(of: Set<IPAddress>.self, bufferingPolicy: .bufferingNewest(1))
+        let addresses = AsyncStream.makeStream(of: Set<InternetAddress>.self, bufferingPolicy: .bufferingNewest(1))
         addresses.continuation.yield([])
         self.refreshRequests = refreshes.continuation
         self.watchedAddresses = addresses.continuation
@@ -49,9 +51,11 @@ public final class BackendRun: Sendable {
             refreshRequests: refreshes.stream,
             watchedAddresses: addresses.stream,
             asksOnce: asksOnce,
-            report: { observation in state.update { $0.observations.append(observation) } },
-            offer: { resolver in state.update { $0.resolver = resolver } },
+            report: { evidence in state.update { $0.reports.append(evidence) } },
+            reportUnavailable: { sentence in state.update { $0.unavailabilities.append(sentence) } },
+            register: { resolver in state.update { $0.resolver = resolver } },
             routesChanged: { state.update { $0.routeChanges += 1 } },
+            takesNoRefreshRequests: { state.update { $0.takesRefreshRequests = false } },
             interfaceRules: { interfaceRules },
             log: { level, message in state.update { $0.messages.append("\(level): \(message)") } }
         )
@@ -78,18 +82,27 @@ public final class BackendRun: Sendable {
     public func refresh() { self.refreshRequests.yield() }
 
     /// Tells the backend which hosts somebody asks about.
-    public func watch(_ addresses: Set<IPAddress>) { self.watchedAddresses.yield(addresses) }
+    public func watch(_ addresses: Set<InternetAddress>) { self.watchedAddresses.yield(addresses) }
 
     // MARK: Records
 
     /// What it reported so far, in order.
-    public var observations: [Observation] { self.state.value.observations }
+    public var reports: [Evidence] { self.state.value.reports }
+
+    /// Why it could say nothing, as often as it said so (`MonitorContext.reportUnavailable`), in order.
+    public var unavailabilities: [String] { self.state.value.unavailabilities }
+
+    /// Whether it has ended, by itself or because it was told to.
+    public var hasEnded: Bool { self.state.value.end != nil }
 
     /// What it offers to answer questions about hosts with; nil when it offers nothing, or not yet.
     public var resolver: (any RouteResolver)? { self.state.value.resolver }
 
     /// How often it said that routes may have changed without reporting anything.
     public var routeChanges: Int { self.state.value.routeChanges }
+
+    /// Whether it answers refresh requests: unless it says that it does not (`MonitorContext.takesNoRefreshRequests`).
+    public var takesRefreshRequests: Bool { self.state.value.takesRefreshRequests }
 
     /// What it said to the operator, as `warning: text`.
     public var messages: [String] { self.state.value.messages }
@@ -100,24 +113,36 @@ public final class BackendRun: Sendable {
     ///
     /// - Throws: What the backend threw, or `CancellationError`, when it ends or the task is cancelled first.
     @discardableResult
-    public func waitForObservation(
-        where condition: @escaping @Sendable (Observation) -> Bool = { _ in true }
-    ) async throws -> Observation {
-        try await self.state.wait { $0.end != nil || $0.observations.contains(where: condition) }
+    public func waitForEvidence(
+        where condition: @escaping @Sendable (Evidence) -> Bool = { _ in true }
+    ) async throws -> Evidence {
+        try await self.state.wait { $0.end != nil || $0.reports.contains(where: condition) }
         let state = self.state.value
-        if let observation = state.observations.first(where: condition) { return observation }
+        if let evidence = state.reports.first(where: condition) { return evidence }
         try state.end?.get()
         throw CancellationError()
     }
 
-    /// Suspends until a number of observations was reported, and returns all so far.
+    /// Suspends until a number of evidence was reported, and returns all so far.
     ///
     /// - Throws: What the backend threw, or `CancellationError`, when it ends or the task is cancelled first.
     @discardableResult
-    public func waitForObservations(_ count: Int) async throws -> [Observation] {
-        try await self.state.wait { $0.end != nil || $0.observations.count >= count }
+    public func waitForReports(_ count: Int) async throws -> [Evidence] {
+        try await self.state.wait { $0.end != nil || $0.reports.count >= count }
         let state = self.state.value
-        guard state.observations.count < count else { return state.observations }
+        guard state.reports.count < count else { return state.reports }
+        try state.end?.get()
+        throw CancellationError()
+    }
+
+    /// Suspends until the backend says that its source is gone, or returns at once when it did, and returns the sentence.
+    ///
+    /// - Throws: What the backend threw, or `CancellationError`, when it ends or the task is cancelled first.
+    @discardableResult
+    public func waitForUnavailability() async throws -> String {
+        try await self.state.wait { $0.end != nil || !$0.unavailabilities.isEmpty }
+        let state = self.state.value
+        if let sentence = state.unavailabilities.last { return sentence }
         try state.end?.get()
         throw CancellationError()
     }

@@ -95,7 +95,12 @@ extension NetworkInterface {
     )
         -> NetworkInterface
     {
-        let route = InterfaceRoute(family: family, gateway: gateway.map(IPAddress.fixture), metric: metric, table: 254)
+        let route = InterfaceRoute(
+            family: family,
+            gateway: gateway.map(InternetAddress.fixture),
+            metric: metric,
+            table: 254
+        )
         return self.changed { $0.defaultRoutes = ($0.defaultRoutes ?? []) + [route] }
     }
 
@@ -123,7 +128,7 @@ extension NetworkInterface {
 
     /// The interface built on another one.
     public func on(_ parent: NetworkInterface) -> NetworkInterface {
-        self.changed { $0.parentIndex = parent.index }
+        self.changed { $0.underlyingIndex = parent.index }
     }
 
     /// The interface as a member of a bridge, bond or VRF.

@@ -21,7 +21,7 @@ public final class ScriptedMonitor: PathMonitor {
     }
 
     private struct State: Sendable {
-        var observation: Observation?
+        var evidence: Evidence?
         var version = 0
         var answersRefreshes = true
         var context: MonitorContext?
@@ -29,7 +29,7 @@ public final class ScriptedMonitor: PathMonitor {
         var endedRuns = 0
         var end: Result<Void, any Error>?
         var refreshRequests = 0
-        var watchedAddresses: [Set<IPAddress>] = []
+        var watchedAddresses: [Set<InternetAddress>] = []
     }
 
     private let state: AwaitableState<State>
@@ -38,29 +38,29 @@ public final class ScriptedMonitor: PathMonitor {
     /// Creates a monitor that sees something from the start, or stays silent.
     ///
     /// - Parameters:
-    ///   - observation: What it sees.
+    ///   - evidence: What it sees.
     ///   - resolver: What it offers to answer questions about hosts with, such as a ``ScriptedResolver``; nil for nothing.
-    public init(_ observation: Observation? = nil, resolver: (any RouteResolver)? = nil) {
+    public init(_ evidence: Evidence? = nil, resolver: (any RouteResolver)? = nil) {
         self.resolver = resolver
-        self.state = AwaitableState(State(observation: observation))
+        self.state = AwaitableState(State(evidence: evidence))
     }
 
     // MARK: Driving
 
     /// Sets what the monitor sees, and reports it when a run is under way.
-    public func report(_ observation: Observation) {
+    public func report(_ evidence: Evidence) {
         let context = self.state.update { state in
-            state.observation = observation
+            state.evidence = evidence
             state.version += 1
             return state.context
         }
-        context?.report(observation)
+        context?.report(evidence)
     }
 
     /// Makes the next runs silent until ``report(_:)`` is called.
     public func fallSilent() {
         self.state.update { state in
-            state.observation = nil
+            state.evidence = nil
             state.version += 1
         }
     }
@@ -96,7 +96,7 @@ public final class ScriptedMonitor: PathMonitor {
     public var refreshRequests: Int { self.state.value.refreshRequests }
 
     /// The sets of watched addresses that arrived, in all runs.
-    public var watchedAddresses: [Set<IPAddress>] { self.state.value.watchedAddresses }
+    public var watchedAddresses: [Set<InternetAddress>] { self.state.value.watchedAddresses }
 
     // MARK: Waiting
 
@@ -124,7 +124,7 @@ public final class ScriptedMonitor: PathMonitor {
     /// Suspends until a set of watched addresses has arrived.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
-    public func waitForWatchedAddresses(_ addresses: Set<IPAddress>) async throws {
+    public func waitForWatchedAddresses(_ addresses: Set<InternetAddress>) async throws {
         try await self.state.wait { $0.watchedAddresses.last == addresses }
     }
 
@@ -139,7 +139,7 @@ public final class ScriptedMonitor: PathMonitor {
             state.context = nil
         }
         defer { self.state.update { $0.endedRuns += 1 } }
-        if let resolver { context.offer(resolver) }
+        if let resolver { context.register(resolver) }
         self.reportFirst(context)
         let end = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.answerRefreshes(context) }
@@ -163,13 +163,13 @@ public final class ScriptedMonitor: PathMonitor {
     private func reportFirst(_ context: MonitorContext) {
         var reported: Int?
         while true {
-            let newer: Observation?? = self.state.update { state in
+            let newer: Evidence?? = self.state.update { state in
                 guard state.version != reported else {
                     state.context = context
                     return nil
                 }
                 reported = state.version
-                return .some(state.observation)
+                return .some(state.evidence)
             }
             guard let newer else { return }
             if let newer { context.report(newer) }
@@ -180,7 +180,7 @@ public final class ScriptedMonitor: PathMonitor {
         for await _ in context.refreshRequests {
             let answer = self.state.update { state in
                 state.refreshRequests += 1
-                return state.answersRefreshes ? state.observation : nil
+                return state.answersRefreshes ? state.evidence : nil
             }
             if let answer { context.report(answer) }
         }

@@ -36,7 +36,7 @@ public final class DatagramTunnel: Sendable {
 
     fileprivate init(_ name: String, to endpoint: String, _ options: DatagramOptions, _ lab: NetworkNamespace) throws {
         process = try lab.start(
-            MonitorProcess.builtProduct("LabTunnel"),
+            MonitorProcess.builtProduct("LabPeers"),
             ["carry", name, endpoint] + options.arguments
         )
         try process.next { $0["ready"] == true }
@@ -92,7 +92,7 @@ extension NetworkNamespace {
     ) throws -> MonitorProcess {
         let process = try start(
             "nsenter",
-            ["--net=\(namespace ?? farSidePath())", MonitorProcess.builtProduct("LabTunnel"), "answer"] + innerAddresses
+            ["--net=\(namespace ?? farSidePath())", MonitorProcess.builtProduct("LabPeers"), "answer"] + innerAddresses
         )
         try process.next { $0["ready"] == true }
         return process
@@ -128,7 +128,7 @@ extension NetworkNamespace {
         refusals: Int? = nil
     ) throws -> Set<String> {
         let words =
-            [try MonitorProcess.builtProduct("LabTunnel"), "probe", "\(Int(bound / .milliseconds(1)))"]
+            [try MonitorProcess.builtProduct("LabPeers"), "probe", "\(Int(bound / .milliseconds(1)))"]
             + groups.map { $0.joined(separator: ",") } + ["--port", "\(port)"] + options.arguments
             + (refusals.map { ["--refusals", "\($0)"] } ?? [])
         let answer = try JSONValue(json: run(words.map(shellQuoted).joined(separator: " ")))

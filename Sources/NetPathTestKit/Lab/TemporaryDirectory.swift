@@ -10,9 +10,11 @@ package final class TemporaryDirectory: Sendable {
 
     /// Makes the directory.
     ///
+    /// - Parameter parent: Where; nil for the system's folder of temporary files, which everybody can write.
     /// - Throws: When the system does not grant one.
-    package init() throws {
-        let directory = FileManager.default.temporaryDirectory.appending(path: "netpath-\(UUID().uuidString)")
+    package init(in parent: String? = nil) throws {
+        let parent = parent.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+        let directory = parent.appending(path: "netpath-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         self.path = directory.path()
     }

@@ -5,45 +5,45 @@ public import Connectivity
 public import Foundation
 import Synchronization
 
-/// Which queue belongs to which monitor.
-private enum AttachedQueues {
-    private struct Attachment: Sendable {
-        // Held, so that no other monitor gets its identity.
-        let monitor: NetworkMonitor
-        let queue: OfflineRequestQueue
-    }
-
-    private static let attachments = Mutex<[ObjectIdentifier: Attachment]>([:])
-
-    static func queue(of monitor: NetworkMonitor) -> OfflineRequestQueue? {
-        self.attachments.withLock { $0[ObjectIdentifier(monitor)]?.queue }
-    }
-
-    static func set(_ queue: OfflineRequestQueue?, of monitor: NetworkMonitor) {
-        let old = self.attachments.withLock { attachments in
-            defer { attachments[ObjectIdentifier(monitor)] = queue.map { Attachment(monitor: monitor, queue: $0) } }
-            return attachments[ObjectIdentifier(monitor)]
-        }
-        // Released outside the lock: a queue nobody holds any more closes.
-        withExtendedLifetime(old) {}
-    }
+/// The queue of a monitor.
+private struct Attachment: Sendable {
+    weak let queue: OfflineRequestQueue?
+    /// The same when it is to be kept alive: it was attached, and did not do so itself.
+    var kept: OfflineRequestQueue?
 }
 
 extension NetworkMonitor {
     /// Makes a queue the one that the members below are about, in place of any other, and keeps it alive.
     ///
-    /// It does not start the queue, nor make it follow this monitor: that is the one it was created with.
+    /// A queue that starts attaches itself to the monitor it was created with, unless another is there; that does not keep
+    /// it alive. This does not start the queue, nor make it follow this monitor.
     public func attach(_ queue: OfflineRequestQueue) {
-        AttachedQueues.set(queue, of: self)
+        self.replaceAttachment(by: Attachment(queue: queue, kept: queue))
     }
 
     /// Lets go of the attached queue.
     public func detachQueue() {
-        AttachedQueues.set(nil, of: self)
+        self.replaceAttachment(by: nil)
+    }
+
+    private func replaceAttachment(by new: Attachment?) {
+        let old = self.attachment.withLock { attachment in
+            defer { attachment = new }
+            return attachment
+        }
+        // Released outside the lock: a queue nobody holds any more closes.
+        withExtendedLifetime(old) {}
+    }
+
+    /// Attaches a queue where there is none, without keeping it alive.
+    func adopt(_ queue: OfflineRequestQueue) {
+        self.attachment.withLock { attachment in
+            if (attachment as? Attachment)?.queue == nil { attachment = Attachment(queue: queue) }
+        }
     }
 
     /// The attached queue; nil without one.
-    public var attachedQueue: OfflineRequestQueue? { AttachedQueues.queue(of: self) }
+    public var attachedQueue: OfflineRequestQueue? { self.attachment.withLock { ($0 as? Attachment)?.queue } }
 
     /// What the attached queue has to deliver; nothing without one.
     public var pendingRequests: PendingRequests {

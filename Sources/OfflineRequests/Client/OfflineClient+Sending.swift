@@ -26,17 +26,14 @@ extension OfflineClient {
         }
         let result = await self.send(http)
         if Task.isCancelled, case .failure = result { throw .cancelled(queuedAs: nil) }
-        switch self.meaning(of: result, for: request) {
-        case .answer(let response): return response
-        case .later: throw await self.keep(request, after: FirstAttempt(result: result))
-        case .failed(let error): throw error
-        }
+        guard let answer = self.answer(to: request, of: result) else { throw await self.keep(request, after: result) }
+        return try answer.get()
     }
 
     /// Sends, and gives up when the connection is lost: what the network has forgotten would be waited for in vain.
-    private func send(_ request: TransportRequest) async -> Result<TransportResponse, TransportError> {
+    private func send(_ request: TransportRequest) async -> AttemptResult {
         let transport = self.queue.core.transport
-        let sending = Task { () async -> Result<TransportResponse, TransportError> in
+        let sending = Task { () async -> AttemptResult in
             do throws(TransportError) { return .success(try await transport.send(request)) } catch {
                 return .failure(error)
             }
@@ -53,15 +50,11 @@ extension OfflineClient {
         }
     }
 
-    private enum Meaning {
-        case answer(TransportResponse)
-        case later
-        case failed(OfflineClientError)
-    }
-
-    /// What an attempt means, by the rules that the queue has too.
-    private func meaning(of result: Result<TransportResponse, TransportError>, for request: RetryableRequest) -> Meaning
-    {
+    /// What an attempt means for the caller, by the rules that the queue has too; nil when it is made again later.
+    private func answer(
+        to request: RetryableRequest,
+        of result: AttemptResult
+    ) -> Result<TransportResponse, OfflineClientError>? {
         let policy = self.queue.settings.responses
         let failure: OfflineClientError =
             switch result {
@@ -70,37 +63,31 @@ extension OfflineClient {
             }
         if case .success(let response) = result, let decided = policy.decide?(response, request) {
             switch decided {
-            case .succeeded: return .answer(response)
-            case .retry, .waitForPath: return .later
-            case .hold, .dead: return .failed(failure)
+            case .succeeded: return .success(response)
+            case .retry, .waitForPath: return nil
+            case .hold, .dead: return .failure(failure)
             }
         }
         switch (policy.outcome(of: result, for: request, at: Date()).outcome, result) {
-        case (.succeeded, .success(let response)): return .answer(response)
-        case (.again, _), (.notSent, _): return .later
-        case (.misled, _): return self.queue.monitor.path?.internet == .reachable ? .failed(failure) : .later
-        default: return .failed(failure)
+        case (.succeeded, .success(let response)): return .success(response)
+        case (.again, _), (.notSent, _): return nil
+        case (.misled, _): return self.queue.monitor.path?.internet == .reachable ? .failure(failure) : nil
+        default: return .failure(failure)
         }
     }
 
     /// Whether there is a path that suits the request, and nothing that has to go first.
     private func mayGoNow(_ request: RetryableRequest) -> Bool {
-        let monitor = self.queue.monitor
-        guard monitor.isConnected else { return false }
-        let requires = request.requires
-        if requires.dependsOnPath, monitor.status == .unknown { return false }
-        if requires.unmeteredOnly, monitor.isExpensive || monitor.isConstrained { return false }
-        if let type = requires.interfaceType, type != monitor.connectionType { return false }
-        if let portal = CaptivePortal(monitor.path), portal.answers(Gate(request)) { return false }
-        // The queue watches the host; and what may have to wait for another in the queue must meet it there.
-        if requires.hostReachable != nil { return false }
+        // The queue watches hosts; and what may have to wait for another in the queue must meet it there.
+        let facts = PathFacts(update: self.queue.monitor.update)
+        guard facts.lacks(Gate(request)) == nil else { return false }
         return (request.orderingKey == nil && request.uniqueKey == nil) || self.queue.counts.pending == 0
     }
 
     /// Keeps a request.
     ///
     /// - Returns: What to throw.
-    private func keep(_ request: RetryableRequest, after failure: FirstAttempt? = nil) async -> OfflineClientError {
+    private func keep(_ request: RetryableRequest, after failure: AttemptResult? = nil) async -> OfflineClientError {
         // What the caller gave up is not worth sending later.
         if Task.isCancelled { return .cancelled(queuedAs: nil) }
         do {

@@ -57,7 +57,8 @@ public struct OfflineClient: Sendable {
     ///   - json: What is encoded and sent instead; `Content-Type` need not be among the fields then.
     ///   - requestType: Whose handler gets the response if the request is kept.
     ///   - type: What the answer is decoded as, from JSON; `TransportResponse` and `Data` are taken as they come.
-    ///   - configure: Sets everything else that can be said of a request, such as ``RetryableRequest/orderingKey``.
+    ///   - configure: Sets everything else that can be said of a request, such as ``RetryableRequest/orderingKey`` and
+    ///     ``RetryableRequest/context``.
     /// - Returns: The answer.
     /// - Throws: ``OfflineClientError``; ``OfflineClientError/queuedForRetry(_:)`` when it will be sent by itself.
     public func fetchWithOfflineSupport<Answer: Decodable>(
@@ -68,7 +69,7 @@ public struct OfflineClient: Sendable {
         json: (any Encodable)? = nil,
         requestType: String = "",
         as type: Answer.Type = Answer.self,
-        _ configure: (inout RetryableRequest) -> Void = { _ in }
+        _ configure: (inout RetryableRequest) throws -> Void = { _ in }
     ) async throws(OfflineClientError) -> Answer {
         let response = try await self.fetchWithOfflineSupport(
             endpoint: endpoint,
@@ -94,13 +95,13 @@ public struct OfflineClient: Sendable {
         body: Data? = nil,
         json: (any Encodable)? = nil,
         requestType: String = "",
-        _ configure: (inout RetryableRequest) -> Void = { _ in }
+        _ configure: (inout RetryableRequest) throws -> Void = { _ in }
     ) async throws(OfflineClientError) -> TransportResponse {
         var (headers, body) = (headers, body)
         let method = method ?? (body == nil && json == nil ? "GET" : "POST")
         if let json {
             guard body == nil else {
-                throw .invalidRequest(field: "body", reason: "is given twice, as octets and as JSON; give one")
+                throw .invalidRequest(field: "body", reason: "is given twice, as bytes and as JSON; give one")
             }
             do { body = try self.encoder.encode(json) } catch {
                 throw .invalidRequest(field: "body", reason: "cannot be encoded: \(error)")
@@ -115,7 +116,9 @@ public struct OfflineClient: Sendable {
             body: body,
             requestType: requestType
         )
-        configure(&request)
+        do { try configure(&request) } catch {
+            throw .invalidRequest(field: "options", reason: "cannot be set: \(error)")
+        }
         return try await self.fetchWithOfflineSupport(request)
     }
 

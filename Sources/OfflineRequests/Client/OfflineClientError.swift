@@ -35,7 +35,10 @@ extension OfflineClientError {
     }
 }
 
-extension OfflineClientError: CustomStringConvertible {
+extension OfflineClientError: CustomStringConvertible, LocalizedError {
+    /// The description.
+    public var errorDescription: String? { self.description }
+
     /// What, why, and what to do.
     public var description: String {
         switch self {
@@ -51,9 +54,4 @@ extension OfflineClientError: CustomStringConvertible {
             "cancelled, but the request was kept before as \(id.uuidString.lowercased()) and goes out by itself"
         }
     }
-}
-
-extension OfflineClientError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { self.description }
 }

@@ -17,7 +17,7 @@ extension OfflineRequestQueue {
     ///
     /// - Throws: ``QueueError`` when the file cannot be read.
     public var isPaused: Bool {
-        get throws(QueueError) { try self.core.store.read { _, tally in tally.isPaused } }
+        get throws(QueueError) { try self.core.store.read { $0.status.isPaused } }
     }
 
     /// How many requests there are in each state; takes microseconds, however many there are.
@@ -35,7 +35,7 @@ extension OfflineRequestQueue {
     /// What happens from now on.
     public var changes: QueueChanges { QueueChanges(queue: self) }
 
-    /// Calls a function with everything that happens, until the observation is cancelled or the queue is closed.
+    /// Calls a function with everything that happens, until the evidence is cancelled or the queue is closed.
     ///
     /// - Parameter body: Called with one event at a time, on threads of the queue that all its functions share.
     /// - Returns: What ends it.
@@ -81,7 +81,7 @@ extension OfflineRequestQueue {
     /// - Throws: ``QueueError``; nothing was revived then.
     @discardableResult
     public func requeueDead() async throws(QueueError) -> Int {
-        try await self.core.perform { _, store in try store.requeueDead(limit: .max).count }
+        try await self.core.perform { _, store in try store.requeueDead().count }
     }
 
     /// Removes a request that is finished: one that was given up, or one whose response was kept and has been taken.
@@ -100,7 +100,7 @@ extension OfflineRequestQueue {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func purgeResponses() async throws(QueueError) -> Int {
-        try await self.core.perform { _, store in try store.purge(.succeeded, limit: .max) }
+        try await self.core.perform { _, store in try store.purge(.succeeded) }
     }
 
     /// Removes everything that was given up.
@@ -109,6 +109,6 @@ extension OfflineRequestQueue {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func purgeDead() async throws(QueueError) -> Int {
-        try await self.core.perform { _, store in try store.purge(.dead, limit: .max) }
+        try await self.core.perform { _, store in try store.purge(.dead) }
     }
 }

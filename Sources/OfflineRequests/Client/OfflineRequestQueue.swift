@@ -69,7 +69,10 @@ public final class OfflineRequestQueue: Sendable {
     // MARK: Lifetime
 
     /// Begins to send, once the handlers are registered; nothing when it was called before, or after ``close()``.
+    ///
+    /// From then on it is the queue of its monitor (`NetworkMonitor.pendingRequests` and the like), unless another is.
     public func start() {
+        self.monitor.adopt(self)
         self.core.start(following: self.monitor)
     }
 
@@ -174,7 +177,7 @@ public final class OfflineRequestQueue: Sendable {
     // MARK: Damage
 
     /// What was saved from damaged files since the queue was opened, the opening included; see <doc:Storage>.
-    public var salvages: [QueueSalvage] { self.core.salvages.all }
+    public var salvages: [QueueSalvage] { self.core.observers.salvages }
 
     /// Looks through the whole file, which takes as long as that is; a damaged one is set aside, and what can be read
     /// of it is taken over: ``salvages``.
@@ -221,14 +224,14 @@ public final class OfflineRequestQueue: Sendable {
     ///
     /// - Throws: ``QueueError`` when that cannot be recorded.
     public func pause() async throws(QueueError) {
-        try await self.core.perform { _, store in store.isPaused = true }
+        try await self.core.perform { _, store in store.status.isPaused = true }
     }
 
     /// Sends again after ``pause()``.
     ///
     /// - Throws: ``QueueError`` when that cannot be recorded.
     public func resume() async throws(QueueError) {
-        try await self.core.perform { _, store in store.isPaused = false }
+        try await self.core.perform { _, store in store.status.isPaused = false }
     }
 
     /// Sets what receives the responses of a kind of request, also of those that an earlier run of the program left.

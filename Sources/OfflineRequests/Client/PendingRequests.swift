@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// How many requests are read at once.
-private let pageSize = 256
+let pageSize = 256
 
 /// Requests of a queue and where they stand, in the order in which they were enqueued.
 ///

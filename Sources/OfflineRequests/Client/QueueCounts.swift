@@ -17,7 +17,7 @@ public struct QueueCounts: Hashable, Sendable, Codable {
     public var dead: Int
     /// Delivered, with their response kept.
     public var succeeded: Int
-    /// How many octets all of them have, bodies included.
+    /// How many bytes all of them have, bodies included.
     public var bytes: Int
 
     /// Creates counts.
@@ -43,6 +43,9 @@ public struct QueueCounts: Hashable, Sendable, Codable {
 
     /// How many will be delivered, if all goes well: all but the finished ones.
     public var pending: Int { self.ready + self.blocked + self.backoff + self.running + self.held }
+
+    /// Whether nothing is left to deliver but what waits for somebody.
+    var isDrained: Bool { self.pending == self.held }
 
     /// How many there are altogether.
     public var total: Int { self.pending + self.dead + self.succeeded }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPathSystem
 
 /// Where a queue is, and what lies beside it.
 enum QueueFile {
@@ -24,7 +25,7 @@ enum QueueFile {
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(QueueError) -> String {
         let name = application ?? self.executable
-        let isForbidden = { (octet: UInt8) in octet < 0x20 || octet == UInt8(ascii: "/") }
+        let isForbidden = { (byte: UInt8) in byte < 0x20 || byte == UInt8(ascii: "/") }
         guard 1...200 ~= name.utf8.count, !name.utf8.contains(where: isForbidden) else {
             throw .io(path: name, reason: "this cannot be an application's identifier; take one like org.example.mail")
         }
@@ -44,16 +45,30 @@ enum QueueFile {
         return name.hasSuffix(removed) ? String(name.dropLast(removed.count)) : name
     }
 
-    /// The one path of a queue, whatever name leads to it.
+    /// The one path of a queue, whatever name leads to it: it has one name, and so its locks have one place.
     ///
     /// - Parameters:
     ///   - file: The name that was given; nil for ``standard(application:environment:)``.
     ///   - application: The identifier of the application.
     /// - Returns: The path without symbolic links.
-    /// - Throws: ``QueueError/notTrusted(path:reason:)`` where others could have put it there.
+    /// - Throws: ``QueueError/notTrusted(path:reason:)`` for a link that somebody else could have made.
     static func path(of file: String?, application: String?) throws(QueueError) -> String {
         let name = if let file { file } else { try self.standard(application: application) }
-        return try FileTrust.resolve(URL(fileURLWithPath: name).standardizedFileURL.path)
+        var url = URL(fileURLWithPath: name).standardizedFileURL
+        // As many as Linux follows.
+        for _ in 0..<40 {
+            let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
+            let path = folder.appendingPathComponent(url.lastPathComponent).path
+            guard let target = FileAccess.linkTarget(path) else { return path }
+            guard FileTrust.isPrivate(folder: folder.path) else {
+                throw .notTrusted(
+                    path: path,
+                    reason: "this is a symbolic link in a folder that others can write; name the file itself"
+                )
+            }
+            url = URL(fileURLWithPath: target.hasPrefix("/") ? target : "\(folder.path)/\(target)")
+        }
+        throw .io(path: name, reason: SystemReason.text(ELOOP))
     }
 
     /// The file whose lock says who sends.

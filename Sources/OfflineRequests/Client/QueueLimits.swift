@@ -16,9 +16,9 @@ public struct QueueLimits: Hashable, Sendable {
 
     /// How many requests.
     public var maxCount: Int
-    /// How many octets, bodies included.
+    /// How many bytes, bodies included.
     public var maxBytes: Int
-    /// How many octets the body of one request may have.
+    /// How many bytes the body of one request may have.
     public var maxBodyBytes: Int
     /// How long a response is kept that nobody removes: ``RetryableRequest/keepsResponse`` and
     /// ``OfflineRequestQueue/purgeFinished(id:)``.

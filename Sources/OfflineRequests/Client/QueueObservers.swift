@@ -9,6 +9,7 @@ final class QueueObservers: Sendable {
     private struct State: Sendable {
         var streams: [UInt64: AsyncStream<QueueEvent>.Continuation] = [:]
         var lastID: UInt64 = 0
+        var salvages: [QueueSalvage] = []
         /// What was found wrong with the file before anybody could listen.
         var unheard: [QueueEvent] = []
         var isEnded = false
@@ -17,15 +18,22 @@ final class QueueObservers: Sendable {
     private static let capacity = 4096
     private let state = Mutex(State())
 
+    /// What was saved from damaged files.
+    var salvages: [QueueSalvage] { self.state.withLock { $0.salvages } }
+
+    /// Tells everybody what was saved from a damaged file.
+    func salvaged(_ salvage: QueueSalvage, from file: String) {
+        let event = salvage.event(of: file)
+        self.state.withLock { state in
+            state.salvages.append(salvage)
+            if state.streams.isEmpty { state.unheard.append(event) }
+        }
+        self.send([event])
+    }
+
     /// Tells everybody, in order; on any thread.
     func send(_ events: [QueueEvent]) {
-        let streams = self.state.withLock { state in
-            if state.streams.isEmpty {
-                state.unheard += events.filter { if case .salvaged = $0 { true } else { false } }
-                state.unheard.removeFirst(max(0, state.unheard.count - 16))
-            }
-            return state.streams.values
-        }
+        let streams = self.state.withLock { $0.streams.values }
         // Outside of the lock: to wake a task waits for whoever cancels it, and that for the end of its stream.
         for stream in streams {
             for event in events { stream.yield(event) }

@@ -12,7 +12,6 @@ public final class QueueReader: Sendable {
     public let file: String
 
     private let store: StoreReader
-    private let status = QueueStatus()
 
     /// Opens a queue that is there.
     ///
@@ -35,14 +34,14 @@ public final class QueueReader: Sendable {
     /// - Throws: ``QueueError``, also when the file is damaged elsewhere.
     public func counts() throws(QueueError) -> QueueCounts {
         try self.store.inspect()
-        return try self.store.read { _, tally in tally.counts }
+        return try self.store.read { try $0.counts }
     }
 
     /// Whether the queue is paused, in whichever process that was done.
     ///
     /// - Throws: ``QueueError`` when the file cannot be read.
     public func isPaused() throws(QueueError) -> Bool {
-        try self.store.read { _, tally in tally.isPaused }
+        try self.store.read { $0.status.isPaused }
     }
 
     /// Reads a request and where it stands.
@@ -51,8 +50,7 @@ public final class QueueReader: Sendable {
     /// - Returns: The record; nil when there is none, or no more.
     /// - Throws: ``QueueError`` when the file cannot be read.
     public func record(id: UUID) throws(QueueError) -> RequestRecord? {
-        let (record, isPaused) = try self.store.read { (try $0.record(id), $1.isPaused) }
-        return record.map { record in self.status.explain([record], isPaused: isPaused, in: self.file)[0] }
+        try self.store.record(id, QueueStatus())
     }
 
     /// How a request left the queue, of the last thousand that were cancelled, replaced, dropped or purged.
@@ -61,7 +59,7 @@ public final class QueueReader: Sendable {
     /// - Returns: `cancelled` or `dead`; nil when it is not among them: it was delivered, or was never there.
     /// - Throws: ``QueueError`` when the file cannot be read.
     public func end(of id: UUID) throws(QueueError) -> RequestState? {
-        try self.store.read { records, _ in try records.end(of: id) }
+        try self.store.read { try $0.end(of: id) }
     }
 
     /// Reads requests, a page at a time, in the order in which they were enqueued; those of a damaged file that can be
@@ -73,8 +71,14 @@ public final class QueueReader: Sendable {
     /// - Throws: ``QueueError`` when the file cannot be read, or after the last request when not all can be, and what `body`
     ///   throws.
     public func forEach(in states: Set<RequestState>, _ body: (RequestRecord) throws -> Bool) throws {
-        try self.store.forEachPage(in: states) { page, isPaused in
-            try self.status.explain(page, isPaused: isPaused, in: self.file).allSatisfy(body)
+        var (last, isWhole) = (Int64(0), true)
+        while true {
+            let page = try self.store.page(in: states, after: last, limit: pageSize, QueueStatus())
+            isWhole = isWhole && page.isWhole
+            guard try page.records.allSatisfy(body) else { return }
+            guard page.records.count == pageSize, let end = page.records.last else { break }
+            last = end.sequence
         }
+        if !isWhole { throw QueueError.corrupt(path: self.file, setAsideAs: nil) }
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Synchronization
-
 /// What was saved from a file that is damaged or gone, which another has taken the place of.
 public struct QueueSalvage: Hashable, Sendable {
     /// How many requests are in the new file.
@@ -28,13 +26,4 @@ extension QueueSalvage {
         let reason = "the file was removed while it was open, and what waited in it is lost; a new one was made"
         return .failed(.io(path: file, reason: reason))
     }
-}
-
-/// All that was saved since a queue was opened.
-final class QueueSalvages: Sendable {
-    private let list = Mutex<[QueueSalvage]>([])
-
-    var all: [QueueSalvage] { self.list.withLock { $0 } }
-
-    func add(_ salvage: QueueSalvage) { self.list.withLock { $0.append(salvage) } }
 }

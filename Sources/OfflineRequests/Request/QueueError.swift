@@ -9,7 +9,7 @@ public enum QueueError: Error, Hashable, Sendable {
     case invalidRequest(field: String, reason: String)
     /// The queue holds as much as it may: how much, and of what, for example `requests`. Nothing was kept.
     case queueFull(limit: Int, of: String)
-    /// The body has more octets than may be kept.
+    /// The body has more bytes than may be kept.
     case bodyTooLarge(bytes: Int, limit: Int)
     /// The file of the body cannot be read.
     case bodyUnreadable(path: String, reason: String)
@@ -43,7 +43,10 @@ public enum QueueError: Error, Hashable, Sendable {
     case duplicate(UUID)
 }
 
-extension QueueError: CustomStringConvertible {
+extension QueueError: CustomStringConvertible, LocalizedError {
+    /// The description.
+    public var errorDescription: String? { self.description }
+
     /// What, where, why, and what to do.
     public var description: String {
         switch self {
@@ -101,9 +104,4 @@ extension QueueError {
         default: false
         }
     }
-}
-
-extension QueueError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { self.description }
 }

@@ -10,7 +10,7 @@ extension RetryableRequest: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, endpoint, method, headers, body, bodyFile, timestamp, retryCount, maxRetries, requestType, priority
         case expiresAt, orderingKey, onFailure, idempotencyKey, requires, uniqueKey, ifExists, sensitiveHeaders
-        case timeouts, keepsResponse, expects, needsHandler
+        case timeouts, keepsResponse, expects, needsHandler, context
     }
 
     /// Durations as numbers of seconds, which other programs can read.
@@ -53,6 +53,7 @@ extension RetryableRequest: Codable {
         try read(.expects, into: &self.expects)
         try read(.needsHandler, into: &self.needsHandler)
         try read(.keepsResponse, into: &self.keepsResponse)
+        try read(.context, into: &self.context)
         guard let seconds = try values.decodeIfPresent(Seconds.self, forKey: .timeouts) else { return }
         self.timeouts = TransportRequest.Timeouts(
             connect: .seconds(seconds.connect),
@@ -90,6 +91,7 @@ extension RetryableRequest: Codable {
         try encode(self.expects, unless: ExpectedAnswer(), .expects)
         try encode(self.needsHandler, unless: true, .needsHandler)
         try encode(self.keepsResponse, unless: false, .keepsResponse)
+        try values.encodeIfPresent(self.context, forKey: .context)
         guard self.timeouts != TransportRequest.Timeouts() else { return }
         let seconds = Seconds(
             connect: self.timeouts.connect / .seconds(1),

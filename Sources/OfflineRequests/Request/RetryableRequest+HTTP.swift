@@ -21,7 +21,7 @@ extension RetryableRequest {
         var headers = self.headers
         if let key = self.idempotencyKey {
             // A string of structured fields (RFC 9651, 3.3.3). Searching for texts would take longer than all the rest.
-            let isSpecial = { (octet: UInt8) in octet == UInt8(ascii: "\\") || octet == UInt8(ascii: "\"") }
+            let isSpecial = { (byte: UInt8) in byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "\"") }
             headers[Self.keyHeader] =
                 key.utf8.contains(where: isSpecial)
                 ? "\"\(key.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\"" : "\"\(key)\""

@@ -145,7 +145,7 @@ extension RetryableRequest: CustomStringConvertible, CustomDebugStringConvertibl
                 "orderingKey": shown.orderingKey as Any, "onFailure": shown.onFailure,
                 "idempotencyKey": shown.idempotencyKey as Any, "requires": shown.requires,
                 "uniqueKey": shown.uniqueKey as Any, "ifExists": shown.ifExists, "timeouts": shown.timeouts,
-                "keepsResponse": shown.keepsResponse,
+                "keepsResponse": shown.keepsResponse, "contextBytes": shown.context?.count as Any,
             ],
             displayStyle: .struct
         )

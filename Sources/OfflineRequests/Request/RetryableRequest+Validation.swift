@@ -21,21 +21,19 @@ extension RetryableRequest {
     /// The same; returns where it goes.
     func validEndpoint(maxBodyBytes: Int) throws(QueueError) -> Endpoint {
         let endpoint: Endpoint
-        do {
-            endpoint = try Endpoint(checking: self.endpoint)
-        } catch {
+        do throws(Endpoint.Fault) { endpoint = try Endpoint(checking: self.endpoint) } catch {
             throw .invalidRequest(field: "endpoint", reason: error.reason)
+        }
+        do throws(NetworkHost.Fault) { _ = try NetworkHost(urlHost: endpoint.host) } catch {
+            throw .invalidRequest(field: "endpoint", reason: error.description)
         }
         try self.validateMethod()
         for field in self.headers.fields { try Self.validate(field) }
         try self.validateTexts()
         try self.validateNeeds()
         try self.validateNumbers()
-        try Self.require(
-            self.body == nil || self.bodyFile == nil,
-            "body",
-            "is given twice, as bytes and as a file; give one"
-        )
+        let isSingle = self.body == nil || self.bodyFile == nil
+        try Self.require(isSingle, "body", "is given twice, as bytes and as a file; give one")
         if let count = self.body?.count, count > maxBodyBytes {
             throw .bodyTooLarge(bytes: count, limit: maxBodyBytes)
         }
@@ -61,36 +59,21 @@ extension RetryableRequest {
         throw .invalidRequest(field: "method", reason: reason)
     }
 
-    /// What the transport makes itself: a second one would disagree, and let one request be read as two.
-    private static let made: Set<String> = [
-        "connection", "content-length", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding",
-        "upgrade",
-    ]
+    /// What is between this host and the next one only (RFC 9110, 7.6.1), which the transport makes.
+    private static let hopByHop: Set<String> = ["connection", "keep-alive", "proxy-connection", "te"]
 
     private static func validate(_ field: HeaderFields.Field) throws(QueueError) {
-        let fault: String? =
-            if !field.name.isToken {
-                "has a name with other characters than letters, digits and hyphens"
-            } else if self.made.contains(field.name.lowercased()) {
-                "is made by the transport; leave it out"
-            } else if field.value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
-                // RFC 9110, 5.5.
-                "has a line break or a control character in its value"
-            } else {
-                nil
-            }
-        if let fault { throw .invalidRequest(field: "header \(field.name.printable(limit: 60))", reason: fault) }
+        let isMade = self.hopByHop.contains(field.name.lowercased())
+        guard let fault = isMade ? "is made by the transport; leave it out" : field.problem else { return }
+        throw .invalidRequest(field: "header \(field.name.printable(limit: 60))", reason: fault)
     }
 
     private func validateTexts() throws(QueueError) {
         if let key = self.idempotencyKey {
             let isPrintable = !key.isEmpty && key.utf8.allSatisfy { (0x20...0x7E).contains($0) }
             try Self.require(isPrintable, "idempotency key", "is not printable ASCII, or is empty")
-            try Self.require(
-                self.headers[Self.keyHeader] == nil,
-                "idempotency key",
-                "is given twice, also as a header; give one"
-            )
+            let isSingle = self.headers[Self.keyHeader] == nil
+            try Self.require(isSingle, "idempotency key", "is given twice, also as a header; give one")
         }
         for (field, text) in [
             ("type", self.requestType), ("ordering key", self.orderingKey), ("unique key", self.uniqueKey),
@@ -119,6 +102,8 @@ extension RetryableRequest {
     }
 
     private func validateNumbers() throws(QueueError) {
+        let isShort = self.context.map { $0.count <= Self.longestContext } ?? true
+        try Self.require(isShort, "context", "is longer than 64 KiB; keep what is long in a file, and its name here")
         try Self.require(self.maxRetries >= 0, "limit of retries", "is negative; 0 is one attempt")
         try Self.require(self.timeouts.minimumRate >= 0, "minimum rate", "is negative; 0 is any at all")
         for (field, date) in [("timestamp", self.timestamp), ("expiry", self.expiresAt)] {

@@ -55,6 +55,10 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// Whether a response must reach the handler of ``requestType``, and is kept until there is one; of no meaning without
     /// a type.
     public var needsHandler: Bool
+    /// What the application wants to have at hand when the answer comes; it is not sent, and has at most 64 KiB.
+    ///
+    /// ``setContext(_:encoder:)`` and ``context(as:decoder:)`` write and read it.
+    public var context: Data?
     /// Whether the response is kept in the queue, until ``OfflineRequestQueue/purgeFinished(id:)`` or for
     /// ``QueueLimits/maxResponseAge``.
     public var keepsResponse: Bool

@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import NetPathHTTP
 import Synchronization
 
 /// The requests of a queue on disk.
@@ -17,10 +18,11 @@ final class RequestStore: Sendable {
     /// Where the long bodies are.
     let bodies: BodyFiles
 
-    private let clock: @Sendable () -> ClockStamp
+    private let clock: @Sendable () -> Moment
     private let salvaged: @Sendable (QueueSalvage) -> Void
     private let file: StoreFile
-    private let reader: StoreReader
+    /// What reads.
+    let reader: StoreReader
     private let isSender = Atomic<Bool>(false)
     /// How often the file was replaced: a disk that damages everything must not be filled with copies.
     private let repairs = Atomic<Int>(0)
@@ -29,7 +31,7 @@ final class RequestStore: Sendable {
     init(
         path: String,
         limits: QueueLimits = QueueLimits(),
-        clock: @escaping @Sendable () -> ClockStamp = { ClockStamp.now() },
+        clock: @escaping @Sendable () -> Moment = { Moment.now() },
         salvaged: @escaping @Sendable (QueueSalvage) -> Void = { _ in }
     ) throws(QueueError) {
         self.paths = StorePaths(path)
@@ -37,15 +39,10 @@ final class RequestStore: Sendable {
         self.bodies = BodyFiles(folder: self.paths.bodies)
         self.clock = clock
         self.salvaged = salvaged
-        try FileTrust.check(self.paths)
-        switch StoreFiles.kind(path) {
-        case .folder: throw .isDirectory(path: path)
-        case .other: throw .notAQueue(path: path)
-        case .file where !StoreFiles.isWritable(path): throw .readOnly(path: path)
+        let size = try FileTrust.check(self.paths)
+        if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // Only a file that was a queue once has a lock, so that its beginning may be damaged.
-        case .file(_, size: 1...) where StoreFiles.kind(self.paths.lock) == .nothing: try StoreReader.check(self.paths)
-        case .file, .nothing: ()
-        }
+        if let size, size > 0, StoreFiles.kind(self.paths.lock) == .nothing { try StoreReader(existing: path).close() }
         try StoreFiles.createFolder(self.paths.folder)
         self.file = StoreFile(self.paths, lock: try StoreLock(self.paths.lock))
         self.reader = StoreReader(self.paths, lock: try StoreLock(self.paths.lock), clock: clock)
@@ -82,8 +79,7 @@ final class RequestStore: Sendable {
                 var done: (value: Value, transaction: StoreTransaction)?
                 do {
                     try db.inTransaction(.immediate) {
-                        try StoreSchema.checkVersion(db, path: self.paths.database)
-                        let transaction = try StoreTransaction(db, at: stamp, limits: self.limits, bodies: self.bodies)
+                        let transaction = try StoreTransaction(db, of: self, at: stamp, after: state.last)
                         done = (try body(transaction), transaction)
                         try transaction.finish()
                         return .commit
@@ -94,6 +90,7 @@ final class RequestStore: Sendable {
                     throw error
                 }
                 guard let done else { throw QueueError.closed }
+                state.last = done.transaction.seen
                 for lease in done.transaction.leases { lease.keep() }
                 for name in done.transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
                 return done.value
@@ -102,7 +99,7 @@ final class RequestStore: Sendable {
     }
 
     /// Reads what the last transaction left, beside whatever is written at the same time; repairs nothing.
-    func read<Value: Sendable>(_ body: (StoreRecords, StoreStatus) throws -> Value) throws(QueueError) -> Value {
+    func read<Value: Sendable>(_ body: (StoreRecords) throws -> Value) throws(QueueError) -> Value {
         try self.reader.read(body)
     }
 
@@ -121,12 +118,9 @@ final class RequestStore: Sendable {
                 let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
                 // What is used, up to 16 MiB, is copied, and until that is done nobody can enqueue.
                 guard free > 1024, free > used, used < 4096 else { return }
-                do {
-                    try db.execute(sql: "VACUUM")
-                    _ = try db.checkpoint(.truncate)
-                } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
-                    // Another time.
-                }
+                // While another process is at the file, another time.
+                try? db.execute(sql: "VACUUM")
+                _ = try? db.checkpoint(.truncate)
             }
         }
     }
@@ -166,8 +160,7 @@ final class RequestStore: Sendable {
         do {
             try self.use(repairs: false) { database, _ in
                 try database.read { db in
-                    let finding = try String.fetchOne(db, sql: "PRAGMA integrity_check(1)") ?? ""
-                    if finding != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }
+                    try StoreErrors.check(db, "integrity_check")
                 }
             }
             try self.transaction(durable: true) { try $0.verify() }
@@ -204,23 +197,20 @@ final class RequestStore: Sendable {
         try replacement.finish()
         var lost: QueueSalvage?
         let hasJournal = !StoreFiles.kind("\(path)-wal").isEmpty
-        switch StoreFiles.kind(path) {
-        case .folder: throw QueueError.isDirectory(path: path)
-        case .other: throw QueueError.notAQueue(path: path)
-        case .nothing:
+        if let size = try FileTrust.check(self.paths) {
+            // SQLite would remove the journal of a file that has lost everything.
+            if size == 0, hasJournal { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            // To switch to WAL writes into the file, and somebody else's must stay as it is.
+            if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
+            // SQLite makes those beside it as the file was.
+            for suffix in ["", "-wal", "-shm"] { StoreFiles.makePrivate(path + suffix) }
+        } else {
             // It cannot be read without its file, and must not be played into another.
             if hasJournal || wasOpen {
                 lost = QueueSalvage(recovered: 0, lost: nil, asideAs: hasJournal ? try replacement.setAside() : nil)
             }
             try StoreFiles.create(path)
             StoreFiles.syncFolder(self.paths.folder)
-        // SQLite would remove the journal of a file that has lost everything.
-        case .file(_, size: 0) where hasJournal: throw DatabaseError(resultCode: .SQLITE_CORRUPT)
-        case .file(_, let size):
-            // To switch to WAL writes into the file, and somebody else's must stay as it is.
-            if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
-            // SQLite makes those beside it as the file was.
-            for suffix in ["", "-wal", "-shm"] { StoreFiles.makePrivate(path + suffix) }
         }
         let database = try StoreFile.open(path, readOnly: false)
         try StoreSchema.migrate(database, path: path, at: stamp)

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
-import NetPathHTTP
+import GRDB
 
 /// What became of a request that was to be inserted.
 struct Insertion: Hashable, Sendable {
@@ -18,57 +18,23 @@ struct Insertion: Hashable, Sendable {
     var dropped: [UUID] = []
 }
 
-/// How an attempt ended, as the store sees it.
-enum StoreOutcome: Hashable, Sendable {
-    /// It is done; the response is kept where there is one here.
-    case delivered(TransportResponse? = nil)
-    /// It is tried again: after a while, or with nil as soon as may be.
-    case later(after: Duration?, countsAttempt: Bool)
-    /// It was answered, and the response is to be handled as soon as may be; it is not sent again.
-    case answered(TransportResponse)
-    /// It was answered, and nobody has handled the response: it is given up, and its lane goes on.
-    case unhandled(TransportResponse)
-    /// It waits for somebody.
-    case held(WaitingReason)
-    /// It is given up.
-    case dead
-}
-
-/// What else changed when an attempt ended.
+/// What changed when an attempt ended.
 struct Finish: Hashable, Sendable {
     /// Where the request stands now; `succeeded` also when nothing of it is kept.
     var state: RequestState
-    /// The next of its lane, which may go now.
-    var promoted: UUID?
     /// Those behind it that were given up with it.
     var dropped: [UUID] = []
 }
 
-/// What was cancelled.
-struct Cancellation: Hashable, Sendable {
-    /// All of them.
-    var ids: [UUID] = []
-    /// Those of them that are being sent.
-    var running: [UUID] = []
-}
-
 /// A gate that has requests which may go.
-struct StoreGate: Identifiable, Hashable, Sendable {
+struct StoreGate: Identifiable, Hashable, Sendable, Codable, FetchableRecord {
     /// What its requests have in their column.
     var id: String
-    /// Where the requests go, and what they need of the network.
-    var gate: Gate
     /// The priority of the request that goes first through it.
     var priority: RequestPriority
     /// The number of that request.
     var first: Int64
-}
 
-/// A request that may go.
-struct ReadyRequest: Hashable, Sendable, Identifiable {
-    var record: RequestRecord
-    /// How much memory it takes, about.
-    var octets: Int
-
-    var id: UUID { self.record.id }
+    /// Where the requests go, and what they need of the network.
+    var gate: Gate { Gate(text: self.id) ?? Gate(host: self.id) }
 }

@@ -15,6 +15,12 @@ enum StoreErrors {
         return error is RowDecodingError || error is DecodingError
     }
 
+    /// Looks for damage in every page of the file.
+    static func check(_ db: Database, _ pragma: String) throws {
+        let finding = try String.fetchOne(db, sql: "PRAGMA \(pragma)(1)") ?? ""
+        if finding != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }
+    }
+
     static func queueError(_ error: any Error, path: String) -> QueueError {
         if self.isDamage(error) { return .corrupt(path: path, setAsideAs: nil) }
         guard let error = error as? DatabaseError else {
@@ -27,7 +33,6 @@ enum StoreErrors {
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             return .io(path: path, reason: "another process has kept the queue for too long; try again")
-        case .SQLITE_NOMEM: return .io(path: path, reason: "there is no memory")
         default: ()
         }
         let code = error.extendedResultCode.rawValue

@@ -24,6 +24,8 @@ final class StoreFile: Sendable {
         fileprivate var isClosed = false
         /// Whether transactions survive the loss of power, and not only the death of the process.
         var isDurable = true
+        /// What the last transaction of this process left; nil before the first.
+        var last: StoreTransaction.Seen?
     }
 
     /// Without a lock nobody has opened the file to write yet, or somebody else's user, whose it is.
@@ -50,11 +52,10 @@ final class StoreFile: Sendable {
     ) throws -> Value {
         try self.state.withLock { state in
             if state.isClosed { throw QueueError.closed }
-            if let patience, let lock, !lock.share(within: patience) {
+            if let lock, !lock.share(within: self.patience) {
                 let reason = "another process is opening or repairing the queue; try again"
                 throw QueueError.io(path: self.paths.database, reason: reason)
             }
-            if self.patience == nil { self.lock?.share() }
             defer { self.lock?.release() }
             // What others put under the names later is theirs.
             guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: self.paths.database) }
@@ -63,7 +64,7 @@ final class StoreFile: Sendable {
                 return try body(database, &state)
             }
             let wasOpen = state.identity != nil
-            (state.database, state.isDurable) = (nil, true)
+            (state.database, state.isDurable, state.last) = (nil, true, nil)
             let database = try open(self.lock, wasOpen)
             (state.database, state.identity) = (database, StoreFiles.identity(self.paths.database))
             return try body(database, &state)

@@ -8,11 +8,11 @@ import GRDB
 /// SQLite's own companions of the file (`-wal`, `-shm`) are excepted. All functions block; any thread may call them.
 final class StoreReader: Sendable {
     let paths: StorePaths
-    private let clock: @Sendable () -> ClockStamp
+    private let clock: @Sendable () -> Moment
     private let file: StoreFile
 
     /// Reads beside those who write in the same process.
-    init(_ paths: StorePaths, lock: StoreLock?, clock: @escaping @Sendable () -> ClockStamp) {
+    init(_ paths: StorePaths, lock: StoreLock?, clock: @escaping @Sendable () -> Moment) {
         self.paths = paths
         self.clock = clock
         // For how long somebody may have the file alone, to open or to repair it.
@@ -22,16 +22,10 @@ final class StoreReader: Sendable {
     /// Opens a queue that is there.
     convenience init(existing path: String) throws(QueueError) {
         let paths = StorePaths(path)
-        try FileTrust.check(paths)
-        switch StoreFiles.kind(path) {
-        case .folder: throw .isDirectory(path: path)
-        case .other: throw .notAQueue(path: path)
-        case .nothing: throw .missing(path: path)
-        case .file(_, size: 0):
+        guard let size = try FileTrust.check(paths) else { throw .missing(path: path) }
+        if size == 0 {
             // With a journal it is one that has lost everything.
-            guard StoreFiles.kind("\(path)-wal").isEmpty else { throw .corrupt(path: path, setAsideAs: nil) }
-            throw .missing(path: path)
-        case .file: ()
+            throw StoreFiles.kind("\(path)-wal").isEmpty ? .missing(path: path) : .corrupt(path: path, setAsideAs: nil)
         }
         self.init(paths, lock: StoreLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {
@@ -43,57 +37,43 @@ final class StoreReader: Sendable {
         }
     }
 
-    /// Makes sure that a file which nobody has used as a queue yet is one.
-    static func check(_ paths: StorePaths) throws(QueueError) {
-        let reader = try StoreReader(existing: paths.database)
-        reader.close()
-    }
-
     /// Reads what the last transaction left.
     ///
     /// - Throws: ``QueueError/corrupt(path:setAsideAs:)`` without a second name when what is read is damaged.
-    func read<Value: Sendable>(_ body: (StoreRecords, StoreStatus) throws -> Value) throws(QueueError) -> Value {
-        let (stamp, bodies) = (self.clock(), BodyFiles(folder: self.paths.bodies))
-        return try self.use { db in
-            try StoreSchema.check(db, path: self.paths.database)
-            var status = try StoreStatus.read(db)
-            status.counts = try QueueCounts(db)
-            return try body(StoreRecords(db: db, clock: status.clock, stamp: stamp, bodies: bodies), status)
-        }
+    func read<Value: Sendable>(_ body: (StoreRecords) throws -> Value) throws(QueueError) -> Value {
+        try self.use { db in try body(self.records(db, StoreStatus.read(db))) }
     }
 
-    /// Reads requests a page at a time, in order, and goes on behind those that cannot be read.
-    func forEachPage(in states: Set<RequestState>, _ body: ([RequestRecord], Bool) throws -> Bool) throws {
-        let (stamp, bodies, limit) = (self.clock(), BodyFiles(folder: self.paths.bodies), 256)
-        var (last, isWhole) = (Int64(0), true)
-        while true {
-            // In no transaction: SQLite does not end one any more that has met damage.
-            let (page, isIntact, isPaused) = try self.use(inTransaction: false) { [last] db in
-                try StoreSchema.check(db, path: self.paths.database)
-                let status = (try? StoreStatus.read(db)) ?? StoreStatus(at: stamp)
-                let records = StoreRecords(db: db, clock: status.clock, stamp: stamp, bodies: bodies)
-                do {
-                    return (try records.page(states: states, after: last, limit: limit), true, status.isPaused)
-                } catch {
-                    guard StoreErrors.isDamage(error) else { throw error }
-                    let page = try records.readablePage(states: states, after: last, limit: limit)
-                    return (page, false, status.isPaused)
-                }
+    private func records(_ db: Database, _ status: @autoclosure () throws -> StoreStatus) throws -> StoreRecords {
+        try StoreSchema.check(db, path: self.paths.database)
+        let bodies = BodyFiles(folder: self.paths.bodies)
+        return StoreRecords(db: db, status: try status(), stamp: self.clock(), bodies: bodies)
+    }
+
+    /// Reads requests in the order of their numbers, and goes on behind those that cannot be read.
+    ///
+    /// - Returns: The requests, fewer than the limit only when there are no more, and whether none is missing.
+    func page(
+        in states: Set<RequestState>,
+        after last: Int64,
+        limit: Int,
+        _ status: QueueStatus
+    ) throws(QueueError) -> (records: [RequestRecord], isWhole: Bool) {
+        // In no transaction: SQLite does not end one any more that has met damage.
+        let (page, isWhole, isPaused) = try self.use(inTransaction: false) { db in
+            let records = try self.records(db, (try? StoreStatus.read(db)) ?? StoreStatus(at: self.clock()))
+            let isPaused = records.status.isPaused
+            do { return (try records.page(states: states, after: last, limit: limit), true, isPaused) } catch {
+                guard StoreErrors.isDamage(error) else { throw error }
+                return (try records.readablePage(states: states, after: last, limit: limit), false, isPaused)
             }
-            isWhole = isWhole && isIntact
-            guard try body(page, isPaused) else { return }
-            guard page.count == limit, let end = page.last else { break }
-            last = end.sequence
         }
-        if !isWhole { throw QueueError.corrupt(path: self.paths.database, setAsideAs: nil) }
+        return (status.explain(page, isPaused: isPaused, in: self.paths.database), isWhole)
     }
 
     /// Looks for damage in every page of the file.
     func inspect() throws(QueueError) {
-        try self.use { db in
-            let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)") ?? ""
-            if finding != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }
-        }
+        try self.use { try StoreErrors.check($0, "quick_check") }
     }
 
     func close() { self.file.close() }

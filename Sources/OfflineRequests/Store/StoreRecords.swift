@@ -7,9 +7,12 @@ import GRDB
 /// Reads whole requests, in whatever transaction the database is in.
 struct StoreRecords {
     let db: Database
-    let clock: QueueClock
-    let stamp: ClockStamp
+    let status: StoreStatus
+    let stamp: Moment
     let bodies: BodyFiles
+
+    /// How many there are in each state.
+    var counts: QueueCounts { get throws { try QueueCounts(self.db) } }
 
     /// The request with an id, finished or not; nil when there is none.
     func record(_ id: UUID) throws -> RequestRecord? {
@@ -34,7 +37,7 @@ struct StoreRecords {
     /// The same of a damaged file, as far as it can be read.
     func readablePage(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
         var page: [RequestRecord] = []
-        _ = try self.db.forEachReadable(Self.condition(states), after: sequence) { stored in
+        try self.db.forEachReadable(Self.condition(states), after: sequence) { stored in
             page.append(self.record(stored))
             return page.count < limit
         }
@@ -46,13 +49,10 @@ struct StoreRecords {
     }
 
     private func record(_ stored: StoredRequest) -> RequestRecord {
-        var record = stored.record(of: stored.readable(self.bodies), self.clock, at: self.stamp)
+        var record = stored.record(of: stored.readable(self.bodies), self.status, at: self.stamp)
         if record.state == .backoff { record.waiting = record.notBefore.map { .backoff(until: $0) } }
         if record.state == .blocked {
-            let sql = """
-                SELECT id FROM request INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending)
-                ORDER BY sequence LIMIT 1
-                """
+            let sql = "SELECT id FROM request WHERE sequence = (\(StoreSchema.head))"
             // What it waits for is not worth a failure.
             let head = try? UUID.fetchOne(self.db.cachedStatement(sql: sql), arguments: [stored.lane])
             record.waiting = head.map { .behind($0) }
@@ -60,18 +60,14 @@ struct StoreRecords {
         return record
     }
 
-    /// How a request ended that was not delivered; nil when nobody has written that down, or not lately.
-    func end(of id: UUID, after ends: Int64 = 0) throws -> RequestState? {
-        let sql = "SELECT state FROM ended WHERE number > ? AND id = ? ORDER BY number DESC LIMIT 1"
-        let state = try String.fetchOne(self.db.cachedStatement(sql: sql), arguments: [ends, id])
-        return state.flatMap { RequestState(rawValue: $0) }
-    }
-
     /// How a request ended that is there no more.
     ///
-    /// - Returns: How it ended; nil when that is not known any more.
-    func end(of id: UUID, since ends: Int64, _ status: StoreStatus) throws -> RequestState? {
-        guard 0...StoreTransaction.rememberedEnds ~= status.ends - ends else { return nil }
-        return try self.end(of: id, after: ends) ?? .succeeded
+    /// With `ends`, how many had left without having been delivered when it was there, what is not written down was
+    /// delivered; nil when that is not known any more.
+    func end(of id: UUID, since ends: Int64? = nil) throws -> RequestState? {
+        if let ends, !(0...StoreTransaction.rememberedEnds ~= self.status.ends - ends) { return nil }
+        let sql = "SELECT state FROM ended WHERE number > ? AND id = ? ORDER BY number DESC LIMIT 1"
+        let state = try String.fetchOne(self.db.cachedStatement(sql: sql), arguments: [ends ?? 0, id])
+        return state.flatMap { RequestState(rawValue: $0) } ?? (ends == nil ? nil : .succeeded)
     }
 }

@@ -11,7 +11,7 @@ import GRDB
 struct StoreReplacement {
     let paths: StorePaths
     let bodies: BodyFiles
-    let stamp: ClockStamp
+    let stamp: Moment
 
     /// Makes the new database and puts it in the place of the damaged one; without anybody else at it.
     func replace() throws -> QueueSalvage {
@@ -60,12 +60,12 @@ struct StoreReplacement {
                 )
             }
         }
-        _ = try old.forEachReadable("TRUE") { stored in
+        try old.forEachReadable("TRUE") { stored in
             var stored = stored
             if stored.intact(self.bodies) == nil, !stored.state.isFinal {
                 (stored.state, stored.waiting, stored.due) = (.held, .damaged, nil)
             }
-            try stored.insert(new, onConflict: .ignore)
+            try stored.insert(new, isNew: false)
             if new.changesCount == 1 { kept.count += 1 }
             if let body = stored.bodyFile { kept.bodies.insert(body) }
             return true
@@ -121,13 +121,11 @@ extension Database {
     ///
     /// Where it goes on is found by looking ever further, and then by halving: SQLite fails for every number in a page
     /// that is damaged, and finds the first row behind it for any other.
-    ///
-    /// - Returns: Whether all could be read.
     func forEachReadable(
         _ condition: String,
         after sequence: Int64 = 0,
         _ body: (StoredRequest) throws -> Bool
-    ) throws -> Bool {
+    ) throws {
         let find = "SELECT * FROM request NOT INDEXED WHERE sequence >= ? AND \(condition) ORDER BY sequence LIMIT 1"
         let statement = try self.cachedStatement(sql: find)
         /// The first from a number on, or that there is none; nil for damage.
@@ -137,18 +135,17 @@ extension Database {
                 return .none
             }
         }
-        var (next, isWhole) = (sequence + 1, true)
+        var next = sequence + 1
         while true {
             if let found = try request(from: next) {
-                guard let found, let number = found.sequence, try body(found) else { return isWhole }
+                guard let found, let number = found.sequence, try body(found) else { return }
                 next = number + 1
                 continue
             }
-            isWhole = false
             var (bad, step) = (next, Int64(1))
             while try request(from: bad + step) == nil {
                 bad += step
-                if step > 1 << 60 { return false }
+                if step > 1 << 60 { return }
                 step *= 2
             }
             var good = bad + step

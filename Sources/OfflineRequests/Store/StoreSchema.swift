@@ -18,8 +18,13 @@ enum StoreSchema {
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
     static let apart = "state IN ('running', 'held', 'dead', 'succeeded')"
+    /// Which request of a lane goes first.
+    static let head = """
+        SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(Self.pending) ORDER BY sequence LIMIT 1
+        """
 
-    static var migrator: DatabaseMigrator {
+    /// What makes the tables; the row of the status with them, since without it they would be those of a damaged file.
+    static func migrator(at stamp: Moment) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1", foreignKeyChecks: .immediate) { db in
             try db.execute(
@@ -71,6 +76,7 @@ enum StoreSchema {
             for state in RequestState.allCases {
                 try db.execute(sql: "INSERT INTO total VALUES (?, 0, 0)", arguments: [state.rawValue])
             }
+            try StoreStatus(at: stamp).insert(db)
         }
         return migrator
     }
@@ -89,20 +95,19 @@ enum StoreSchema {
     @discardableResult
     static func check(_ db: Database, path: String) throws -> Int {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
+        // The table of GRDB is there before ours are: a process that was killed in between has left nothing else.
+        let others = "SELECT count(*) FROM sqlite_schema WHERE tbl_name != 'grdb_migrations'"
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
         case self.applicationID: return try self.checkVersion(db, path: path)
         case self.olderApplicationID: throw QueueError.olderVersion(path: path)
-        case 0 where try version == 0 && Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") == 0: return 0
+        case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0
         default: throw QueueError.notAQueue(path: path)
         }
     }
 
     /// Brings a database up to date, or makes the tables of a new one.
-    static func migrate(_ database: DatabaseQueue, path: String, at stamp: ClockStamp) throws {
+    static func migrate(_ database: DatabaseQueue, path: String, at stamp: Moment) throws {
         guard try database.read({ try self.check($0, path: path) }) < self.version else { return }
-        try self.migrator.migrate(database)
-        try database.write { db in
-            if try StoreStatus.fetchOne(db) == nil { try StoreStatus(at: stamp).insert(db) }
-        }
+        try self.migrator(at: stamp).migrate(database)
     }
 }

@@ -3,7 +3,7 @@
 
 import GRDB
 
-/// What the queue knows of itself without looking at requests: the one row of the table `queue`, and the totals.
+/// What the queue knows of itself without looking at requests: the one row of the table `queue`.
 struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRecord {
     static let databaseTableName = "queue"
 
@@ -16,37 +16,23 @@ struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRec
     var forces: Int64 = 0
     /// The host that was meant the last time; nil for all.
     var forced: String?
-    /// The clock of the queue.
-    var clock: QueueClock
-    /// How many requests there are, where that was read, too.
-    var counts = QueueCounts()
-
-    private enum CodingKeys: String, CodingKey { case one, isPaused, ends, forces, forced }
+    /// The run of the system that the offset belongs to.
+    var boot: String
+    /// What is added to the time since the start of the system, in milliseconds.
+    var offset: Int64
+    /// What the wall clock showed at ``anchor``, in milliseconds since 1970.
+    var anchorWall: Int64
+    /// The time of the clock of the queue at which the wall clock was looked at.
+    var anchor: Int64
 
     /// The status of a new queue.
-    init(at stamp: ClockStamp) {
-        self.clock = QueueClock(at: stamp)
+    init(at stamp: Moment) {
+        let wall = stamp.wall.inMilliseconds
         // So that in a file that took the place of another nobody takes up the count of that.
-        self.ends = max(0, QueueClock.milliseconds(stamp.wall))
-    }
-
-    init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.isPaused = try values.decode(Bool.self, forKey: .isPaused)
-        self.ends = try values.decode(Int64.self, forKey: .ends)
-        self.forces = try values.decode(Int64.self, forKey: .forces)
-        self.forced = try values.decodeIfPresent(String.self, forKey: .forced)
-        self.clock = try QueueClock(from: decoder)
-    }
-
-    func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(self.one, forKey: .one)
-        try values.encode(self.isPaused, forKey: .isPaused)
-        try values.encode(self.ends, forKey: .ends)
-        try values.encode(self.forces, forKey: .forces)
-        try values.encode(self.forced, forKey: .forced)
-        try self.clock.encode(to: encoder)
+        self.ends = max(0, wall)
+        self.boot = stamp.bootID ?? ""
+        self.offset = wall - stamp.bootNanoseconds / 1_000_000
+        (self.anchorWall, self.anchor) = (wall, wall)
     }
 
     static func read(_ db: Database) throws -> StoreStatus {

@@ -10,8 +10,8 @@ extension StoreTransaction {
     /// - Throws: ``QueueError/queueFull(limit:of:)`` or ``QueueError/duplicate(_:)``; else what the database says.
     func insert(_ prepared: PreparedRequest) throws -> Insertion {
         let request = prepared.request
+        var new = prepared.row
         var replaced: [StoredRow] = []
-        var place: Int64?
         if let key = request.uniqueKey {
             let condition = "INDEXED BY requestUnique WHERE uniqueKey = ? AND \(StoreSchema.pending) ORDER BY sequence"
             let present = try self.rows(condition, [key])
@@ -19,59 +19,53 @@ extension StoreTransaction {
                 return Insertion(id: first.id, isKept: true, state: first.state)
             }
             if request.ifExists != .append { replaced = present.filter { $0.state != .running } }
-            if request.ifExists == .replace, let first = replaced.first, first.lane == prepared.lane {
-                place = first.sequence
+            if request.ifExists == .replace, let first = replaced.first, first.lane == new.lane {
+                new.sequence = first.sequence
             }
         }
         // Once something was removed it is too late to refuse.
         if !replaced.isEmpty, let row = try self.row(request.id), !replaced.contains(row) {
             throw QueueError.duplicate(request.id)
         }
-        let isFull = try self.isFull(with: prepared, replacing: replaced)
+        let isFull = try self.isFull(with: new.size, replacing: replaced)
 
         for row in replaced { _ = try self.remove("sequence = ?", [row.sequence]) }
         try self.remember(replaced.map(\.id), as: .cancelled)
-        let state: RequestState = try self.hasPredecessor(prepared.lane, before: place ?? .max) ? .blocked : .ready
-        let wall = QueueClock.milliseconds(self.stamp.wall)
-        let deadline = request.expiresAt.map { self.now &+ QueueClock.milliseconds($0) &- wall }
-        let stored = StoredRequest(prepared, sequence: place, state: state, enqueued: self.now, deadline: deadline)
-        do { try stored.insert(self.db) } catch let error as DatabaseError
+        new.state = try self.hasPredecessor(new.lane, before: new.sequence ?? .max) ? .blocked : .ready
+        new.enqueued = self.now
+        new.deadline = request.expiresAt.map { self.now &+ $0.inMilliseconds &- self.stamp.wall.inMilliseconds }
+        do { try new.insert(self.db) } catch let error as DatabaseError
             where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
         { throw QueueError.duplicate(request.id) }
         let sequence = self.db.lastInsertedRowID
         if let lease = prepared.lease { self.leases.append(lease) }
         for lane in Set(replaced.compactMap(\.lane)) { try self.promote(lane) }
         let dropped = isFull ? try self.makeRoom(keeping: sequence) : []
-        return Insertion(id: request.id, state: state, replaced: replaced.map(\.id), dropped: dropped)
+        return Insertion(id: request.id, state: new.state, replaced: replaced.map(\.id), dropped: dropped)
     }
 
-    private struct Load: Codable, FetchableRecord {
-        var count: Int
-        var bytes: Int
-        var finished: Int
-        var finishedBytes: Int
-    }
-
-    /// Whether something has to go for a request.
+    /// Whether something has to go for a request of that size.
     ///
     /// - Throws: ``QueueError/queueFull(limit:of:)`` when nothing may.
-    private func isFull(with prepared: PreparedRequest, replacing replaced: [StoredRow]) throws -> Bool {
+    private func isFull(with size: Int, replacing replaced: [StoredRow]) throws -> Bool {
         let (maxCount, maxBytes) = (self.limits.maxCount, self.limits.maxBytes)
-        guard prepared.size <= maxBytes else { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
+        guard size <= maxBytes else { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
         guard maxCount > 0 else { throw QueueError.queueFull(limit: 0, of: "requests") }
-        let sql = """
-            SELECT sum(count) AS count, sum(bytes) AS bytes, sum(iif(\(StoreSchema.pending), 0, count)) AS finished,
-              sum(iif(\(StoreSchema.pending), 0, bytes)) AS finishedBytes FROM total
-            """
-        guard let load = try Load.fetchOne(self.db.cachedStatement(sql: sql)) else { return false }
-        let count = load.count - replaced.count + 1
-        let bytes = load.bytes - replaced.reduce(0, { $0 + $1.size }) + prepared.size
+        let present = try self.records.counts
+        let count = present.total - replaced.count + 1
+        let bytes = present.bytes - replaced.reduce(0) { $0 + $1.size } + size
+        guard count > maxCount || bytes > maxBytes else { return false }
         // Those that are being sent are not dropped.
         if self.limits.whenFull == .reject {
-            if count - load.finished > maxCount { throw QueueError.queueFull(limit: maxCount, of: "requests") }
-            if bytes - load.finishedBytes > maxBytes { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
+            let finished = "SELECT ifnull(sum(bytes), 0) FROM total WHERE NOT (\(StoreSchema.pending))"
+            if count > maxCount + present.dead + present.succeeded {
+                throw QueueError.queueFull(limit: maxCount, of: "requests")
+            }
+            if try bytes - (Int.fetchOne(self.db, sql: finished) ?? 0) > maxBytes {
+                throw QueueError.queueFull(limit: maxBytes, of: "bytes")
+            }
         }
-        return count > maxCount || bytes > maxBytes
+        return true
     }
 
     /// Removes the oldest: first of what is finished, then of what is not being sent.
@@ -87,14 +81,10 @@ extension StoreTransaction {
         var dropped: [UUID] = []
         for (condition, argument) in [(finished, Int64.max), (waiting, sequence)] {
             if condition == waiting, self.limits.whenFull == .reject { break }
-            while case let counts = self.counts,
+            while case let counts = try self.records.counts,
                 counts.total > self.limits.maxCount || counts.bytes > self.limits.maxBytes,
-                let oldest = try self.remove(condition, [argument]).first
+                let oldest = try self.end(condition, [argument]).first
             {
-                if oldest.state != .succeeded {
-                    try self.remember([oldest.id], as: oldest.state == .dead ? .dead : .cancelled)
-                }
-                if !oldest.state.isFinal { try self.promote(oldest.lane) }
                 dropped.append(oldest.id)
             }
         }

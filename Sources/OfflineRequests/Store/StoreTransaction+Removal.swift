@@ -20,78 +20,54 @@ extension StoreTransaction {
     /// Cancels a request, whatever its state; one that is being sent too, which then has to be told.
     ///
     /// - Returns: Where it stood; nil when it is not there.
-    func cancel(_ id: UUID) throws -> RequestState? {
-        guard let row = try self.remove("id = ?", [id]).first else { return nil }
-        if row.state != .succeeded { try self.remember([id], as: .cancelled) }
-        if !row.state.isFinal { try self.promote(row.lane) }
-        return row.state
-    }
+    func cancel(_ id: UUID) throws -> RequestState? { try self.end("id = ?", [id]).first?.state }
 
     /// Cancels requests that are not finished.
-    func cancel(_ selection: Selection) throws -> Cancellation {
-        let rows =
-            switch selection {
-            case .all: try self.remove(StoreSchema.pending)
-            case .type(let type): try self.remove("requestType = ? AND \(StoreSchema.pending)", [type])
-            case .lane(let lane): try self.remove("lane = ? AND \(StoreSchema.pending)", ["o\(lane)"])
-            }
-        try self.remember(rows.map(\.id), as: .cancelled)
-        for lane in Set(rows.compactMap(\.lane)) { try self.promote(lane) }
-        return Cancellation(ids: rows.map(\.id), running: rows.filter { $0.state == .running }.map(\.id))
+    func cancel(_ selection: Selection) throws -> [UUID] {
+        switch selection {
+        case .all: try self.end(StoreSchema.pending).map(\.id)
+        case .type(let type): try self.end("requestType = ? AND \(StoreSchema.pending)", [type]).map(\.id)
+        case .lane(let lane): try self.end("lane = ? AND \(StoreSchema.pending)", ["o\(lane)"]).map(\.id)
+        }
     }
 
     /// Removes everything, finished requests too.
-    func reset() throws -> [UUID] {
-        let running = try self.cancel(.all).running
-        _ = try self.remove("TRUE")
-        return running
-    }
+    ///
+    /// - Returns: Those that were not finished.
+    func reset() throws -> [UUID] { try self.end("TRUE").filter { !$0.state.isFinal }.map(\.id) }
 
     /// Gives up what is of no use any more or too old, but nothing that is being sent.
-    func expire(maxAge: Duration?, limit: Int = 1000) throws -> [UUID] {
+    func expire(maxAge: Duration, limit: Int = 1000) throws -> [UUID] {
         let waiting = "\(StoreSchema.pending) AND state != 'running'"
-        let condition = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
-        var rows = try self.rows("\(condition) ORDER BY deadline LIMIT ?", [self.now, limit])
-        if let maxAge {
-            let oldest = self.now &- QueueClock.milliseconds(maxAge)
-            // Numbers grow with time, so that the first ones say whether there is anything to find.
-            let first = "SELECT enqueued FROM request WHERE \(waiting) ORDER BY sequence LIMIT 32"
-            let sql = "SELECT min(enqueued) FROM (\(first))"
-            if let first = try Int64.fetchOne(self.db.cachedStatement(sql: sql)), first <= oldest {
-                let known = Set(rows.map(\.id))
-                rows += try self.rows("WHERE \(waiting) AND enqueued <= ? ORDER BY sequence LIMIT ?", [oldest, limit])
-                    .filter { !known.contains($0.id) }
-            }
+        let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
+        var rows = try self.rows("\(late) ORDER BY deadline LIMIT ?", [self.now, limit])
+        let oldest = self.now &- maxAge.inMilliseconds
+        // Numbers grow with time, so that the first ones say whether there is anything to find.
+        let first =
+            "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(waiting) ORDER BY sequence LIMIT 32)"
+        if let first = try Int64.fetchOne(self.db.cachedStatement(sql: first)), first <= oldest {
+            rows += try self.rows("WHERE \(waiting) AND enqueued <= ? ORDER BY sequence LIMIT ?", [oldest, limit])
         }
-        for row in rows { _ = try self.drop(row, error: "it expired") }
+        var seen: Set<UUID> = []
+        rows.removeAll { !seen.insert($0.id).inserted }
+        for row in rows { try self.giveUp(row, .skip, error: "it expired") }
         return rows.map(\.id)
     }
 
     // MARK: Finished
 
     /// Removes all that are finished in this way: dead or succeeded.
-    func purge(_ state: RequestState, limit: Int = 10_000) throws -> Int {
-        let rows = try self.remove(
-            """
-            sequence IN (SELECT sequence FROM request INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state = ?
-              ORDER BY sequence LIMIT ?)
-            """,
-            [state.rawValue, limit]
-        )
-        if state == .dead { try self.remember(rows.map(\.id), as: .dead) }
-        return rows.count
+    func purge(_ state: RequestState) throws -> Int {
+        let apart = "SELECT sequence FROM request INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state = ?"
+        return try self.end("sequence IN (\(apart))", [state.rawValue]).count
     }
 
     /// Removes a request that is finished, for example once its response was taken.
-    func purge(_ id: UUID) throws -> Bool {
-        guard let row = try self.remove("id = ? AND NOT (\(StoreSchema.pending))", [id]).first else { return false }
-        if row.state == .dead { try self.remember([id], as: .dead) }
-        return true
-    }
+    func purge(_ id: UUID) throws -> Bool { try !self.end("id = ? AND NOT (\(StoreSchema.pending))", [id]).isEmpty }
 
     /// Removes the responses that nobody took in time.
     func removeOldResponses() throws {
-        _ = try self.remove("deadline IS NOT NULL AND deadline <= ? AND state = 'succeeded'", [self.now])
+        _ = try self.end("deadline IS NOT NULL AND deadline <= ? AND state = 'succeeded'", [self.now])
     }
 
     // MARK: Reviving
@@ -126,7 +102,7 @@ extension StoreTransaction {
         } else {
             _ = try self.requeue(id)
         }
-        return try self.records.record(id)?.request
+        return record.request
     }
 
     private func replace(_ headers: HeaderFields, of record: RequestRecord) throws {
@@ -139,21 +115,22 @@ extension StoreTransaction {
         request.headers.fields += headers.fields
         try request.validate()
         let find = "SELECT * FROM request WHERE id = ?"
-        guard var stored = try StoredRequest.fetchOne(self.db, sql: find, arguments: [record.id]) else { return }
-        let payload = try PreparedRequest.encode(request)
-        stored.checksum ^= Checksum.of(stored.request) ^ Checksum.of(payload)
-        stored.size += payload.utf8.count - stored.request.utf8.count
-        stored.request = payload
-        try stored.update(self.db, columns: ["checksum", "size", "request"])
+        guard let old = try StoredRequest.fetchOne(self.db, sql: find, arguments: [record.id]) else { return }
+        let text = try StoredRequest.text(of: request)
+        let checksum = old.checksum ^ Checksum.of(old.request) ^ Checksum.of(text)
+        let size = old.size + text.utf8.count - old.request.utf8.count
+        let change = "UPDATE request SET checksum = ?, size = ?, request = ? WHERE id = ?"
+        try self.execute(change, [checksum, size, text, record.id])
     }
 
     /// Revives what was given up, the oldest first, and what is held because its lane stands still.
-    func requeueDead(limit: Int = 1000) throws -> [UUID] {
+    func requeueDead() throws -> [UUID] {
         let apart = "INDEXED BY requestApart WHERE \(StoreSchema.apart) AND state ="
-        let held = try self.rows("\(apart) 'held' AND instr(waiting, '\"laneHeld\"') ORDER BY sequence")
-        let dead = try self.rows("\(apart) 'dead' ORDER BY sequence LIMIT ?", [limit])
-        for row in held + dead { _ = try self.revive(row) }
-        return (held + dead).map(\.id)
+        let rows =
+            try self.rows("\(apart) 'held' AND instr(waiting, '\"laneHeld\"') ORDER BY sequence")
+            + self.rows("\(apart) 'dead' ORDER BY sequence")
+        for row in rows { _ = try self.revive(row) }
+        return rows.map(\.id)
     }
 
     /// Lets requests go that are held, whatever for.
@@ -188,6 +165,13 @@ extension StoreTransaction {
     /// Holds a request that is not what was taken, and must not be sent.
     func hold(damaged id: UUID) throws {
         guard let row = try self.row(id) else { return }
-        try self.set(row, .held, error: "it is not what was taken", "waiting = ?", [Self.text(of: .damaged)])
+        try self.set(
+            row,
+            .held,
+            error: "it is not what was taken",
+            "waiting = ?",
+            [JSON.text(of: WaitingReason.damaged)]
+        )
+        self.damaged.append(id)
     }
 }

@@ -10,80 +10,68 @@ import GRDB
 final class StoreTransaction {
     let db: Database
     /// What the clocks showed when it began.
-    let stamp: ClockStamp
+    let stamp: Moment
     /// The time of the queue's own clock.
     let now: Int64
     let limits: QueueLimits
     let bodies: BodyFiles
-    private(set) var status: StoreStatus
+    /// Whether somebody else has written since the last transaction of this process.
+    let othersWrote: Bool
+    private let dataVersion: Int?
+    /// Written at the end, where it is not the same as before.
+    var status: StoreStatus
     private let before: StoreStatus
     /// The files of bodies that are of no use once all this is true.
     private(set) var removedBodies: [String] = []
     /// The files of bodies that belong to requests once all this is true.
     var leases: [BodyLease] = []
-    private var failure: (any Error)?
+    /// Those that turned out not to be what was taken, and are held.
+    var damaged: [UUID] = []
 
-    init(_ db: Database, at stamp: ClockStamp, limits: QueueLimits, bodies: BodyFiles) throws {
-        self.before = try StoreStatus.read(db)
-        var clock = self.before.clock
-        var latest = clock.anchor
-        if clock.boot != stamp.bootID ?? "" {
+    /// What a transaction leaves to the next one of this process.
+    struct Seen: Sendable {
+        /// Changes with every transaction of another connection (https://sqlite.org/pragma.html#pragma_data_version).
+        fileprivate let dataVersion: Int?
+        fileprivate let status: StoreStatus
+    }
+
+    init(_ db: Database, of store: RequestStore, at stamp: Moment, after last: Seen?) throws {
+        self.dataVersion = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
+        let before: StoreStatus
+        if let last, last.dataVersion == self.dataVersion {
+            (before, self.othersWrote) = (last.status, false)
+        } else {
+            try StoreSchema.checkVersion(db, path: store.paths.database)
+            (before, self.othersWrote) = (try StoreStatus.read(db), true)
+        }
+        var (status, latest) = (before, before.anchor)
+        if status.boot != stamp.bootID ?? "" {
             latest = max(latest, try Int64.fetchOne(db, sql: "SELECT max(enqueued) FROM request") ?? latest)
         }
-        clock.advance(to: stamp, latest: latest)
+        status.advance(to: stamp, latest: latest)
         self.db = db
         self.stamp = stamp
-        self.now = clock.now(stamp)
-        self.limits = limits
-        self.bodies = bodies
-        self.status = self.before
-        self.status.clock = clock
+        self.now = status.now(stamp)
+        (self.limits, self.bodies) = (store.limits, store.bodies)
+        (self.before, self.status) = (before, status)
     }
 
     /// Writes what is not the same as before; the last thing before the commit.
     func finish() throws {
-        if let failure { throw failure }
         if self.status != self.before { try self.status.update(self.db) }
     }
 
-    /// How many there are in each state.
-    var counts: QueueCounts {
-        do { return try QueueCounts(self.db) } catch {
-            self.failure = error
-            return QueueCounts()
-        }
-    }
+    var seen: Seen { Seen(dataVersion: self.dataVersion, status: self.status) }
 
-    /// Whether anything is to be delivered that does not wait for somebody.
-    var hasPending: Bool {
-        get throws {
-            let sql = "SELECT 1 FROM total WHERE count > 0 AND state IN ('ready', 'blocked', 'backoff', 'running')"
-            return try Int.fetchOne(self.db.cachedStatement(sql: sql)) != nil
-        }
+    /// Reads requests as this transaction sees them.
+    var records: StoreRecords {
+        StoreRecords(db: self.db, status: self.status, stamp: self.stamp, bodies: self.bodies)
     }
-
-    /// Whether nothing is to be sent; stays over restarts.
-    var isPaused: Bool {
-        get { self.status.isPaused }
-        set { self.status.isPaused = newValue }
-    }
-
-    /// How many requests have left that were not delivered.
-    var ends: Int64 { self.status.ends }
-    /// How often a process that does not send wanted that which waits to go now.
-    var forces: Int64 { self.status.forces }
-    /// The host that was meant the last time; nil for all.
-    var forced: String? { self.status.forced }
 
     /// Tells the process that sends that somebody does not want to wait: for a host, or with nil for any.
     func force(host: String?) {
         self.status.forces += 1
         self.status.forced = host
-    }
-
-    /// Reads requests as this transaction sees them.
-    var records: StoreRecords {
-        StoreRecords(db: self.db, clock: self.status.clock, stamp: self.stamp, bodies: self.bodies)
     }
 
     // MARK: Statements
@@ -110,25 +98,26 @@ final class StoreTransaction {
         return rows.sorted { $0.sequence < $1.sequence }
     }
 
+    /// Removes requests that are not delivered, of which those who wait for them hear; their lanes go on.
+    func end(_ condition: String, _ arguments: StatementArguments = []) throws -> [StoredRow] {
+        let rows = try self.remove(condition, arguments)
+        try self.remember(rows.filter { $0.state == .dead }.map(\.id), as: .dead)
+        try self.remember(rows.filter { !$0.state.isFinal }.map(\.id), as: .cancelled)
+        for lane in Set(rows.compactMap(\.lane)) { try self.promote(lane) }
+        return rows
+    }
+
     /// Puts the oldest of a lane among those that may go, where it waited for another.
-    @discardableResult
-    func promote(_ lane: String?) throws -> UUID? {
-        guard let lane else { return nil }
-        let sql = """
-            UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence =
-              (SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending)
-               ORDER BY sequence LIMIT 1) RETURNING id
-            """
-        return try UUID.fetchAll(self.db.cachedStatement(sql: sql), arguments: [lane]).first
+    func promote(_ lane: String?) throws {
+        guard let lane else { return }
+        let change = "UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence = (\(StoreSchema.head))"
+        try self.execute(change, [lane])
     }
 
     func hasPredecessor(_ lane: String?, before sequence: Int64) throws -> Bool {
         guard let lane else { return false }
-        let sql = """
-            SELECT 1 FROM request INDEXED BY requestLane WHERE lane = ? AND \(StoreSchema.pending) AND sequence < ?
-            LIMIT 1
-            """
-        return try Int.fetchOne(self.db.cachedStatement(sql: sql), arguments: [lane, sequence]) != nil
+        let head = try Int64.fetchOne(self.db.cachedStatement(sql: StoreSchema.head), arguments: [lane])
+        return head.map { $0 < sequence } ?? false
     }
 
     /// How many ends are remembered.
@@ -138,13 +127,13 @@ final class StoreTransaction {
     ///
     /// Deliveries are not written down, for they are many: what is gone and not in the list was delivered, as long as
     /// the list goes back to when it was seen.
-    func remember(_ ids: [UUID], of count: Int? = nil, as state: RequestState) throws {
+    func remember(_ ids: [UUID], as state: RequestState) throws {
         guard !ids.isEmpty else { return }
-        self.status.ends += Int64(count ?? ids.count)
+        self.status.ends += Int64(ids.count)
         let last = ids.suffix(Int(Self.rememberedEnds))
-        for (number, id) in zip((self.ends - Int64(last.count) + 1)..., last) {
+        for (number, id) in zip((self.status.ends - Int64(last.count) + 1)..., last) {
             try self.execute("INSERT INTO ended VALUES (?, ?, ?)", [number, id, state.rawValue])
         }
-        try self.execute("DELETE FROM ended WHERE number <= ?", [self.ends - Self.rememberedEnds])
+        try self.execute("DELETE FROM ended WHERE number <= ?", [self.status.ends - Self.rememberedEnds])
     }
 }

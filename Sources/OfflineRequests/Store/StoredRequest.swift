@@ -6,13 +6,11 @@ import GRDB
 import NetPathHTTP
 
 /// A row of the table `request`: the one place where requests are written and read.
-struct StoredRequest: Sendable, Codable, FetchableRecord, PersistableRecord {
-    static let databaseTableName = "request"
-
+struct StoredRequest: Sendable, Codable, FetchableRecord {
     /// The place in the order; nil for behind all others.
     var sequence: Int64?
     var id: UUID
-    var state: RequestState
+    var state = RequestState.ready
     /// What it must pass, as ``Gate/text`` has it.
     var gate: String
     var priority: RequestPriority
@@ -21,11 +19,12 @@ struct StoredRequest: Sendable, Codable, FetchableRecord, PersistableRecord {
     var requestType: String
     var due: Int64?
     var deadline: Int64?
-    var enqueued: Int64
+    var enqueued: Int64 = 0
+    /// How many bytes it takes, body included.
     var size: Int
     var retries: Int
-    var attempts: Int
-    var received: Bool
+    var attempts = 0
+    var received = false
     var status: Int?
     var error: String?
     var waiting: WaitingReason?
@@ -44,53 +43,47 @@ struct StoredRequest: Sendable, Codable, FetchableRecord, PersistableRecord {
         var headers: HeaderFields
     }
 
-    init(_ prepared: PreparedRequest, sequence: Int64?, state: RequestState, enqueued: Int64, deadline: Int64?) {
-        let request = prepared.request
-        self.sequence = sequence
+    /// A new request, whose body may be in a file.
+    init(_ request: RetryableRequest, to host: String, _ copy: BodyFiles.Copy?) throws(QueueError) {
         self.id = request.id
-        self.state = state
-        self.gate = Gate(request, to: prepared.host).text
+        self.gate = Gate(request, to: host).text
         self.priority = request.priority
-        self.lane = prepared.lane
+        // Requests with the same unique key and without a lane are a lane of their own, in which one waits for another.
+        self.lane = request.orderingKey.map { "o\($0)" } ?? request.uniqueKey.map { "u\($0)" }
         self.uniqueKey = request.uniqueKey
         self.requestType = request.requestType
-        self.deadline = deadline
-        self.enqueued = enqueued
-        self.size = prepared.size
         self.retries = request.retryCount
-        (self.attempts, self.received) = (0, false)
-        self.checksum = prepared.checksum
-        self.request = prepared.payload
-        self.bodyFile = prepared.bodyFile
+        self.request = try Self.text(of: request)
+        self.checksum = Checksum.of(self.request) ^ (copy?.checksum.value ?? Checksum.of(request.body))
+        self.size = self.request.utf8.count + (copy?.size ?? request.body?.count ?? 0)
+        self.bodyFile = copy?.name
         self.body = request.body
     }
 
-    /// Writes the columns one by one: for half of them an encoder would try JSON first, which takes as long as all the rest.
-    func encode(to container: inout PersistenceContainer) throws {
-        container["sequence"] = self.sequence
-        container["id"] = self.id
-        container["state"] = self.state.rawValue
-        container["gate"] = self.gate
-        container["priority"] = self.priority.rawValue
-        container["lane"] = self.lane
-        container["uniqueKey"] = self.uniqueKey
-        container["requestType"] = self.requestType
-        container["due"] = self.due
-        container["deadline"] = self.deadline
-        container["enqueued"] = self.enqueued
-        container["size"] = self.size
-        container["retries"] = self.retries
-        container["attempts"] = self.attempts
-        container["received"] = self.received
-        container["status"] = self.status
-        container["error"] = self.error
-        container["waiting"] = try self.waiting.map { try StoreTransaction.text(of: $0) }
-        container["checksum"] = self.checksum
-        container["request"] = self.request
-        container["bodyFile"] = self.bodyFile
-        container["body"] = self.body
-        container["answer"] = try self.answer.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-        container["answerBody"] = self.answerBody
+    /// Writes a request without its body.
+    static func text(of request: RetryableRequest) throws(QueueError) -> String {
+        var request = request
+        (request.body, request.bodyFile) = (nil, nil)
+        do { return try JSON.text(of: request) } catch {
+            throw .invalidRequest(field: "request", reason: "cannot be written as JSON: \(error)")
+        }
+    }
+
+    private static let marks = databaseQuestionMarks(count: 24)
+
+    /// Inserts the row; one that is not new only where there is none with that id.
+    ///
+    /// With the columns one by one: for half of them a Codable record would try JSON first, which takes as long as all
+    /// the rest.
+    func insert(_ db: Database, isNew: Bool = true) throws {
+        let values: StatementArguments = [
+            self.sequence, self.id, self.state.rawValue, self.gate, self.priority.rawValue, self.lane, self.uniqueKey,
+            self.requestType, self.due, self.deadline, self.enqueued, self.size, self.retries, self.attempts,
+            self.received, self.status, self.error, try self.waiting.map { try JSON.text(of: $0) }, self.checksum,
+            self.request, self.bodyFile, self.body, try self.answer.map { try JSON.text(of: $0) }, self.answerBody,
+        ]
+        let sql = "INSERT \(isNew ? "" : "OR IGNORE ")INTO request VALUES (\(Self.marks))"
+        try db.cachedStatement(sql: sql).execute(arguments: values)
     }
 
     /// The request; nil when it cannot be read, or its body is not the one that was taken.
@@ -117,15 +110,14 @@ struct StoredRequest: Sendable, Codable, FetchableRecord, PersistableRecord {
     }
 
     /// The request and where it stands.
-    func record(of request: RetryableRequest, _ clock: QueueClock, at stamp: ClockStamp) -> RequestRecord {
-        let due = self.due.map { clock.wall($0, at: stamp) }
-        return RequestRecord(
+    func record(of request: RetryableRequest, _ status: StoreStatus, at stamp: Moment) -> RequestRecord {
+        RequestRecord(
             request: request,
             state: self.state,
             waiting: self.waiting,
             lastError: self.error,
             lastStatus: self.status,
-            notBefore: due,
+            notBefore: self.due.map { status.wall($0, at: stamp) },
             sequence: self.sequence ?? 0,
             attempts: self.attempts,
             isRepeat: self.received || self.retries > 0,
@@ -152,26 +144,11 @@ struct StoredRow: Hashable, Sendable, Codable, FetchableRecord {
     var bodyFile: String?
 }
 
-extension Gate {
-    /// What all requests with this gate have in its column: scheme and host, and what else it needs as JSON.
-    var text: String {
-        let place = "\(self.isPlain ? "http" : "https") \(self.host)"
-        guard self.requires != PathRequirements() else { return place }
+/// JSON as columns have it.
+enum JSON {
+    static func text(of value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = []) throws -> String {
         let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return "\(place) \(String(decoding: (try? encoder.encode(self.requires)) ?? Data(), as: UTF8.self))"
-    }
-
-    init?(text: String) {
-        let parts = text.split(separator: " ", maxSplits: 2)
-        guard parts.count >= 2 else { return nil }
-        var requires = PathRequirements()
-        if parts.count == 3 {
-            guard let read = try? JSONDecoder().decode(PathRequirements.self, from: Data(parts[2].utf8)) else {
-                return nil
-            }
-            requires = read
-        }
-        self.init(host: String(parts[1]), requires: requires, isPlain: parts[0] == "http")
+        encoder.outputFormatting = formatting.union(.withoutEscapingSlashes)
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 }

@@ -101,7 +101,7 @@ final class QueueWalk {
         let unique = lane == nil && self.number(0..<4) == 0 ? "unique" : nil
         let ifExists = ["keep", "replace", "append", "latestOnly"][self.number(0..<4)]
         let expiry = self.number(0..<8) == 0 ? "\(self.number(1..<100))" : "-"
-        let id = UUID(octets: self.random.next(), self.random.next())
+        let id = UUID(bytes: self.random.next(), self.random.next())
         if unique != nil, ifExists == "replace" || ifExists == "latestOnly" { self.model.mayReplaceUnique() }
         self.model.enqueued(
             QueueModel.Request(
@@ -251,7 +251,7 @@ extension WalkedLine {
 }
 
 extension UUID {
-    fileprivate init(octets high: UInt64, _ low: UInt64) {
+    fileprivate init(bytes high: UInt64, _ low: UInt64) {
         let text = String(high, radix: 16).leftPadded + String(low, radix: 16).leftPadded
         func part(_ range: Range<Int>) -> Substring { text.dropFirst(range.lowerBound).prefix(range.count) }
         let name = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { part($0) }.joined(separator: "-")

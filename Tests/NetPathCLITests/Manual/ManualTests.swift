@@ -16,6 +16,7 @@ import Testing
     private static func tool() throws -> CommandDescription {
         let output = Mutex("")
         var context = ToolContext()
+        context.offersRequests = { true }
         context.write = { text in output.withLock { $0 += text } }
         try #require(NetPathTool.run(["--experimental-dump-help"], in: context) == .satisfied)
         let data = Data(output.withLock { $0 }.utf8)

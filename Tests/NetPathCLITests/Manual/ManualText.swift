@@ -24,8 +24,17 @@ enum ManualText {
         ("NETPATH_SET", "Values that replace those of the configuration, as --set does, with ';' between them."),
         ("XDG_CONFIG_HOME", "Where netpath/netpath.yaml is looked for next; $HOME/.config when unset."),
         ("HOME", "Used when XDG_CONFIG_HOME is unset."),
+        ("XDG_RUNTIME_DIR", "The socket of a user's 'netpath run' is in netpath below it."),
+        ("XDG_STATE_HOME", "The recording of a user's 'netpath run' is in netpath below it, or ~/.local/state."),
+        ("NOTIFY_SOCKET", "Where 'netpath run' tells the service manager how it is doing (sd_notify(3))."),
+        ("WATCHDOG_USEC", "How often the service manager wants to hear from 'netpath run'."),
+        ("WATCHDOG_PID", "The process that it wants to hear from."),
+        ("JOURNAL_STREAM", "Whether standard error of 'netpath run' is the journal, which takes priorities."),
         ("NETPATH_QUEUE", "The file of the requests, when --queue names none."),
-        ("PATH", "Where netpath-queue is looked for when it is not beside netpath."),
+        (
+            "PATH",
+            "Where netpath-http, netpath-plugin and netpath-queue are looked for when they are not beside netpath."
+        ),
         ("NO_COLOR", "When set and not empty, --color auto means never."),
         ("TERM", "When it is unset, empty or dumb, --color auto means never."),
     ]

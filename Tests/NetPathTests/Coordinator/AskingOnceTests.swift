@@ -9,7 +9,7 @@ import Testing
 
 /// A coordinator that asks for the present state only.
 @Suite(.timeLimit(.minutes(5))) struct AskingOnceTests {
-    private let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"))
+    private let online = Evidence.online(.wired("eth0", 2).with("192.0.2.7/24"))
 
     private static func harness(_ modes: BackendMode...) -> CoordinatorHarness {
         var harness = CoordinatorHarness(modes: modes, settings: CoordinatorSettings())
@@ -65,22 +65,22 @@ import Testing
     }
 
     private struct Resolver: RouteResolver {
-        func route(to destination: IPAddress, through interface: UInt32?) -> RouteAnswer { .noRoute }
+        func route(to destination: InternetAddress, through interface: UInt32?) -> RouteLookupResult { .noRoute }
     }
 
     /// Reports and offers what it is told to, and is done.
     private struct Brief: PathMonitor {
-        let observation: Observation
+        let evidence: Evidence
 
         func run(_ context: MonitorContext) async throws {
             #expect(context.asksOnce)
-            context.offer(Resolver())
-            context.report(self.observation)
+            context.register(Resolver())
+            context.report(self.evidence)
         }
     }
 
     @Test func whatWasOfferedGoesOnAnswering() async throws {
-        let (brief, lasting) = (Brief(observation: self.online), ScriptedMonitor())
+        let (brief, lasting) = (Brief(evidence: self.online), ScriptedMonitor())
         let coordinator = PathCoordinator(
             backends: [Backend("brief", monitor: brief), Backend("lasting", monitor: lasting)],
             clock: ManualClock()
@@ -91,6 +91,16 @@ import Testing
         try await lasting.waitForRun()
         try #require(lasting.context).report(.noLink)
         #expect(coordinator.route(to: .fixture("192.0.2.1")) == .noRoute)
-        #expect(coordinator.opinions.map(\.report.health) == [.healthy, .healthy])
+        #expect(coordinator.snapshots.map(\.report.health) == [.healthy, .healthy])
+    }
+
+    /// Who asks once wants to hear of no file, and who waits for the network need not.
+    @Test(arguments: [(false, true, true), (false, false, false), (true, true, false)])
+    func filesAreWatchedForWhomTheyConcern(_ once: Bool, _ watchingFiles: Bool, _ expected: Bool) async throws {
+        let monitor = ScriptedMonitor()
+        let coordinator = PathCoordinator(backends: [Backend("b", monitor: monitor)], clock: ManualClock())
+        coordinator.start(once: once, watchingFiles: watchingFiles)
+        try await monitor.waitForRun()
+        #expect(try #require(monitor.context).watchesFiles == expected)
     }
 }

@@ -32,16 +32,27 @@ struct CoordinatorHarness {
     }
 
     var path: NetworkPath? { self.published.last }
-    var health: [BackendHealth] { self.machine.opinions.map(\.report.health) }
+    var health: [BackendHealth] { self.machine.snapshots.map(\.report.health) }
     var elapsed: Duration { self.now - Self.origin }
 
     mutating func start(once: Bool = false) { self.perform(self.machine.start(once: once, now: self.now)) }
 
-    mutating func report(_ backend: Int, _ observation: Observation, generation: Int? = nil) {
+    mutating func report(_ backend: Int, _ evidence: Evidence, generation: Int? = nil) {
         let generation = generation ?? self.generations[backend]
         self.perform(
-            self.machine.report(backend: backend, generation: generation, observation: observation, now: self.now)
+            self.machine.report(backend: backend, generation: generation, evidence: evidence, now: self.now)
         )
+    }
+
+    mutating func reportUnavailable(_ backend: Int, _ error: String, generation: Int? = nil) {
+        let generation = generation ?? self.generations[backend]
+        self.perform(
+            self.machine.unavailable(backend: backend, generation: generation, error: error, now: self.now)
+        )
+    }
+
+    mutating func takesNoRefreshRequests(_ backend: Int) {
+        self.machine.takesNoRefreshRequests(backend: backend, generation: self.generations[backend])
     }
 
     mutating func end(_ backend: Int, _ error: String? = "broke", generation: Int? = nil, jitter: Double = 0) {
@@ -121,20 +132,20 @@ struct CoordinatorHarness {
         self.checkPath()
     }
 
-    /// The current path is what the opinions mean, or the last one, marked.
+    /// The current path is what the verdicts mean, or the last one, marked.
     private func checkPath() {
         guard let path, !path.isStale, self.machine.settings.damping == Damping() else { return }
         let settings = self.machine.settings
-        let words = self.machine.testimonies
+        let words = self.machine.standings
         let strongest = words.firstIndex(where: \.isStrong)
         let merged = merge(
-            words.map(\.opinion),
+            words.map(\.snapshot),
             policy: settings.merge,
             probes: settings.probes,
             strongest: strongest
         )
         // A partial no may be backed by evidence about the path's own interfaces, which merging alone does not know.
-        let isPartial = words.contains { $0.opinion.verdict?.isPartialNo == true }
+        let isPartial = words.contains { $0.snapshot.verdict?.isPartialNo == true }
         #expect(path == merged || isPartial)
     }
 }

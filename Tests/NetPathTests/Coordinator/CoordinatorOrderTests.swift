@@ -8,12 +8,12 @@ import Testing
 
 /// What the machine comes to does not depend on the order, the timing or the luck of its inputs.
 @Suite struct CoordinatorOrderTests {
-    private static let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"))
-    private static let moved = Observation.online(.wired("eth1", 3).with("2001:db8::7/64"))
-    private static let step = Observation.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
+    private static let online = Evidence.online(.wired("eth0", 2).with("192.0.2.7/24"))
+    private static let moved = Evidence.online(.wired("eth1", 3).with("2001:db8::7/64"))
+    private static let step = Evidence.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
     private static let unknown = Self.online.unanswered(.ipv4)
-    private static let answered = Observation.probing(ProbeOutcome(target: "a:1", result: .connected))
-    private static let failed = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut))
+    private static let answered = Evidence.probing(ProbeOutcome(target: "a:1", result: .connected))
+    private static let failed = Evidence.probing(ProbeOutcome(target: "a:1", result: .timedOut))
 
     @Test(arguments: MergePolicy.allCases)
     func everyOrderEndsInTheSamePath(policy: MergePolicy) throws {
@@ -50,7 +50,7 @@ import Testing
         for backend in 0..<3 { harness.report(backend, Self.online) }
         var truth = Self.online
         for _ in 0..<300 {
-            let next = [Self.online, Self.moved, Self.step, Observation.noLink].filter { $0 != truth }
+            let next = [Self.online, Self.moved, Self.step, Evidence.noLink].filter { $0 != truth }
             truth = next[Int.random(in: 0..<3, using: &generator)]
             let before = harness.published.count
             for backend in [0, 1, 2].shuffled(using: &generator) {
@@ -83,7 +83,7 @@ import Testing
 
     @Test(arguments: 100..<120)
     func aRandomWalkKeepsTheInvariants(seed: UInt64) {
-        let seen = [Self.online, Self.moved, Self.step, Self.unknown, Observation.noLink]
+        let seen = [Self.online, Self.moved, Self.step, Self.unknown, Evidence.noLink]
         let policy = MergePolicy.allCases[Int(seed) % MergePolicy.allCases.count]
         let harness = Self.walk(seed: seed, policy: policy, seeing: seen, probing: [Self.failed, Self.answered])
         #expect(harness.published.count > 10)
@@ -93,8 +93,8 @@ import Testing
     private static func walk(
         seed: UInt64,
         policy: MergePolicy,
-        seeing: [Observation],
-        probing: [Observation],
+        seeing: [Evidence],
+        probing: [Evidence],
         holds: (CoordinatorHarness) -> Bool = { _ in true }
     ) -> CoordinatorHarness {
         var generator = SeededGenerator(seed: seed)
@@ -104,10 +104,10 @@ import Testing
         for step in 0..<1_000 {
             let backend = Int.random(in: 0..<3, using: &generator)
             let words = backend == 2 ? probing : seeing
-            let observation = words[Int.random(in: 0..<words.count, using: &generator)]
+            let evidence = words[Int.random(in: 0..<words.count, using: &generator)]
             switch Int.random(in: 0..<12, using: &generator) {
-            case 0...4: harness.report(backend, observation)
-            case 5: harness.report(backend, observation, generation: max(1, harness.generations[backend] - 1))
+            case 0...4: harness.report(backend, evidence)
+            case 5: harness.report(backend, evidence, generation: max(1, harness.generations[backend] - 1))
             case 6: harness.end(backend, jitter: .random(in: 0..<1, using: &generator))
             case 7: harness.refresh()
             case 8: harness.wake()

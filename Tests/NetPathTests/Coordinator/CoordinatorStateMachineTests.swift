@@ -8,9 +8,9 @@ import Testing
 
 @Suite struct CoordinatorStateMachineTests {
     private static let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
-    private let online = Observation.online(Self.eth0)
-    private let moved = Observation.online(.wired("eth1", 3).with("198.51.100.7/24"))
-    private let noLink = Observation.noLink
+    private let online = Evidence.online(Self.eth0)
+    private let moved = Evidence.online(.wired("eth1", 3).with("198.51.100.7/24"))
+    private let noLink = Evidence.noLink
 
     // MARK: Start
 
@@ -165,8 +165,8 @@ import Testing
     }
 
     @Test func whatAProbeFoundAsksNobody() {
-        let answered = Observation.probing(ProbeOutcome(target: "a:1", result: .connected))
-        let failed = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut))
+        let answered = Evidence.probing(ProbeOutcome(target: "a:1", result: .connected))
+        let failed = Evidence.probing(ProbeOutcome(target: "a:1", result: .timedOut))
         var harness = CoordinatorHarness(.active, .active, .active)
         harness.start()
         for backend in [1, 2, 1, 2] {
@@ -179,14 +179,14 @@ import Testing
         #expect(harness.refreshed == [1, 2])
         harness.report(0, self.online.changed { $0.probes = answered.probes })
         #expect(harness.refreshed == [1, 2])
-        harness.report(0, self.online.changed { $0.dnsServers = [DNSServer(IPAddress(ipv4: 0xC000_0235))] })
+        harness.report(0, self.online.changed { $0.dnsServers = [DNSServer(InternetAddress(ipv4: 0xC000_0235))] })
         #expect(harness.refreshed == [1, 2, 1, 2])
     }
 
     /// A refresh is answered by a new round, or by the last one, whose age is told.
     @Test func whatAProbeTellsAgainIsAsOldAsItIs() {
         let ended = CoordinatorHarness.origin
-        let round = Observation.probing(ProbeOutcome(target: "a:1", result: .connected), at: ended)
+        let round = Evidence.probing(ProbeOutcome(target: "a:1", result: .connected), at: ended)
         var harness = CoordinatorHarness(.active)
         harness.start()
         harness.report(0, round)
@@ -194,8 +194,8 @@ import Testing
         harness.refresh()
         harness.report(0, round)
         #expect(harness.health == [.healthy])
-        #expect(harness.machine.opinions[0].report.reportedAt == harness.now)
-        #expect(harness.machine.opinions[0].report.observedAt == ended)
+        #expect(harness.machine.snapshots[0].report.reportedAt == harness.now)
+        #expect(harness.machine.snapshots[0].report.observedAt == ended)
         #expect(harness.path?.observedAt == ended)
     }
 
@@ -274,7 +274,7 @@ import Testing
         var harness = CoordinatorHarness(.active)
         harness.start()
         harness.end(0, nil)
-        #expect(harness.machine.opinions.first?.report.error == "ended although nobody asked it to")
+        #expect(harness.machine.snapshots.first?.report.error == "ended although nobody asked it to")
     }
 
     @Test func delaysDoubleUpToACeilingAndStartOverAfterALongRun() {
@@ -343,7 +343,7 @@ import Testing
         harness.advance(by: .seconds(44))
         harness.end(0)
         harness.advance(by: .seconds(10))
-        #expect(harness.path?.status == .requiresConnection, "a monitor that broke has no opinion")
+        #expect(harness.path?.status == .requiresConnection, "a monitor that broke has no verdict")
     }
 
     @Test func aWakeUpForNothingDoesNothing() {

@@ -7,8 +7,8 @@ import Testing
 @testable import NetPath
 
 @Suite struct DampingTests {
-    private let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"))
-    private let moved = Observation.online(.wired("eth1", 3).with("198.51.100.7/24"))
+    private let online = Evidence.online(.wired("eth0", 2).with("192.0.2.7/24"))
+    private let moved = Evidence.online(.wired("eth1", 3).with("198.51.100.7/24"))
 
     private func harness(gain: Int = 0, loss: Int = 0, maxWait: Int = 1_000) -> CoordinatorHarness {
         let damping = Damping(

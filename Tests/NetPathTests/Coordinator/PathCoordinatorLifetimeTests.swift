@@ -56,6 +56,40 @@ import Testing
         try await clock.waitForNoSleeper()
     }
 
+    @Test func aRunLastsUntilItsTaskIsCancelled() async throws {
+        let monitor = ScriptedMonitor(.through("eth0"))
+        let coordinator = PathCoordinator(monitor)
+        let run = Task { try await coordinator.run() }
+        try await monitor.waitForRun()
+        run.cancel()
+        try await run.value
+        try await monitor.waitForEnd()
+        #expect(monitor.runs == 1)
+        await #expect(throws: CoordinatorStoppedError()) { try await coordinator.run() }
+    }
+
+    @Test func stoppingEndsARun() async throws {
+        let monitor = ScriptedMonitor(.through("eth0"))
+        let coordinator = PathCoordinator(monitor)
+        coordinator.start()
+        let run = Task { try await coordinator.run() }
+        try await monitor.waitForRun()
+        coordinator.stop()
+        // It may come too late to run at all.
+        do { try await run.value } catch is CoordinatorStoppedError {}
+        #expect(monitor.runs == 1)
+    }
+
+    @Test func aRunOfACancelledTaskStops() async throws {
+        let monitor = ScriptedMonitor(.through("eth0"))
+        let coordinator = PathCoordinator(monitor)
+        try await Task {
+            unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+            try await coordinator.run()
+        }.value
+        #expect(await coordinator.paths().first { _ in true } == nil)
+    }
+
     @Test func stopBeforeStart() {
         let monitor = ScriptedMonitor(.noLink)
         let coordinator = PathCoordinator(monitor)
@@ -191,17 +225,17 @@ import Testing
     // MARK: Routes
 
     private final class Resolver: RouteResolver {
-        private let answer: @Sendable () -> RouteAnswer
+        private let answer: @Sendable () -> RouteLookupResult
         private let atEnd: @Sendable () -> Void
 
-        init(_ answer: @escaping @Sendable () -> RouteAnswer, atEnd: @escaping @Sendable () -> Void = {}) {
+        init(_ answer: @escaping @Sendable () -> RouteLookupResult, atEnd: @escaping @Sendable () -> Void = {}) {
             self.answer = answer
             self.atEnd = atEnd
         }
 
         deinit { self.atEnd() }
 
-        func route(to _: IPAddress, through _: UInt32?) -> RouteAnswer { self.answer() }
+        func route(to _: InternetAddress, through _: UInt32?) -> RouteLookupResult { self.answer() }
     }
 
     /// A resolver may well use the coordinator when it goes away.
@@ -220,8 +254,8 @@ import Testing
         }
         coordinator.start()
         try await monitor.waitForRun()
-        monitor.context?.offer(resolver("first"))
-        monitor.context?.offer(resolver("second"))
+        monitor.context?.register(resolver("first"))
+        monitor.context?.register(resolver("second"))
         #expect(released.withLock { $0 } == ["first unsatisfied"])
         let recorder = PathRecorder()
         coordinator.subscribe(recorder.record)
@@ -235,22 +269,22 @@ import Testing
         let (first, second) = (ScriptedMonitor(.noLink), ScriptedMonitor(.noLink))
         let clock = ManualClock()
         let coordinator = PathCoordinator(first, second, clock: clock)
-        let host = IPAddress.fixture("192.0.2.1")
+        let host = InternetAddress.fixture("192.0.2.1")
         #expect(coordinator.route(to: host) == .unknown)
         coordinator.start()
         try await first.waitForRun()
         try await second.waitForRun()
         let old = try #require(second.context)
-        old.offer(Resolver { .noRoute })
+        old.register(Resolver { .noRoute })
         #expect(coordinator.route(to: host) == .noRoute)
-        first.context?.offer(
+        first.context?.register(
             // No lock is held while it is asked.
             Resolver { [weak coordinator] in
                 coordinator?.path == nil ? .noRoute : .unknown
             }
         )
         #expect(coordinator.route(to: host) == .noRoute)
-        first.context?.offer(Resolver { .rejected(.prohibit) })
+        first.context?.register(Resolver { .rejected(.prohibit) })
         #expect(coordinator.route(to: host) == .rejected(.prohibit))
 
         first.fail("gone")
@@ -262,7 +296,7 @@ import Testing
         try await first.waitForRun(2)
         try await second.waitForRun(2)
         #expect(coordinator.route(to: host) == .unknown, "an offer lasts as long as the run")
-        old.offer(Resolver { .noRoute })
+        old.register(Resolver { .noRoute })
         #expect(coordinator.route(to: host) == .unknown, "a late offer of the first run")
     }
 
@@ -270,7 +304,9 @@ import Testing
         let clock = ManualClock()
         let monitor = ScriptedMonitor(.noLink)
         let coordinator = PathCoordinator(monitor, clock: clock)
-        let (one, two): (Set<IPAddress>, Set<IPAddress>) = ([.fixture("192.0.2.1")], [.fixture("2001:db8::1")])
+        let (one, two): (Set<InternetAddress>, Set<InternetAddress>) = (
+            [.fixture("192.0.2.1")], [.fixture("2001:db8::1")]
+        )
         let watch = coordinator.watchRoutes(to: one)
         coordinator.start()
         try await monitor.waitForWatchedAddresses(one)

@@ -17,7 +17,7 @@ import Testing
         coordinator.start()
         try await monitor.waitForRun()
         #expect(coordinator.path == nil)
-        #expect(early.paths.isEmpty, "no opinion, no path")
+        #expect(early.paths.isEmpty, "no verdict, no path")
 
         monitor.report(.through("eth0"))
         monitor.report(.through("eth1"))
@@ -27,7 +27,7 @@ import Testing
         #expect(early.paths.map(\.sequence) == [1, 2, 3])
         #expect(late.paths.map(\.sequence) == [2, 3])
         #expect(coordinator.path == late.paths.last)
-        #expect(coordinator.opinions.map(\.verdict?.status) == [.unsatisfied])
+        #expect(coordinator.snapshots.map(\.verdict?.status) == [.unsatisfied])
     }
 
     @Test func equalReportsAreNotRepublished() async throws {
@@ -92,13 +92,13 @@ import Testing
         try await isInside.wait { $0 }
         coordinator.refresh()
         clock.advance(by: .seconds(1))
-        while coordinator.opinions[1].report.health != .unhealthy { await Task.yield() }
-        #expect(coordinator.opinions[0].report.health == .healthy)
+        while coordinator.snapshots[1].report.health != .unhealthy { await Task.yield() }
+        #expect(coordinator.snapshots[0].report.health == .healthy)
         mayReturn.signal()
         // From then on it has the usual time.
         try await clock.waitForSleeper(until: clock.now() + .seconds(1))
         clock.advance(by: .seconds(1))
-        while coordinator.opinions[0].report.health != .unhealthy { await Task.yield() }
+        while coordinator.snapshots[0].report.health != .unhealthy { await Task.yield() }
         coordinator.stop()
     }
 
@@ -133,7 +133,7 @@ import Testing
             seen.record(path)
             guard let coordinator else { return }
             #expect(coordinator.path?.sequence ?? 0 >= path.sequence)
-            #expect(!coordinator.opinions.isEmpty)
+            #expect(!coordinator.snapshots.isEmpty)
             #expect(coordinator.route(to: .fixture("192.0.2.1")) == .unknown)
             coordinator.watchRoutes(to: [.fixture("192.0.2.1")])
             coordinator.refresh()

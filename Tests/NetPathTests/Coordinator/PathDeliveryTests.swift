@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct PathDeliveryTests {
     private func path(_ sequence: UInt64) -> NetworkPath {
-        let opinion = BackendOpinion(
+        let snapshot = BackendSnapshot(
             report: BackendReport(
                 name: "a",
                 mode: .active,
@@ -17,10 +17,10 @@ import Testing
                 restarts: 0,
                 resynchronizations: 0
             ),
-            observation: .noLink,
+            evidence: .noLink,
             verdict: Verdict(.unsatisfied, PathReason(.noCarrier, "number \(sequence)"))
         )
-        guard var path = merge([opinion], policy: .priority) else { preconditionFailure("an opinion makes a path") }
+        guard var path = merge([snapshot], policy: .priority) else { preconditionFailure("a verdict makes a path") }
         path.sequence = sequence
         return path
     }

@@ -9,7 +9,7 @@ import Testing
 
 /// A new configuration while everything runs.
 @Suite(.timeLimit(.minutes(5))) struct ReconfigurationTests {
-    private let online = Observation.through("eth0")
+    private let online = Evidence.through("eth0")
 
     // MARK: On paper
 
@@ -33,7 +33,7 @@ import Testing
         var harness = CoordinatorHarness(.active, .active)
         harness.start()
         harness.report(0, self.online)
-        let partialNo = Observation.seeing(NetworkInterface.wired("eth0", 2).with("192.0.2.7/24"))
+        let partialNo = Evidence.seeing(NetworkInterface.wired("eth0", 2).with("192.0.2.7/24"))
             .changed { $0.isPartial = true }
         harness.report(1, partialNo)
         harness.apply([("b0", .active), ("b1", .active)], keeping: ["b1"])
@@ -147,18 +147,18 @@ import Testing
         )
         try await other.waitForRun()
         kept.report(.noLink)
-        #expect(coordinator.opinions.map(\.report.name) == ["b", "a"])
-        #expect(coordinator.opinions.map(\.verdict?.status) == [.satisfied, .unsatisfied])
+        #expect(coordinator.snapshots.map(\.report.name) == ["b", "a"])
+        #expect(coordinator.snapshots.map(\.verdict?.status) == [.satisfied, .unsatisfied])
         #expect(unused.runs == 0)
         #expect(kept.endedRuns == 0)
     }
 
-    @Test func opinionsAreToldWithoutAPath() async throws {
+    @Test func snapshotsAreToldWithoutAPath() async throws {
         let monitor = ScriptedMonitor(self.online.unanswered(.ipv4))
         let coordinator = PathCoordinator(monitor, clock: ManualClock())
         let healths = Mutex<[[BackendHealth]]>([])
-        let subscription = coordinator.subscribeOpinions { opinions in
-            healths.withLock { $0.append(opinions.map(\.report.health)) }
+        let subscription = coordinator.subscribeSnapshots { snapshots in
+            healths.withLock { $0.append(snapshots.map(\.report.health)) }
         }
         #expect(healths.withLock { $0 } == [[.starting]], "the current ones first")
         coordinator.start()

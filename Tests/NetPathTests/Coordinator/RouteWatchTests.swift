@@ -39,11 +39,11 @@ import Testing
 
     @Test func evidenceAndResolversMayChangeAnswers() throws {
         struct Resolver: RouteResolver {
-            func route(to _: IPAddress, through _: UInt32?) -> RouteAnswer { .noRoute }
+            func route(to _: InternetAddress, through _: UInt32?) -> RouteLookupResult { .noRoute }
         }
         let counter = Counter()
         self.coordinator.watchRoutes(to: [], onChange: counter.count)
-        self.monitor.context?.offer(Resolver())
+        self.monitor.context?.register(Resolver())
         #expect(counter.value == 1)
         self.monitor.report(.online(.wired("eth0", 2).with("192.0.2.2/24"), gateway: "192.0.2.1"))
         #expect(counter.value == 2)
@@ -51,14 +51,14 @@ import Testing
 
     @Test func aBackendThatIsCancelledAnswersNoMoreAndThatIsTold() async throws {
         struct Resolver: RouteResolver {
-            func route(to _: IPAddress, through _: UInt32?) -> RouteAnswer { .noRoute }
+            func route(to _: InternetAddress, through _: UInt32?) -> RouteLookupResult { .noRoute }
         }
         let (monitor, clock, counter) = (ScriptedMonitor(.noLink), ManualClock(), Counter())
         let coordinator = PathCoordinator(backends: [Backend("wedged", monitor: monitor)], clock: clock)
         coordinator.start()
         try await monitor.waitForRun()
-        monitor.context?.offer(Resolver())
-        let host = IPAddress.fixture("203.0.113.9")
+        monitor.context?.register(Resolver())
+        let host = InternetAddress.fixture("203.0.113.9")
         coordinator.watchRoutes(to: [host]) { if coordinator.route(to: host) == .unknown { counter.count() } }
         monitor.answersRefreshes = false
         coordinator.refresh()
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func everybodysHostsAreWatched() async throws {
-        let (one, two): (IPAddress, IPAddress) = (.fixture("203.0.113.9"), .fixture("2001:db8::9"))
+        let (one, two): (InternetAddress, InternetAddress) = (.fixture("203.0.113.9"), .fixture("2001:db8::9"))
         let first = self.coordinator.watchRoutes(to: [one])
         let second = self.coordinator.watchRoutes(to: [one, two])
         try await self.monitor.waitForWatchedAddresses([one, two])

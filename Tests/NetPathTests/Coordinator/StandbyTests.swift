@@ -8,7 +8,7 @@ import Testing
 
 /// Who runs when.
 @Suite struct StandbyTests {
-    private let online = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"))
+    private let online = Evidence.online(.wired("eth0", 2).with("192.0.2.7/24"))
 
     @Test func aStandbyRunsOnlyWhileItsSuperiorIsUnhealthy() {
         var harness = CoordinatorHarness(.active, .standby)
@@ -27,7 +27,7 @@ import Testing
         harness.report(0, self.online)
         #expect(harness.cancelled == [1])
         #expect(harness.health == [.healthy, .standby])
-        #expect(harness.machine.opinions[1].observation == nil, "its word says nothing any more")
+        #expect(harness.machine.snapshots[1].evidence == nil, "its word says nothing any more")
         harness.end(1, "cancelled")
         #expect(harness.running == [0])
         #expect(harness.warnings == ["broke; it will be started again"], "an end on request is no failure")
@@ -199,11 +199,11 @@ import Testing
         harness.report(0, self.online)
         #expect(harness.health == [.unhealthy], "too late")
         harness.end(0, "cancelled")
-        #expect(harness.machine.opinions[0].report.error == "did not answer a refresh within 1 s")
+        #expect(harness.machine.snapshots[0].report.error == "did not answer a refresh within 1 s")
         harness.advance(by: .milliseconds(250))
         #expect(harness.running == [0])
         harness.advance(by: .seconds(2))
-        #expect(harness.machine.opinions[0].report.error == "no first word within 2 s")
+        #expect(harness.machine.snapshots[0].report.error == "no first word within 2 s")
         harness.advance(by: .seconds(5))
         #expect(harness.cancelled == [0, 0])
         #expect(harness.published.map(\.status) == [.satisfied, .satisfied, .satisfied])
@@ -215,7 +215,7 @@ import Testing
         harness.advance(by: .seconds(7))
         #expect(harness.cancelled == [0])
         harness.advance(by: .seconds(2))
-        #expect(harness.machine.opinions[0].report.error == "did not end within 2 s of being cancelled")
+        #expect(harness.machine.snapshots[0].report.error == "did not end within 2 s of being cancelled")
         #expect(harness.warnings == ["did not end within 2 s of being cancelled"])
         harness.advance(by: .seconds(3600))
         #expect(harness.cancelled == [0], "once is enough")

@@ -5,9 +5,9 @@
 
 /// Whether what is published during a walk can be accounted for; knows nothing of the rules.
 ///
-/// A status may change only to what a backend with an opinion has read of the world itself. Where nobody is left of those
+/// A status may change only to what a backend with a verdict has read of the world itself. Where nobody is left of those
 /// whose word the last one was, that reading has to be no older than theirs; and where priority decides, one that stands
-/// in for a backend of higher priority has to have begun after that one lost its voice.
+/// in for a backend of higher priority has to have begun after that one lost its verdict.
 struct TakeoverOracle {
     private struct Word {
         var status: PathStatus
@@ -31,7 +31,7 @@ struct TakeoverOracle {
     /// A word was told; it counts when the coordinator took it.
     mutating func heard(_ id: Int, _ reading: TakeoverWalk.Reading, _ harness: CoordinatorHarness) {
         guard let position = harness.machine.position(of: id),
-            harness.machine.opinions[position].report.reportedAt == harness.now
+            harness.machine.snapshots[position].report.reportedAt == harness.now
         else { return }
         self.words[id] = Word(status: reading.world.status, began: reading.began)
     }
@@ -52,17 +52,17 @@ struct TakeoverOracle {
         var lies: [String] = []
         for id in held {
             guard let position = harness.machine.position(of: id) else { continue }
-            let report = harness.machine.opinions[position].report
+            let report = harness.machine.snapshots[position].report
             if report.error?.contains("did not") == true, !self.wasSilent.contains(id) {
                 lies.append("\(report.name) is inside a report and taken for silent")
             }
         }
         self.wasSilent = Set(
-            zip(harness.machine.members, harness.machine.opinions)
+            zip(harness.machine.members, harness.machine.snapshots)
                 .filter { $1.report.error != nil }.map(\.0.id)
         )
-        let voices = zip(harness.machine.members, harness.machine.opinions).enumerated()
-            .filter { $0.element.1.hasVoice }.map { (position: $0.offset, id: $0.element.0.id) }
+        let voices = zip(harness.machine.members, harness.machine.snapshots).enumerated()
+            .filter { $0.element.1.hasVerdict }.map { (position: $0.offset, id: $0.element.0.id) }
         for id in self.witnesses.keys {
             let isLost = !voices.contains { $0.id == id }
             let lostAt = self.witnesses[id]?.lostAt

@@ -9,15 +9,15 @@ import Testing
 /// Takeover never lies: a status is lowered by words, never by silence.
 @Suite struct TakeoverTests {
     private static let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
-    private let online = Observation.online(Self.eth0)
-    private let moved = Observation.online(.wired("eth1", 3).with("198.51.100.7/24"))
+    private let online = Evidence.online(Self.eth0)
+    private let moved = Evidence.online(.wired("eth1", 3).with("198.51.100.7/24"))
     /// The interface is well, and there is no route.
-    private let noRoute = Observation.seeing(.loopback(), Self.eth0)
-    private let noLink = Observation.noLink
-    private let wifiWaits = Observation.seeing(NetworkInterface.wifi("wlan0", 4).withoutCarrier())
+    private let noRoute = Evidence.seeing(.loopback(), Self.eth0)
+    private let noLink = Evidence.noLink
+    private let wifiWaits = Evidence.seeing(NetworkInterface.wifi("wlan0", 4).withoutCarrier())
 
-    private func partial(_ observation: Observation) -> Observation {
-        observation.changed { $0.isPartial = true }
+    private func partial(_ evidence: Evidence) -> Evidence {
+        evidence.changed { $0.isPartial = true }
     }
 
     /// The superior said it is online and broke; the other one runs.
@@ -63,7 +63,7 @@ import Testing
                 harness.report(1, no)
                 #expect(harness.path?.status == .unsatisfied)
                 #expect(harness.path?.isStale == false)
-                #expect(harness.path?.reason == harness.machine.opinions[1].verdict?.reason)
+                #expect(harness.path?.reason == harness.machine.snapshots[1].verdict?.reason)
             }
         }
     }
@@ -80,8 +80,8 @@ import Testing
         #expect(harness.path?.status == .unsatisfied)
     }
 
-    private func read(_ observation: Observation, at time: MonotonicTime) -> Observation {
-        observation.changed { $0.observedAt = time }
+    private func read(_ evidence: Evidence, at time: MonotonicTime) -> Evidence {
+        evidence.changed { $0.observedAt = time }
     }
 
     /// A slow reading comes after the refresh was asked for, and is of the time before.
@@ -163,7 +163,7 @@ import Testing
         other.advance(by: .seconds(2))
         other.report(1, self.read(self.online, at: other.now))
         var words = 0
-        while other.machine.opinions[0].verdict == nil || other.health[0] != .healthy {
+        while other.machine.snapshots[0].verdict == nil || other.health[0] != .healthy {
             words += 1
             other.report(0, self.read(self.online, at: CoordinatorHarness.origin + .nanoseconds(words)))
             guard words < 100 else { break }

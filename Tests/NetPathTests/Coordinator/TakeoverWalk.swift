@@ -10,9 +10,11 @@ struct TakeoverWalk {
     /// A backend, which reads one time after the other; each reading is of the moment it begins.
     struct Actor {
         let isPartial: Bool
+        /// Whether it states what it reads instead of showing it.
+        var isStating = false
         var isWedged = false
         var isSlow = false
-        var isIgnorant = false
+        var lacksVerdict = false
         var ignoresCancellation = false
         var reading: Reading?
         /// Until when a subscriber keeps it inside `report`.
@@ -27,7 +29,7 @@ struct TakeoverWalk {
         let ends: MonotonicTime
         let generation: Int
         let world: TakeoverWorld
-        let observation: Observation
+        let evidence: Evidence
     }
 
     private(set) var harness: CoordinatorHarness
@@ -57,17 +59,19 @@ struct TakeoverWalk {
         self.names = modes.enumerated().map { ("b\($0)", $1) }
         self.harness = CoordinatorHarness(modes: modes, settings: self.settings)
         for index in 0..<count {
-            self.actors[index] = Actor(isPartial: index > 0 && Bool.random(using: &generator))
+            let isStating = Int.random(in: 0..<4, using: &generator) == 0
+            let isPartial = index > 0 && Bool.random(using: &generator)
+            self.actors[index] = Actor(isPartial: isPartial && !isStating, isStating: isStating)
         }
         // Some know nothing from the beginning.
-        self.actors[0]?.isIgnorant = Int.random(in: 0..<4, using: &generator) == 0
+        self.actors[0]?.lacksVerdict = Int.random(in: 0..<4, using: &generator) == 0
         self.generator = generator
         self.harness.start()
         self.pump()
     }
 
     var summary: String {
-        let backends = self.harness.machine.opinions.map {
+        let backends = self.harness.machine.snapshots.map {
             "\($0.report.name) \($0.report.mode) \($0.report.health) \($0.report.status?.rawValue ?? "nil")"
         }
         return "\(self.settings.merge), \(self.world), \(backends), path \(self.pathInWords)"
@@ -86,7 +90,7 @@ struct TakeoverWalk {
         case 4...7: self.kill(id)
         case 8: self.actors[id]?.isWedged = true
         case 9: self.actors[id]?.isSlow.toggle()
-        case 10: self.actors[id]?.isIgnorant.toggle()
+        case 10: self.actors[id]?.lacksVerdict.toggle()
         case 11, 12: self.recover(id)
         case 13: self.actors[id]?.ignoresCancellation.toggle()
         case 14: self.read(id)
@@ -123,7 +127,7 @@ struct TakeoverWalk {
 
     private mutating func turn(to world: TakeoverWorld) {
         // Until somebody has seen the whole policy a partial view is all there is.
-        if world == .policy, !self.harness.machine.testimonies[0].isStrong { return }
+        if world == .policy, !self.harness.machine.standings[0].isStrong { return }
         self.note { _ in "it is \(world)" }
         self.world = world
         for member in self.harness.machine.members {
@@ -161,7 +165,7 @@ struct TakeoverWalk {
 
     private mutating func recover(_ id: Int) {
         self.actors[id]?.isWedged = false
-        self.actors[id]?.isIgnorant = false
+        self.actors[id]?.lacksVerdict = false
         self.read(id)
     }
 
@@ -186,7 +190,11 @@ struct TakeoverWalk {
         let after = self.harness.apply(self.names, settings: self.settings, keeping: Set(kept))
         // The successor is of the same kind and starts well.
         for (old, new) in zip(before, after) where old != new {
-            self.actors[new] = Actor(isPartial: self.actors[old]?.isPartial ?? false)
+            let former = self.actors[old]
+            self.actors[new] = Actor(
+                isPartial: former?.isPartial ?? false,
+                isStating: former?.isStating ?? false
+            )
             self.oracle.succeed(old, by: new)
         }
         self.oracle.configured()
@@ -213,7 +221,9 @@ struct TakeoverWalk {
             ends: now + duration,
             generation: self.harness.generations[id],
             world: self.world,
-            observation: self.world.seen(isPartial: actor.isPartial, isIgnorant: actor.isIgnorant, at: now)
+            evidence: actor.isStating
+                ? self.world.stated(isNaming: id.isMultiple(of: 2), lacksVerdict: actor.lacksVerdict, at: now)
+                : self.world.seen(isPartial: actor.isPartial, lacksVerdict: actor.lacksVerdict, at: now)
         )
         if duration > .zero { self.actors[id]?.reading = reading } else { self.tell(id, reading) }
     }
@@ -221,7 +231,7 @@ struct TakeoverWalk {
     private mutating func tell(_ id: Int, _ reading: Reading) {
         self.actors[id]?.reading = nil
         self.note { _ in "\(id) tells of \(reading.world) as of \(reading.began - CoordinatorHarness.origin)" }
-        self.harness.report(id, reading.observation, generation: reading.generation)
+        self.harness.report(id, reading.evidence, generation: reading.generation)
         self.oracle.heard(id, reading, self.harness)
         self.check()
         if self.actors[id]?.isAsked == true { self.read(id) }

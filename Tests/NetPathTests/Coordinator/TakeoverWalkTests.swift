@@ -42,7 +42,7 @@ import Testing
         guard let path = walk.harness.path, !path.isStale, path.status == walk.world.status else {
             return "everybody is well, and the path is not the world's: \(walk.summary)"
         }
-        let standbys = walk.harness.machine.opinions.filter { $0.report.mode == .standby }
+        let standbys = walk.harness.machine.snapshots.filter { $0.report.mode == .standby }
         return standbys.allSatisfy { $0.report.health == .standby } ? nil : "nobody needs those on standby"
     }
 }

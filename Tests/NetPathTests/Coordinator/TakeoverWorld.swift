@@ -21,17 +21,27 @@ enum TakeoverWorld: CaseIterable {
         }
     }
 
+    /// What a backend states of it that shows no evidence; when it is ignorant it takes back what it said.
+    func stated(isNaming: Bool, lacksVerdict: Bool, at time: MonotonicTime) -> Evidence {
+        var evidence = Evidence(at: time)
+        guard !lacksVerdict else { return evidence }
+        var conclusion = Conclusion(self.status, PathReason(.stated, "\(self)"))
+        if isNaming { conclusion.interface = self == .second ? "eth1" : "eth0" }
+        evidence.conclusion = conclusion
+        return evidence
+    }
+
     /// What a backend reads of it.
     ///
     /// - Parameters:
     ///   - isPartial: Whether the backend sees only part of the routing policy.
-    ///   - isIgnorant: Whether it gets no answers, and not the whole list of interfaces.
+    ///   - lacksVerdict: Whether it gets no answers, and not the whole list of interfaces.
     ///   - time: When the reading begins.
     /// - Returns: The evidence.
-    func seen(isPartial: Bool, isIgnorant: Bool = false, at time: MonotonicTime) -> Observation {
+    func seen(isPartial: Bool, lacksVerdict: Bool = false, at time: MonotonicTime) -> Evidence {
         let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
         let eth1 = NetworkInterface.wired("eth1", 3).with("198.51.100.7/24")
-        var observation: Observation =
+        var evidence: Evidence =
             switch self {
             case .first: .online(eth0)
             case .second: .online(eth1)
@@ -40,12 +50,12 @@ enum TakeoverWorld: CaseIterable {
                 .seeing(.loopback(), eth0.withoutCarrier(), NetworkInterface.wired("eth1", 3).withoutCarrier())
             case .gone: .seeing(.loopback())
             }
-        observation.observedAt = time
-        observation.isPartial = isPartial
-        if isIgnorant {
-            observation = observation.unanswered(.ipv4).unanswered(.ipv6)
-            observation.isAbridged = true
+        evidence.observedAt = time
+        evidence.isPartial = isPartial
+        if lacksVerdict {
+            evidence = evidence.unanswered(.ipv4).unanswered(.ipv6)
+            evidence.isAbridged = true
         }
-        return observation
+        return evidence
     }
 }

@@ -11,11 +11,11 @@ import Testing
     private struct Stage {
         let context: MonitorContext
         let refresh: AsyncStream<Void>.Continuation
-        let reports: @Sendable () -> [Observation]
+        let reports: @Sendable () -> [Evidence]
 
         init() {
             final class Reports: Sendable {
-                let all = Mutex<[Observation]>([])
+                let all = Mutex<[Evidence]>([])
             }
             let kept = Reports()
             let (requests, refresh) = AsyncStream.makeStream(of: Void.self)
@@ -25,8 +25,8 @@ import Testing
                 clock: ManualClock(),
                 refreshRequests: requests,
                 watchedAddresses: AsyncStream { $0.yield([]) },
-                report: { observation in kept.all.withLock { $0.append(observation) } },
-                offer: { _ in },
+                report: { evidence in kept.all.withLock { $0.append(evidence) } },
+                register: { _ in },
                 log: { _, _ in }
             )
         }

@@ -9,15 +9,15 @@ import Testing
     private let eth = NetworkInterface.wired("eth0", 2).with("192.0.2.2/24")
 
     private func verdict(
-        _ answer: RouteAnswer,
+        _ answer: RouteLookupResult,
         to destination: String = "203.0.113.9",
         _ interfaces: [NetworkInterface]? = nil,
         rules: [InterfaceRule] = []
     ) -> DestinationVerdict? {
-        var observation = Observation.seeing(.loopback(), self.eth)
-        if let interfaces { observation.interfaces = interfaces }
+        var evidence = Evidence.seeing(.loopback(), self.eth)
+        if let interfaces { evidence.interfaces = interfaces }
         let policy = EvaluationPolicy(interfaceRules: rules)
-        return evaluate(answer, to: .fixture(destination), observation, policy: policy, now: observation.observedAt)
+        return evaluate(answer, to: .fixture(destination), evidence, policy: policy, now: evidence.observedAt)
     }
 
     @Test func routed() {
@@ -32,9 +32,9 @@ import Testing
     @Test(
         arguments: [
             (.noRoute, .noRoute), (.rejected(.blackhole), .routeRejects), (.rejected(.prohibit), .routeRejects),
-        ] as [(RouteAnswer, PathReason.Code)]
+        ] as [(RouteLookupResult, PathReason.Code)]
     )
-    func refused(answer: RouteAnswer, code: PathReason.Code) {
+    func refused(answer: RouteLookupResult, code: PathReason.Code) {
         #expect(self.verdict(answer)?.isRouted == false)
         #expect(self.verdict(answer)?.reason.code == code)
     }
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func theInterfaceHasToCarryIt() {
-        let answer = RouteAnswer.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.2"))
+        let answer = RouteLookupResult.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.2"))
         #expect(self.verdict(answer, [self.eth.withoutCarrier()])?.reason.code == .noCarrier)
         #expect(self.verdict(answer, [self.eth.down()])?.reason.code == .interfaceDown)
         #expect(self.verdict(.through(self.eth, source: .none))?.reason.code == .noAddress)
@@ -83,38 +83,38 @@ import Testing
 
     @Test func whatCarriesATunnelIsNeverGuessed() {
         let tunnel = NetworkInterface.tunnel("wg0", 7).with("10.8.0.2/24")
-        let answer = RouteAnswer.through(tunnel, source: .from("10.8.0.2"))
+        let answer = RouteLookupResult.through(tunnel, source: .from("10.8.0.2"))
         // Nobody asked about its packets, and that the path leads through eth0 says nothing.
-        var observation = Observation.online(self.eth, gateway: "192.0.2.1")
-        observation.interfaces?.append(tunnel)
+        var evidence = Evidence.online(self.eth, gateway: "192.0.2.1")
+        evidence.interfaces?.append(tunnel)
         func carrier() -> String? {
-            let now = observation.observedAt
-            return evaluate(answer, to: .fixture("198.51.100.9"), observation, policy: EvaluationPolicy(), now: now)?
+            let now = evidence.observedAt
+            return evaluate(answer, to: .fixture("198.51.100.9"), evidence, policy: EvaluationPolicy(), now: now)?
                 .carrier?.name
         }
         #expect(carrier() == nil)
-        let endpoint = IPAddress.fixture("203.0.113.1")
-        let way = RouteAnswer.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.2"))
-        let outer = OuterPackets(routes: [OuterRoute(.endpoint, to: endpoint, way)])
-        observation = Observation.online(self.eth, gateway: "192.0.2.1")
+        let endpoint = InternetAddress.fixture("203.0.113.1")
+        let way = RouteLookupResult.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.2"))
+        let outer = TunnelEvidence(routes: [OuterRoute(.endpoint, to: endpoint, way)])
+        evidence = Evidence.online(self.eth, gateway: "192.0.2.1")
             .routed(.ipv4, through: tunnel, source: .from("10.8.0.2"))
-        observation.interfaces?.append(tunnel.changed { $0.outerPackets = outer })
+        evidence.interfaces?.append(tunnel.changed { $0.tunnelEvidence = outer })
         #expect(carrier() == "eth0", "the path's own tunnel, of which the kernel was asked")
-        observation = Observation.online(self.eth, gateway: "192.0.2.1")
-        observation.interfaces?.append(tunnel.on(self.eth))
+        evidence = Evidence.online(self.eth, gateway: "192.0.2.1")
+        evidence.interfaces?.append(tunnel.on(self.eth))
         #expect(carrier() == "eth0", "the tunnel is bound to it")
     }
 
     @Test func thisHostAndTheLink() {
-        let here = RouteAnswer.through(.loopback(), source: .from("192.0.2.2"))
+        let here = RouteLookupResult.through(.loopback(), source: .from("192.0.2.2"))
         #expect(self.verdict(here, to: "192.0.2.2")?.isRouted == true)
         #expect(self.verdict(.through(.loopback(), source: .from("127.0.0.1")), to: "127.0.0.1")?.isRouted == true)
         let neighbour = self.eth.with("fe80::2/64", scope: .link)
-        let answer = RouteAnswer.through(neighbour, source: .from("fe80::2"))
+        let answer = RouteLookupResult.through(neighbour, source: .from("fe80::2"))
         #expect(self.verdict(answer, to: "fe80::7", [neighbour])?.isRouted == true)
         let tentative = self.eth.with("fe80::2/64", scope: .link, state: .tentative)
         #expect(self.verdict(answer, to: "fe80::7", [tentative])?.isRouted == false)
-        let beyond = RouteAnswer.through(neighbour, gateway: "fe80::1", source: .from("fe80::2"))
+        let beyond = RouteLookupResult.through(neighbour, gateway: "fe80::1", source: .from("fe80::2"))
         #expect(self.verdict(beyond, to: "2001:db8::9", [neighbour])?.isRouted == false, "no router forwards that")
     }
 }

@@ -9,20 +9,20 @@ import Testing
 @Suite struct EvaluateReasonTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
-        let observation: Observation
+        let evidence: Evidence
         let status: PathStatus
         let code: PathReason.Code
         let message: String?
 
         init(
             _ name: String,
-            _ observation: Observation,
+            _ evidence: Evidence,
             _ status: PathStatus,
             _ code: PathReason.Code,
             _ message: String? = nil
         ) {
             self.testDescription = name
-            self.observation = observation
+            self.evidence = evidence
             self.status = status
             self.code = code
             self.message = message
@@ -36,7 +36,7 @@ import Testing
     private static let wireless = NetworkInterface.wifi("wlan0", 3)
 
     private static func check(_ row: Row) throws {
-        let verdict = try #require(evaluate(row.observation, policy: EvaluationPolicy(), now: self.now))
+        let verdict = try #require(evaluate(row.evidence, policy: EvaluationPolicy(), now: self.now))
         #expect(verdict.status == row.status)
         #expect(verdict.reason.code == row.code)
         if let message = row.message { #expect(verdict.reason.message == message) }
@@ -109,7 +109,7 @@ import Testing
             .noCarrier,
             "veth1, the other end of veth0, is administratively down"
         ),
-        Row("parent elsewhere", .seeing(eth0.changed { $0.parentIndex = 99 }), .unsatisfied, .noRoute),
+        Row("parent elsewhere", .seeing(eth0.changed { $0.underlyingIndex = 99 }), .unsatisfied, .noRoute),
         Row("address, no route", .seeing(eth0), .unsatisfied, .noRoute),
         Row("no address", .seeing(bare), .unsatisfied, .noAddress, "eth0 has no address"),
         Row("link-local IPv4 only", .seeing(bare.with("169.254.3.4/16")), .unsatisfied, .noAddress),
@@ -296,15 +296,15 @@ import Testing
 
     // MARK: What the kernel would do
 
-    private static let routed = Observation.seeing(.loopback(), eth0, wlan0)
-    private static let only4 = Observation.seeing(.loopback(), .wired("eth0", 2).with("192.0.2.7/24"), wlan0)
-    private static let dead = RouteLeg(interfaceIndex: 2, isDown: true)
+    private static let routed = Evidence.seeing(.loopback(), eth0, wlan0)
+    private static let only4 = Evidence.seeing(.loopback(), .wired("eth0", 2).with("192.0.2.7/24"), wlan0)
+    private static let dead = NextHop(interfaceIndex: 2, isDown: true)
 
     static let routes: [Row] = [
         Row("blackhole", only4.answering(.ipv4, .rejected(.blackhole)), .unsatisfied, .routeRejects),
         Row(
             "unreachable, named",
-            Observation.seeing(NetworkInterface.wired("eth0", 2).with("2001:db8::7/64"))
+            Evidence.seeing(NetworkInterface.wired("eth0", 2).with("2001:db8::7/64"))
                 .answering(.ipv6, .rejected(.unreachable)),
             .unsatisfied,
             .routeRejects,
@@ -326,7 +326,7 @@ import Testing
         ),
         Row(
             "rejected while the cable is out",
-            Observation.seeing(eth0.withoutCarrier()).answering(.ipv4, .rejected(.prohibit))
+            Evidence.seeing(eth0.withoutCarrier()).answering(.ipv4, .rejected(.prohibit))
                 .answering(.ipv6, .rejected(.prohibit)),
             .unsatisfied,
             .noCarrier,
@@ -334,13 +334,13 @@ import Testing
         ),
         Row(
             "rejected before there is an address",
-            Observation.seeing(bare.withCarrier(since: now)).answering(.ipv6, .rejected(.unreachable)),
+            Evidence.seeing(bare.withCarrier(since: now)).answering(.ipv6, .rejected(.unreachable)),
             .requiresConnection,
             .configuringAddress
         ),
         Row(
             "rejected, and only a container bridge could send",
-            Observation.seeing(
+            Evidence.seeing(
                 NetworkInterface.wired("eth0", 2).withoutCarrier(),
                 NetworkInterface.virtual("docker0", 9, kind: "bridge").with("172.17.0.1/16")
             ).answering(.ipv4, .rejected(.blackhole)),
@@ -350,7 +350,7 @@ import Testing
         ),
         Row(
             "rejected on a VLAN, whose parent has no address",
-            Observation.seeing(
+            Evidence.seeing(
                 NetworkInterface.wired("eth0", 2),
                 NetworkInterface.virtual("lan7", 4, kind: "vlan").on(.wired("eth0", 2)).with("192.0.2.7/24")
             ).answering(.ipv4, .rejected(.blackhole)),
@@ -396,21 +396,21 @@ import Testing
         ),
         Row(
             "taken source",
-            Observation.seeing(bare.with("2001:db8::8/64", state: .duplicate))
+            Evidence.seeing(bare.with("2001:db8::8/64", state: .duplicate))
                 .routed(.ipv6, through: bare, source: .from("2001:db8::8")),
             .unsatisfied,
             .noAddress
         ),
         Row(
             "tentative source",
-            Observation.seeing(bare.with("2001:db8::8/64", state: .tentative))
+            Evidence.seeing(bare.with("2001:db8::8/64", state: .tentative))
                 .routed(.ipv6, through: bare, source: .from("2001:db8::8")),
             .requiresConnection,
             .configuringAddress
         ),
         Row(
             "egress without carrier, another default",
-            Observation.seeing(eth0.withoutCarrier(), wlan0.withDefaultRoute("198.51.100.1"))
+            Evidence.seeing(eth0.withoutCarrier(), wlan0.withDefaultRoute("198.51.100.1"))
                 .routed(.ipv4, through: eth0, source: .from("192.0.2.7")),
             .unsatisfied,
             .noCarrier,
@@ -418,62 +418,62 @@ import Testing
         ),
         Row(
             "egress link-down, association possible elsewhere",
-            Observation.seeing(eth0, wireless.withoutCarrier()).answering(.ipv4, .route(Route(legs: [dead]))),
+            Evidence.seeing(eth0, wireless.withoutCarrier()).answering(.ipv4, .route(Route(nextHops: [dead]))),
             .unsatisfied,
             .noCarrier,
             "the route through eth0 has lost its link"
         ),
         Row(
-            "of legs that all fail one through an interface that is down is not taken",
-            Observation.seeing(eth0.down(), NetworkInterface.wired("eth1", 4).withoutCarrier())
-                .answering(.ipv4, .route(Route(legs: [dead, RouteLeg(interfaceIndex: 4, isDown: true)]))),
+            "of next hops that all fail one through an interface that is down is not taken",
+            Evidence.seeing(eth0.down(), NetworkInterface.wired("eth1", 4).withoutCarrier())
+                .answering(.ipv4, .route(Route(nextHops: [dead, NextHop(interfaceIndex: 4, isDown: true)]))),
             .unsatisfied,
             .noCarrier,
             "eth1 has no carrier"
         ),
         Row(
             "egress link-down, interface not seen",
-            Observation.seeing(wlan0).answering(.ipv4, .route(Route(legs: [dead]))),
+            Evidence.seeing(wlan0).answering(.ipv4, .route(Route(nextHops: [dead]))),
             .unsatisfied,
             .noCarrier,
             "the route through interface 2 has lost its link"
         ),
         Row(
-            "every leg dead",
-            Observation.seeing(eth0, wlan0.withoutCarrier()).answering(
+            "every next hop dead",
+            Evidence.seeing(eth0, wlan0.withoutCarrier()).answering(
                 .ipv4,
-                .route(Route(legs: [dead, RouteLeg(interfaceIndex: 3)]))
+                .route(Route(nextHops: [dead, NextHop(interfaceIndex: 3)]))
             ),
             .unsatisfied,
             .noCarrier
         ),
         Row(
             "egress dormant",
-            Observation.seeing(eth0.inState(.dormant)).routed(.ipv4, through: eth0),
+            Evidence.seeing(eth0.inState(.dormant)).routed(.ipv4, through: eth0),
             .requiresConnection,
             .authenticating
         ),
         Row(
             "egress Wi-Fi not associated",
-            Observation.seeing(wlan0.withoutCarrier()).routed(.ipv4, through: wlan0),
+            Evidence.seeing(wlan0.withoutCarrier()).routed(.ipv4, through: wlan0),
             .requiresConnection,
             .wifiNotAssociated
         ),
         Row(
             "egress down",
-            Observation.seeing(eth0.down(), wlan0).routed(.ipv4, through: eth0),
+            Evidence.seeing(eth0.down(), wlan0).routed(.ipv4, through: eth0),
             .unsatisfied,
             .interfaceDown
         ),
         Row(
             "loopback default",
-            Observation.seeing(.loopback(), eth0).routed(.ipv4, through: .loopback()),
+            Evidence.seeing(.loopback(), eth0).routed(.ipv4, through: .loopback()),
             .unsatisfied,
             .noRoute
         ),
         Row(
             "loopback default alone",
-            Observation.seeing(.loopback()).routed(.ipv4, through: .loopback()),
+            Evidence.seeing(.loopback()).routed(.ipv4, through: .loopback()),
             .unsatisfied,
             .noInterface
         ),
@@ -484,30 +484,30 @@ import Testing
     // MARK: What else is said
 
     @Test func everyInterfaceHasItsOwnReason() throws {
-        let observation = Observation.seeing(
+        let evidence = Evidence.seeing(
             .loopback(),
             Self.eth0.withoutCarrier(),
             Self.wireless.down(),
             .virtual("veth1", 8, kind: "veth").down(),
             .virtual("veth2", 9, kind: "veth").with("172.17.0.1/16")
         )
-        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.interfaces.map(\.name) == ["eth0", "wlan0", "veth2"], "a veth that is down is nobody's uplink")
         #expect(verdict.interfaces.map(\.reason.code) == [.noCarrier, .interfaceDown, .noRoute])
     }
 
     @Test func virtualInterfacesAreShownWhenThereIsNothingElse() throws {
-        let observation = Observation.seeing(.loopback(), .virtual("veth1", 8, kind: "veth").down())
-        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        let evidence = Evidence.seeing(.loopback(), .virtual("veth1", 8, kind: "veth").down())
+        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.interfaces.map(\.name) == ["veth1"])
         #expect(verdict.reason.code == .allDown)
     }
 
     @Test func otherDefaultsAreListedBesideADeadEgress() throws {
         let wlan0 = Self.wlan0.withDefaultRoute("198.51.100.1", metric: 600)
-        let observation = Observation.seeing(Self.eth0.withoutCarrier(), wlan0)
+        let evidence = Evidence.seeing(Self.eth0.withoutCarrier(), wlan0)
             .routed(.ipv4, through: Self.eth0, source: .from("192.0.2.7"))
-        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.interfaces.map(\.name) == ["eth0", "wlan0"])
         #expect(verdict.interfaces.map(\.reason.code) == [.noCarrier, .alternative])
         #expect(verdict.interfaces.last?.gateways.map(\.description) == ["198.51.100.1"])
@@ -515,12 +515,12 @@ import Testing
 
     @Test func graceEndsWithoutAnEvent() throws {
         let policy = EvaluationPolicy(configurationGrace: .seconds(10))
-        let observation = Observation.seeing(
+        let evidence = Evidence.seeing(
             Self.bare.expectingAddress(since: Self.now),
             Self.wireless.expectingAddress(since: Self.now + .seconds(3))
         )
         func verdict(after seconds: Int) throws -> Verdict {
-            try #require(evaluate(observation, policy: policy, now: Self.now + .seconds(seconds)))
+            try #require(evaluate(evidence, policy: policy, now: Self.now + .seconds(seconds)))
         }
         #expect(try verdict(after: 0).reviseAt == Self.now + .seconds(10))
         #expect(try verdict(after: 9).reason.message == "eth0 is waiting for an address")
@@ -534,21 +534,21 @@ import Testing
 
     @Test func lostCableUnderPPPIsKnownBeforePPPKnows() throws {
         var session = NetworkInterface.tunnel("ppp0", 7, kind: "ppp").with("198.51.100.7/32")
-        session.parentIndex = 2
+        session.underlyingIndex = 2
         let cable = NetworkInterface.wired("eth0", 2)
         for (device, status, code) in [
             (cable, PathStatus.satisfied, PathReason.Code.routed),
             (cable.changed { $0.hasCarrier = false }, .unsatisfied, .noCarrier),
         ] {
-            var observation = Observation(at: Self.now)
-            observation.interfaces = [device, session]
-            observation.representatives = RepresentativeRoute.defaultDestinations.map { destination in
-                guard destination.family == .ipv4 else { return RepresentativeRoute(to: destination, .noRoute) }
-                let leg = RouteLeg(interfaceIndex: 7)
+            var evidence = Evidence(at: Self.now)
+            evidence.interfaces = [device, session]
+            evidence.referenceRoutes = ReferenceRoute.defaultDestinations.map { destination in
+                guard destination.family == .ipv4 else { return ReferenceRoute(to: destination, .noRoute) }
+                let nextHop = NextHop(interfaceIndex: 7)
                 let source = RouteSource.address(.fixture("198.51.100.7"))
-                return RepresentativeRoute(to: destination, .route(Route(legs: [leg], source: source)))
+                return ReferenceRoute(to: destination, .route(Route(nextHops: [nextHop], source: source)))
             }
-            let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+            let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
             #expect(verdict.status == status)
             #expect(verdict.reason.code == code)
             if code == .noCarrier { #expect(verdict.reason.message == "eth0 below ppp0 has no carrier") }
@@ -558,13 +558,13 @@ import Testing
     @Test func interfaceThatTheReasonNamesIsListed() throws {
         var session = NetworkInterface.tunnel("ppp0", 7, kind: "ppp").with("198.51.100.7/32")
         session.flags = []
-        var observation = Observation(at: Self.now)
-        observation.interfaces = [.wired("eth0", 2), session]
-        observation.representatives = RepresentativeRoute.defaultDestinations.map { destination in
-            guard destination.family == .ipv4 else { return RepresentativeRoute(to: destination, .noRoute) }
-            return RepresentativeRoute(to: destination, .route(Route(legs: [RouteLeg(interfaceIndex: 7)])))
+        var evidence = Evidence(at: Self.now)
+        evidence.interfaces = [.wired("eth0", 2), session]
+        evidence.referenceRoutes = ReferenceRoute.defaultDestinations.map { destination in
+            guard destination.family == .ipv4 else { return ReferenceRoute(to: destination, .noRoute) }
+            return ReferenceRoute(to: destination, .route(Route(nextHops: [NextHop(interfaceIndex: 7)])))
         }
-        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.reason.message.contains("ppp0"))
         #expect(verdict.interfaces.map(\.name).contains("ppp0"))
     }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathExplanation
 import NetPathTestKit
 import Testing
 
@@ -11,8 +12,8 @@ import Testing
     private let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24").with("2001:db8::7/64")
     private let wlan0 = NetworkInterface.wifi("wlan0", 3).with("198.51.100.7/24")
 
-    private func verdict(_ observation: Observation) throws -> Verdict {
-        try #require(evaluate(observation, policy: EvaluationPolicy(), now: self.now))
+    private func verdict(_ evidence: Evidence) throws -> Verdict {
+        try #require(evaluate(evidence, policy: EvaluationPolicy(), now: self.now))
     }
 
     @Test func bothFamiliesThroughOneInterface() throws {
@@ -27,7 +28,7 @@ import Testing
         #expect(verdict.interfaces.first?.metric == 100)
         #expect(verdict.interfaces.first?.table == 254)
         #expect(verdict.interfaces.first?.reason.code == .routed)
-        #expect(verdict.carriedBy == nil)
+        #expect(verdict.underlyingIndex == nil)
         #expect(!verdict.isExpensive)
         #expect(verdict.reviseAt == nil)
     }
@@ -35,9 +36,9 @@ import Testing
     @Test(arguments: AddressFamily.allCases)
     func oneFamilySuffices(family: AddressFamily) throws {
         let other: AddressFamily = family == .ipv4 ? .ipv6 : .ipv4
-        for answer in [RouteAnswer.noRoute, .unknown, .rejected(.blackhole), .through(.loopback())] {
-            let observation = Observation.online(self.eth0).answering(other, answer)
-            let verdict = try self.verdict(observation)
+        for answer in [RouteLookupResult.noRoute, .unknown, .rejected(.blackhole), .through(.loopback())] {
+            let evidence = Evidence.online(self.eth0).answering(other, answer)
+            let verdict = try self.verdict(evidence)
             #expect(verdict.status == .satisfied)
             #expect(verdict.families == [family])
             #expect(verdict.reason.message == "\(family == .ipv4 ? "IPv4" : "IPv6") through eth0")
@@ -69,10 +70,10 @@ import Testing
     func usableSource(_: String, source: RouteSource) throws {
         let eth0 = self.eth0.with("192.0.2.8/24", state: .deprecated).with("169.254.10.1/16").with("fd00::7/64")
             .with("192.0.2.9/24", state: [.tentative, .optimistic])
-        let observation = Observation.seeing(.loopback().with("203.0.113.1/32"), eth0, self.wlan0)
+        let evidence = Evidence.seeing(.loopback().with("203.0.113.1/32"), eth0, self.wlan0)
         let family: AddressFamily =
             if case .address(let address) = source { address.family } else { .ipv4 }
-        let verdict = try self.verdict(observation.routed(family, through: eth0, source: source))
+        let verdict = try self.verdict(evidence.routed(family, through: eth0, source: source))
         #expect(verdict.status == .satisfied)
     }
 
@@ -80,34 +81,34 @@ import Testing
         let clash = NetworkInterface.wired("eth1", 4).with("192.0.2.7/24", state: .duplicate)
         // Enough holders to notice an answer that depends on the order of a hash table.
         let others = (10..<30).map { NetworkInterface.wired("eth\($0)", $0).with("192.0.2.7/24", state: .duplicate) }
-        let observation = Observation.seeing(self.eth0, clash)
+        let evidence = Evidence.seeing(self.eth0, clash)
             .changed { $0.interfaces? += others }
             .routed(.ipv4, through: self.eth0, source: .from("192.0.2.7"))
-        #expect(try self.verdict(observation).status == .satisfied)
+        #expect(try self.verdict(evidence).status == .satisfied)
     }
 
     @Test func gatewayOfTheOtherFamily() throws {
-        let observation = Observation.seeing(self.eth0)
+        let evidence = Evidence.seeing(self.eth0)
             .routed(.ipv4, through: self.eth0, gateway: "fe80::1", source: .from("192.0.2.7"))
-        #expect(try self.verdict(observation).gateways.map(\.address.description) == ["fe80::1"])
+        #expect(try self.verdict(evidence).gateways.map(\.address.description) == ["fe80::1"])
     }
 
     // MARK: Multipath
 
     @Test func multipathNeedsOneLeg() throws {
-        let legs = [
-            RouteLeg(interfaceIndex: 2, gateway: .fixture("192.0.2.1"), isDown: true),
-            RouteLeg(interfaceIndex: 3, gateway: .fixture("198.51.100.1")),
+        let nextHops = [
+            NextHop(interfaceIndex: 2, gateway: .fixture("192.0.2.1"), isDown: true),
+            NextHop(interfaceIndex: 3, gateway: .fixture("198.51.100.1")),
         ]
-        let observation = Observation.seeing(self.eth0, self.wlan0)
-            .answering(.ipv4, .route(Route(legs: legs, source: .from("198.51.100.7"))))
-        let verdict = try self.verdict(observation)
+        let evidence = Evidence.seeing(self.eth0, self.wlan0)
+            .answering(.ipv4, .route(Route(nextHops: nextHops, source: .from("198.51.100.7"))))
+        let verdict = try self.verdict(evidence)
         #expect(verdict.status == .satisfied)
         #expect(verdict.gateways.map(\.address.description) == ["198.51.100.1"])
         #expect(verdict.reason.message == "IPv4 through wlan0; half of the next hops, through eth0, lose packets")
         #expect(verdict.interfaces.map(\.name) == ["wlan0", "eth0"])
         #expect(verdict.interfaces.map(\.reason.code) == [.routed, .noCarrier])
-        let explanation = explain(observation, verdict: verdict, now: self.now)
+        let explanation = explain(evidence, verdict: verdict, now: self.now)
         #expect(explanation.evidence.first?.contains("(loses packets: ignore_routes_with_linkdown is not set)") == true)
         #expect(
             explanation.remedies == [
@@ -119,35 +120,35 @@ import Testing
     }
 
     @Test func aLegThatTheKernelPassesOverLosesNothing() throws {
-        let legs = [
-            RouteLeg(interfaceIndex: 2, isDown: true, isPassedOver: true), RouteLeg(interfaceIndex: 3),
+        let nextHops = [
+            NextHop(interfaceIndex: 2, isDown: true, isPassedOver: true), NextHop(interfaceIndex: 3),
         ]
-        let observation = Observation.seeing(self.eth0.withoutCarrier(), self.wlan0)
-            .answering(.ipv4, .route(Route(legs: legs, source: .from("198.51.100.7"))))
-        let verdict = try self.verdict(observation)
+        let evidence = Evidence.seeing(self.eth0.withoutCarrier(), self.wlan0)
+            .answering(.ipv4, .route(Route(nextHops: nextHops, source: .from("198.51.100.7"))))
+        let verdict = try self.verdict(evidence)
         #expect(verdict.reason.message == "IPv4 through wlan0")
         #expect(verdict.interfaces.map(\.name) == ["wlan0"])
-        let explanation = explain(observation, verdict: verdict, now: self.now)
+        let explanation = explain(evidence, verdict: verdict, now: self.now)
         #expect(explanation.evidence.first?.contains("through eth0 (passed over) and through wlan0") == true)
         #expect(explanation.remedies.isEmpty)
     }
 
     @Test func lostLegsNameTheirFamilyWhereBothHaveAPath() throws {
-        let legs = [2, 3, 5].map { RouteLeg(interfaceIndex: $0) }
-        let observation = Observation.online(self.wlan0).changed {
+        let nextHops = [2, 3, 5].map { NextHop(interfaceIndex: $0) }
+        let evidence = Evidence.online(self.wlan0).changed {
             $0.interfaces = [self.eth0, self.wlan0, .wired("eth1", 5).with("2001:db8::9/64").withoutCarrier()]
-        }.answering(.ipv6, .route(Route(legs: legs, source: .from("2001:db8::7"))))
-        let message = try self.verdict(observation).reason.message
+        }.answering(.ipv6, .route(Route(nextHops: nextHops, source: .from("2001:db8::7"))))
+        let message = try self.verdict(evidence).reason.message
         #expect(message == "IPv4 and IPv6 through wlan0 and eth0; 1 of 3 IPv6 next hops, through eth1, lose packets")
     }
 
     @Test func multipathListsEveryLeg() throws {
-        let legs = [2, 3, 2].enumerated().map {
-            RouteLeg(interfaceIndex: UInt32($1), gateway: IPAddress(ipv4: 0xC000_0201 + UInt32($0)))
+        let nextHops = [2, 3, 2].enumerated().map {
+            NextHop(interfaceIndex: UInt32($1), gateway: InternetAddress(ipv4: 0xC000_0201 + UInt32($0)))
         }
-        let observation = Observation.seeing(self.eth0, self.wlan0)
-            .answering(.ipv4, .route(Route(legs: legs, source: .from("192.0.2.7"))))
-        let verdict = try self.verdict(observation)
+        let evidence = Evidence.seeing(self.eth0, self.wlan0)
+            .answering(.ipv4, .route(Route(nextHops: nextHops, source: .from("192.0.2.7"))))
+        let verdict = try self.verdict(evidence)
         #expect(verdict.reason.message == "IPv4 through eth0 and wlan0")
         #expect(verdict.interfaces.map(\.name) == ["eth0", "wlan0"])
         #expect(verdict.interfaces.first?.gateways.map(\.description) == ["192.0.2.1", "192.0.2.3"])
@@ -160,8 +161,8 @@ import Testing
         let second = NetworkInterface.wired("eth1", 9).with("192.0.2.9/24").withDefaultRoute("192.0.2.1", metric: 50)
         let metric = self.wlan0.withDefaultRoute("198.51.100.1", metric: 600)
         let six = NetworkInterface.wired("eth2", 4).with("2001:db8::9/64").withDefaultRoute("fe80::1", .ipv6, metric: 1)
-        let observation = Observation.online(self.eth0).changed { $0.interfaces? += [second, metric, six] }
-        let interfaces = try self.verdict(observation).interfaces
+        let evidence = Evidence.online(self.eth0).changed { $0.interfaces? += [second, metric, six] }
+        let interfaces = try self.verdict(evidence).interfaces
         #expect(interfaces.map(\.name) == ["eth0", "eth1", "wlan0", "eth2"])
         #expect(interfaces.dropFirst().map(\.reason.code) == [.alternative, .alternative, .alternative])
         #expect(interfaces.last?.gateways.map(\.description) == ["fe80::1"])
@@ -173,8 +174,8 @@ import Testing
         let four = NetworkInterface.wired("eth1", 9).with("192.0.2.9/24").with("2001:db8::8/64").withDefaultRoute(nil)
         let six = NetworkInterface.wired("eth2", 4).with("2001:db8::7/64")
             .withDefaultRoute(nil).withDefaultRoute("fe80::1", .ipv6)
-        let observation = Observation.online(self.eth0).changed { $0.interfaces? += [both, four, six] }
-        let interfaces = try self.verdict(observation).interfaces
+        let evidence = Evidence.online(self.eth0).changed { $0.interfaces? += [both, four, six] }
+        let interfaces = try self.verdict(evidence).interfaces
         func names(_ family: KeyPath<PathInterface, Bool>) -> Set<String> {
             Set(interfaces.filter { $0[keyPath: family] }.map(\.name))
         }
@@ -184,7 +185,7 @@ import Testing
     }
 
     @Test func whatCannotCarryThePathIsNotListed() throws {
-        let quiet = Observation.online(self.eth0)
+        let quiet = Evidence.online(self.eth0)
         let loud = quiet.changed {
             $0.interfaces? += [
                 .virtual("br0", 10, kind: "bridge"),
@@ -206,30 +207,30 @@ import Testing
     @Test func tunnelIsThePathAndItsCarrierIsBelow() throws {
         let eth0 = self.eth0.withDefaultRoute("192.0.2.1", metric: 100)
         let wlan0 = self.wlan0.withDefaultRoute("198.51.100.1", metric: 600)
-        let observation = Observation.seeing(.loopback(), eth0, wlan0, self.wg0)
+        let evidence = Evidence.seeing(.loopback(), eth0, wlan0, self.wg0)
             .routed(.ipv4, through: self.wg0, source: .from("10.8.0.2"))
-        let verdict = try self.verdict(observation)
+        let verdict = try self.verdict(evidence)
         #expect(verdict.interfaces.map(\.name) == ["wg0", "eth0", "wlan0"])
-        #expect(verdict.carriedBy == 2)
+        #expect(verdict.underlyingIndex == 2)
         #expect(verdict.gateways.isEmpty)
     }
 
     @Test func tunnelBoundToAnInterfaceIsCarriedByIt() throws {
         let vxlan = NetworkInterface.tunnel("vxlan7", 8, kind: "vxlan").with("10.9.0.2/24").on(self.wlan0)
         let eth0 = self.eth0.withDefaultRoute("192.0.2.1", metric: 100)
-        let observation = Observation.seeing(eth0, self.wlan0, vxlan)
+        let evidence = Evidence.seeing(eth0, self.wlan0, vxlan)
             .routed(.ipv4, through: vxlan, source: .from("10.9.0.2"))
-        let verdict = try self.verdict(observation)
-        #expect(verdict.carriedBy == 3)
-        #expect(verdict.interfaces.first?.underlying == 3)
+        let verdict = try self.verdict(evidence)
+        #expect(verdict.underlyingIndex == 3)
+        #expect(verdict.interfaces.first?.underlyingIndex == 3)
     }
 
     @Test func tunnelInATunnelIsCarriedByHardware() throws {
         let inner = NetworkInterface.tunnel("gre1", 9, kind: "gre").with("10.10.0.2/32").on(self.wg0)
         let eth0 = self.eth0.withDefaultRoute("192.0.2.1", metric: 100)
-        let observation = Observation.seeing(eth0, self.wg0, inner)
+        let evidence = Evidence.seeing(eth0, self.wg0, inner)
             .routed(.ipv4, through: inner, source: .from("10.10.0.2"))
-        #expect(try self.verdict(observation).carriedBy == 2)
+        #expect(try self.verdict(evidence).underlyingIndex == 2)
     }
 
     @Test func otherHardwareIsNoTunnel() throws {
@@ -238,18 +239,31 @@ import Testing
             $0.operationalState = .up
         }
         let eth0 = self.eth0.withDefaultRoute("192.0.2.1")
-        let observation = Observation.seeing(eth0, usb).routed(.ipv4, through: usb, source: .from("10.8.0.2"))
-        #expect(try self.verdict(observation).carriedBy == nil)
+        let evidence = Evidence.seeing(eth0, usb).routed(.ipv4, through: usb, source: .from("10.8.0.2"))
+        #expect(try self.verdict(evidence).underlyingIndex == nil)
     }
 
     @Test func cellularIsExpensiveAlsoBelowATunnel() throws {
         #expect(try self.verdict(.online(self.wwan0)).isExpensive)
         let carrier = self.wwan0.withDefaultRoute(metric: 700)
-        let under = Observation.seeing(carrier, self.wg0).routed(.ipv4, through: self.wg0, source: .from("10.8.0.2"))
+        let under = Evidence.seeing(carrier, self.wg0).routed(.ipv4, through: self.wg0, source: .from("10.8.0.2"))
         #expect(try self.verdict(under).isExpensive)
         let eth0 = self.eth0.withDefaultRoute("192.0.2.1", metric: 100)
         #expect(try !self.verdict(under.changed { $0.interfaces?.append(eth0) }).isExpensive)
         #expect(try !self.verdict(.online(eth0).changed { $0.interfaces?.append(carrier) }).isExpensive)
+    }
+
+    @Test func evidenceSaysWhatIsExpensive() throws {
+        let metered = self.eth0.changed { $0.isExpensive = true }
+        #expect(try self.verdict(.online(metered)).isExpensive)
+        #expect(try !self.verdict(.online(self.wwan0.changed { $0.isExpensive = false })).isExpensive)
+        let carrier = metered.withDefaultRoute("192.0.2.1")
+        let under = Evidence.seeing(carrier, self.wg0).routed(.ipv4, through: self.wg0, source: .from("10.8.0.2"))
+        #expect(try self.verdict(under).isExpensive)
+        var rule = InterfaceRule(.init(name: GlobPattern("eth*")))
+        rule.isExpensive = false
+        let policy = EvaluationPolicy(interfaceRules: [rule])
+        #expect(evaluate(.online(metered), policy: policy, now: MonotonicTime(nanoseconds: 0))?.isExpensive == false)
     }
 
     @Test func partialIsPassedOn() throws {

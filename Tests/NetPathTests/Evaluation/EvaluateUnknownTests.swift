@@ -5,47 +5,47 @@ import NetPath
 import NetPathTestKit
 import Testing
 
-/// No opinion, and what must never become a "no".
+/// No verdict, and what must never become a "no".
 @Suite struct EvaluateUnknownTests {
     private let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
     private let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
 
-    private func status(_ observation: Observation) -> PathStatus? {
-        evaluate(observation, policy: EvaluationPolicy(), now: self.now)?.status
+    private func status(_ evidence: Evidence) -> PathStatus? {
+        evaluate(evidence, policy: EvaluationPolicy(), now: self.now)?.status
     }
 
     @Test func noEvidenceIsNoOpinion() {
-        #expect(self.status(Observation(at: self.now)) == nil)
+        #expect(self.status(Evidence(at: self.now)) == nil)
     }
 
     @Test func unansweredQuestionsAreNoNo() {
-        let noRoute = Observation.seeing(self.eth0)
+        let noRoute = Evidence.seeing(self.eth0)
         #expect(self.status(noRoute.unanswered(.ipv4)) == nil)
         #expect(self.status(noRoute.unanswered(.ipv6)) == nil)
-        #expect(self.status(noRoute.changed { $0.representatives = [] }) == nil)
+        #expect(self.status(noRoute.changed { $0.referenceRoutes = [] }) == nil)
         #expect(self.status(noRoute.answering(.ipv4, .through(self.eth0), .unknown)) == nil)
         #expect(self.status(noRoute.answering(.ipv4, .unknown, .through(self.eth0))) == nil)
-        let elsewhere = RouteAnswer.route(Route(legs: [RouteLeg(interfaceIndex: 99)]))
+        let elsewhere = RouteLookupResult.route(Route(nextHops: [NextHop(interfaceIndex: 99)]))
         #expect(self.status(noRoute.answering(.ipv4, elsewhere)) == nil, "the backend left out interface 99")
-        #expect(self.status(noRoute.answering(.ipv4, .route(Route(legs: [])))) == nil, "a route, but where to?")
+        #expect(self.status(noRoute.answering(.ipv4, .route(Route(nextHops: [])))) == nil, "a route, but where to?")
     }
 
     @Test func anUnansweredQuestionMattersOnlyWhereSomethingCouldCarryPackets() throws {
         let policy = EvaluationPolicy()
-        for observation in [Observation.seeing(.loopback(), self.eth0.withoutCarrier()), .seeing(.loopback())] {
-            let answered = try #require(evaluate(observation, policy: policy, now: self.now))
+        for evidence in [Evidence.seeing(.loopback(), self.eth0.withoutCarrier()), .seeing(.loopback())] {
+            let answered = try #require(evaluate(evidence, policy: policy, now: self.now))
             for family in AddressFamily.allCases {
-                #expect(evaluate(observation.unanswered(family), policy: policy, now: self.now) == answered)
+                #expect(evaluate(evidence.unanswered(family), policy: policy, now: self.now) == answered)
             }
         }
-        let noLink = Observation.seeing(.loopback(), self.eth0.withoutCarrier())
+        let noLink = Evidence.seeing(.loopback(), self.eth0.withoutCarrier())
         #expect(self.status(noLink.unanswered(.ipv6).routed(.ipv4, through: self.eth0)) == .unsatisfied)
-        let elsewhere = RouteAnswer.route(Route(legs: [RouteLeg(interfaceIndex: 99)]))
+        let elsewhere = RouteLookupResult.route(Route(nextHops: [NextHop(interfaceIndex: 99)]))
         #expect(self.status(noLink.unanswered(.ipv6).answering(.ipv4, elsewhere)) == nil, "99 may be usable")
     }
 
     @Test func aNoForOneHalfIsEnoughWhicheverHalfItIs() {
-        let noRoute = Observation.seeing(self.eth0)
+        let noRoute = Evidence.seeing(self.eth0)
         #expect(self.status(noRoute.answering(.ipv4, .noRoute, .unknown)) == .unsatisfied)
         #expect(self.status(noRoute.answering(.ipv4, .unknown, .noRoute)) == .unsatisfied)
     }
@@ -59,24 +59,24 @@ import Testing
         ([.timedOut, .notResolved, .unreachable(errno: 101)], true, .unsatisfied),
     ])
     func probesAlone(results: [ProbeOutcome.Result], isComplete: Bool, status: PathStatus?) {
-        var observation = Observation(at: self.now)
+        var evidence = Evidence(at: self.now)
         let outcomes = results.map { ProbeOutcome(target: "203.0.113.7:443", result: $0) }
-        observation.probes = ProbeRound(outcomes: outcomes, isComplete: isComplete)
-        let verdict = evaluate(observation, policy: EvaluationPolicy(), now: self.now)
+        evidence.probes = ProbeRound(outcomes: outcomes, isComplete: isComplete)
+        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
         #expect(verdict?.status == status)
         #expect(verdict == nil || verdict?.reason.code == (status == .satisfied ? .probeAnswered : .probeFailed))
     }
 
     @Test func probesDoNotReplaceInterfacesThatAreNotSeen() {
         let round = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: .timedOut)], isComplete: true)
-        let seeing = Observation.online(self.eth0).changed { $0.probes = round }
+        let seeing = Evidence.online(self.eth0).changed { $0.probes = round }
         #expect(self.status(seeing) == .satisfied)
         #expect(self.status(seeing.changed { $0.interfaces = nil }) == nil)
     }
 
     /// Interfaces alone say nothing, so probes need not be silent because of them.
     @Test func whoSeesInterfacesAndCannotAskIsJudgedByItsProbes() {
-        let blind = Observation.seeing(self.eth0).changed { $0.representatives = [] }
+        let blind = Evidence.seeing(self.eth0).changed { $0.referenceRoutes = [] }
         #expect(self.status(blind) == nil)
         let outcomes: [(ProbeOutcome.Result, Bool, PathStatus?)] = [
             (.connected, false, .satisfied), (.timedOut, true, .unsatisfied), (.timedOut, false, nil),
@@ -92,15 +92,15 @@ import Testing
         var generator = SeededGenerator(seed: 1)
         var outcomes: [PathStatus?: Int] = [:]
         for _ in 0..<2_000 {
-            let observation = ObservationGenerator.observation(using: &generator)
-            let before = self.status(observation)
+            let evidence = EvidenceGenerator.evidence(using: &generator)
+            let before = self.status(evidence)
             outcomes[before, default: 0] += 1
             guard before == nil || before == .satisfied else { continue }
-            for (fact, forgotten) in ObservationGenerator.forgettingEachFact(of: observation) {
+            for (fact, forgotten) in EvidenceGenerator.forgettingEachFact(of: evidence) {
                 let after = self.status(forgotten)
                 if after == nil || after == .satisfied { continue }
                 let change = "\(before?.rawValue ?? "nil") became \(after?.rawValue ?? "nil")"
-                Issue.record("without \(fact), \(change): \(observation)")
+                Issue.record("without \(fact), \(change): \(evidence)")
                 return
             }
         }
@@ -112,9 +112,9 @@ import Testing
     @Test func theSameEvidenceMeansTheSame() {
         var generator = SeededGenerator(seed: 2)
         for _ in 0..<500 {
-            let observation = ObservationGenerator.observation(using: &generator)
-            let verdict = evaluate(observation, policy: EvaluationPolicy(), now: self.now)
-            let shuffled = observation.changed { $0.interfaces?.shuffle() }
+            let evidence = EvidenceGenerator.evidence(using: &generator)
+            let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
+            let shuffled = evidence.changed { $0.interfaces?.shuffle() }
             #expect(evaluate(shuffled, policy: EvaluationPolicy(), now: self.now) == verdict)
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathExplanation
 import NetPathTestKit
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
         let closeness: FamilyOutlook.Closeness
         /// The interface of the family; the index tells the families apart.
         let interface: @Sendable (AddressFamily) -> NetworkInterface
-        let answer: @Sendable (NetworkInterface) -> RouteAnswer
+        let answer: @Sendable (NetworkInterface) -> RouteLookupResult
         let status: PathStatus
         let code: PathReason.Code
 
@@ -22,7 +23,7 @@ import Testing
             _ status: PathStatus,
             _ code: PathReason.Code,
             _ interface: @escaping @Sendable (AddressFamily) -> NetworkInterface,
-            _ answer: @escaping @Sendable (NetworkInterface) -> RouteAnswer
+            _ answer: @escaping @Sendable (NetworkInterface) -> RouteLookupResult
         ) {
             self.closeness = closeness
             self.status = status
@@ -77,7 +78,7 @@ import Testing
         return EvaluationPolicy(interfaceRules: [rule])
     }
 
-    private static func observation(_ ipv4: Family, _ ipv6: Family) -> Observation {
+    private static func evidence(_ ipv4: Family, _ ipv6: Family) -> Evidence {
         let (one, other) = (ipv4.interface(.ipv4), ipv6.interface(.ipv6))
         return .seeing(.loopback(), one, other).answering(.ipv4, ipv4.answer(one)).answering(.ipv6, ipv6.answer(other))
     }
@@ -89,27 +90,27 @@ import Testing
     @Test(arguments: families.indices, families.indices)
     func theCloserFamilyDecides(_ four: Int, _ six: Int) throws {
         let (ipv4, ipv6) = (Self.families[four], Self.families[six])
-        let observation = Self.observation(ipv4, ipv6)
-        let verdict = try #require(evaluate(observation, policy: Self.policy, now: Self.now))
+        let evidence = Self.evidence(ipv4, ipv6)
+        let verdict = try #require(evaluate(evidence, policy: Self.policy, now: Self.now))
         let closer = ipv4.closeness.rank <= ipv6.closeness.rank ? ipv4 : ipv6
         #expect(verdict.status == closer.status)
         #expect(verdict.reason.code == closer.code)
-        let evidence = AssessedEvidence(observation, policy: Self.policy, now: Self.now)
-        let outlook = evidence.outlook(evidence.findings)
+        let assessed = AssessedEvidence(evidence, policy: Self.policy, now: Self.now)
+        let outlook = assessed.outlook(assessed.findings)
         #expect(outlook.closeness == closer.closeness)
-        let explanation = explain(observation, verdict: verdict, policy: Self.policy, now: Self.now)
+        let explanation = explain(evidence, verdict: verdict, policy: Self.policy, now: Self.now)
         #expect(!explanation.remedies.isEmpty, "nobody is left without advice")
     }
 
     // MARK: The name of the family
 
-    private func reason(_ observation: Observation) throws -> String {
-        try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now)).reason.message
+    private func reason(_ evidence: Evidence) throws -> String {
+        try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now)).reason.message
     }
 
     @Test func theFamilyIsNamedWhereTheOtherOneHasAnotherReason() throws {
         let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24").with("2001:db8::7/64")
-        let unrouted = Observation.seeing(eth0)
+        let unrouted = Evidence.seeing(eth0)
         #expect(try self.reason(unrouted) == "eth0 has an address but no route to the internet")
         let rejected = unrouted.answering(.ipv6, .rejected(.unreachable))
         #expect(try self.reason(rejected) == "IPv4: eth0 has an address but no route to the internet")
@@ -122,24 +123,24 @@ import Testing
 
     @Test func aFamilyThatNobodyConfiguredIsNotSpokenOf() throws {
         let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
-        let rejected = Observation.seeing(eth0).answering(.ipv4, .rejected(.blackhole))
+        let rejected = Evidence.seeing(eth0).answering(.ipv4, .rejected(.blackhole))
         #expect(try self.reason(rejected) == "a blackhole route or rule refuses packets")
         let unplugged = eth0.withoutCarrier()
         #expect(
-            try self.reason(Observation.seeing(unplugged).routed(.ipv4, through: unplugged)) == "eth0 has no carrier"
+            try self.reason(Evidence.seeing(unplugged).routed(.ipv4, through: unplugged)) == "eth0 has no carrier"
         )
     }
 
     @Test func theCableIsTheCauseBesideARefusingRoute() throws {
         let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24").withoutCarrier()
-        let observation = Observation.seeing(eth0).routed(.ipv4, through: eth0).answering(
+        let evidence = Evidence.seeing(eth0).routed(.ipv4, through: eth0).answering(
             .ipv6,
             .rejected(.unreachable)
         )
-        let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier"))
         #expect(
-            explain(observation, verdict: verdict, now: Self.now).remedies
+            explain(evidence, verdict: verdict, now: Self.now).remedies
                 == ["Plug the cable into eth0, or switch on what is at its other end"]
         )
     }
@@ -150,8 +151,8 @@ import Testing
         let checked = NetworkInterface.wired("w0", 2).with("2001:db8::7/64", state: .tentative)
             .withDefaultRoute("fe80::1", .ipv6)
         for interface in [checked, checked.with("192.0.2.7/24")] {
-            let observation = Observation.seeing(interface).routed(.ipv6, through: interface, source: .from("::1"))
-            let verdict = try #require(evaluate(observation, policy: EvaluationPolicy(), now: Self.now))
+            let evidence = Evidence.seeing(interface).routed(.ipv6, through: interface, source: .from("::1"))
+            let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
             #expect(verdict.status == .requiresConnection)
             #expect(verdict.reason.code == .configuringAddress)
             #expect(verdict.interfaces.map(\.reason.code) == [.configuringAddress])
@@ -162,7 +163,7 @@ import Testing
         let w0 = NetworkInterface.wired("w0", 2).with("192.0.2.7/24").withDefaultRoute("fe80::1", .ipv6)
         let lost = try #require(evaluate(.seeing(w0), policy: EvaluationPolicy(), now: Self.now))
         #expect(lost.interfaces.map(\.reason.code) == [.noRoute])
-        let online = Observation.online(.wired("eth0", 3).with("198.51.100.7/24"))
+        let online = Evidence.online(.wired("eth0", 3).with("198.51.100.7/24"))
         let found = evaluate(
             online.changed { $0.interfaces?.insert(w0, at: 1) },
             policy: EvaluationPolicy(),

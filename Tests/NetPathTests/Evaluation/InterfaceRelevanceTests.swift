@@ -44,22 +44,22 @@ import Testing
     }
 
     @Test func limitationIsShownWhereThereIsNoPath() throws {
-        var observation = Observation.noLink
-        observation.isAbridged = true
-        let machine = CoordinatorHarness.reporting(observation)
+        var evidence = Evidence.noLink
+        evidence.isAbridged = true
+        let machine = CoordinatorHarness.reporting(evidence)
         #expect(machine.limitations.count == 1)
-        observation = .through("eth0")
-        observation.isAbridged = true
-        #expect(CoordinatorHarness.reporting(observation).limitations.isEmpty)
+        evidence = .through("eth0")
+        evidence.isAbridged = true
+        #expect(CoordinatorHarness.reporting(evidence).limitations.isEmpty)
     }
 }
 
 extension CoordinatorHarness {
-    /// What the only backend's report is after an observation.
-    fileprivate static func reporting(_ observation: Observation) -> BackendReport {
+    /// What the only backend's report is after evidence.
+    fileprivate static func reporting(_ evidence: Evidence) -> BackendReport {
         var harness = CoordinatorHarness(.active)
         harness.start()
-        harness.report(0, observation)
-        return harness.machine.opinions[0].report
+        harness.report(0, evidence)
+        return harness.machine.snapshots[0].report
     }
 }

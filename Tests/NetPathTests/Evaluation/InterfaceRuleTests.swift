@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathExplanation
 import NetPathTestKit
 import Testing
 
@@ -20,8 +21,8 @@ import Testing
         return rule
     }
 
-    private func verdict(_ observation: Observation, _ rules: InterfaceRule...) throws -> Verdict {
-        try #require(evaluate(observation, policy: EvaluationPolicy(interfaceRules: rules), now: self.now))
+    private func verdict(_ evidence: Evidence, _ rules: InterfaceRule...) throws -> Verdict {
+        try #require(evaluate(evidence, policy: EvaluationPolicy(interfaceRules: rules), now: self.now))
     }
 
     // MARK: Which rule applies
@@ -55,11 +56,11 @@ import Testing
     }
 
     @Test func firstMatchWins() throws {
-        let observation = Observation.online(self.eth0)
+        let evidence = Evidence.online(self.eth0)
         let exempt = self.rule("eth0") { _ in }
         let expensive = self.rule("eth*") { $0.isExpensive = true }
-        #expect(try self.verdict(observation, expensive, exempt).isExpensive)
-        #expect(try !self.verdict(observation, exempt, expensive).isExpensive)
+        #expect(try self.verdict(evidence, expensive, exempt).isExpensive)
+        #expect(try !self.verdict(evidence, exempt, expensive).isExpensive)
     }
 
     // MARK: What it changes
@@ -75,12 +76,12 @@ import Testing
     }
 
     @Test func costIsTheRulesWord() throws {
-        let observation = Observation.online(self.wwan0)
-        #expect(try self.verdict(observation).isExpensive)
-        #expect(try !self.verdict(observation, self.rule("wwan0") { $0.isExpensive = false }).isExpensive)
-        #expect(try !self.verdict(observation).isConstrained)
-        #expect(try self.verdict(observation, self.rule("wwan0") { $0.isConstrained = true }).isConstrained)
-        let opinion = BackendOpinion(
+        let evidence = Evidence.online(self.wwan0)
+        #expect(try self.verdict(evidence).isExpensive)
+        #expect(try !self.verdict(evidence, self.rule("wwan0") { $0.isExpensive = false }).isExpensive)
+        #expect(try !self.verdict(evidence).isConstrained)
+        #expect(try self.verdict(evidence, self.rule("wwan0") { $0.isConstrained = true }).isConstrained)
+        let snapshot = BackendSnapshot(
             report: BackendReport(
                 name: "b",
                 mode: .active,
@@ -89,34 +90,34 @@ import Testing
                 restarts: 0,
                 resynchronizations: 0
             ),
-            observation: observation,
-            verdict: try self.verdict(observation, self.rule("wwan0") { $0.isConstrained = true })
+            evidence: evidence,
+            verdict: try self.verdict(evidence, self.rule("wwan0") { $0.isConstrained = true })
         )
-        #expect(merge([opinion], policy: .priority)?.isConstrained == true)
+        #expect(merge([snapshot], policy: .priority)?.isConstrained == true)
     }
 
     @Test func costOfATunnelIsThatOfItsCarrier() throws {
-        let observation = Observation.seeing(self.eth0, self.wg0)
+        let evidence = Evidence.seeing(self.eth0, self.wg0)
             .routed(.ipv4, through: self.wg0, source: .from("10.8.0.2"))
         let carrier = self.rule("eth0") {
             $0.isExpensive = true
             $0.isConstrained = true
         }
-        #expect(try self.verdict(observation, carrier).isExpensive)
-        #expect(try self.verdict(observation, carrier).isConstrained)
+        #expect(try self.verdict(evidence, carrier).isExpensive)
+        #expect(try self.verdict(evidence, carrier).isConstrained)
         let tunnel = self.rule("wg0") { $0.isExpensive = false }
-        #expect(try !self.verdict(observation, carrier, tunnel).isExpensive)
+        #expect(try !self.verdict(evidence, carrier, tunnel).isExpensive)
     }
 
     @Test func ignoredInterfacesAreNeitherListedNorCounted() throws {
         let ignoring = self.rule("docker*") { $0.isIgnored = true }
-        let unplugged = Observation.seeing(self.eth0.withoutCarrier().changed { $0.isHardware = nil }, self.docker0)
+        let unplugged = Evidence.seeing(self.eth0.withoutCarrier().changed { $0.isHardware = nil }, self.docker0)
         #expect(try self.verdict(unplugged).reason.code == .noRoute)
         let verdict = try self.verdict(unplugged, ignoring)
         #expect(verdict.reason.code == .noCarrier)
         #expect(verdict.interfaces.map(\.name) == ["eth0"])
         let alternative = self.docker0.withDefaultRoute("172.17.0.9")
-        let online = Observation.online(self.eth0).changed { $0.interfaces?.append(alternative) }
+        let online = Evidence.online(self.eth0).changed { $0.interfaces?.append(alternative) }
         #expect(try self.verdict(online).interfaces.map(\.name) == ["eth0", "docker0"])
         #expect(try self.verdict(online, ignoring).interfaces.map(\.name) == ["eth0"])
         #expect(try self.verdict(.seeing(self.docker0), ignoring).reason.code == .noInterface)
@@ -139,15 +140,15 @@ import Testing
     @Test func aRouteThroughWhatARuleCallsLoopbackIsNoPathAndSaysSo() throws {
         let rule = self.rule("eth0") { $0.type = .loopback }
         let other = NetworkInterface.wired("eth1", 9).with("198.51.100.2/24").withDefaultRoute("198.51.100.1")
-        let observation = Observation.online(self.eth0).changed { $0.interfaces?.append(other) }
-        let verdict = try self.verdict(observation, rule)
+        let evidence = Evidence.online(self.eth0).changed { $0.interfaces?.append(other) }
+        let verdict = try self.verdict(evidence, rule)
         #expect(verdict.status == .unsatisfied)
         #expect(verdict.reason.code == .ignoredInterface, "not that eth1, which has a default route, has none")
         #expect(verdict.reason.message == "the kernel's route uses eth0, which the configuration says is loopback")
         #expect(verdict.interfaces.map(\.name) == ["eth1"])
         #expect(verdict.interfaces.first?.reason.code == .alternative)
         let policy = EvaluationPolicy(interfaceRules: [rule])
-        let explanation = explain(observation, verdict: verdict, policy: policy, now: self.now)
+        let explanation = explain(evidence, verdict: verdict, policy: policy, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.contains("`type: loopback` from the rule about eth0") == true)
     }
@@ -155,7 +156,7 @@ import Testing
     @Test func dialOnDemandIsTheLastResort() throws {
         let dialing = self.rule("ppp*") { $0.dialsOnDemand = true }
         let ppp0 = NetworkInterface.tunnel("ppp0", 8, kind: "ppp").down()
-        let unplugged = Observation.seeing(self.eth0.withoutCarrier(), ppp0)
+        let unplugged = Evidence.seeing(self.eth0.withoutCarrier(), ppp0)
         #expect(try self.verdict(unplugged).reason.code == .noCarrier)
         let verdict = try self.verdict(unplugged, dialing)
         #expect(verdict.status == .requiresConnection)
@@ -166,7 +167,7 @@ import Testing
         #expect(try self.verdict(.online(self.eth0), dialing).status == .satisfied)
         let blocked = ppp0.changed { $0.isRadioBlocked = true }
         #expect(try self.verdict(.seeing(blocked), dialing).status == .unsatisfied)
-        let dead = Observation.seeing(self.eth0.withoutCarrier(), ppp0).routed(.ipv4, through: self.eth0)
+        let dead = Evidence.seeing(self.eth0.withoutCarrier(), ppp0).routed(.ipv4, through: self.eth0)
         #expect(try self.verdict(dead, dialing).reason.code == .noCarrier, "packets are lost, nothing dials")
     }
 }

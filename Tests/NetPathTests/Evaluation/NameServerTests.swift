@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathExplanation
 import NetPathTestKit
 import Testing
 
@@ -11,14 +12,14 @@ import Testing
     private let servers = ["192.0.2.53", "198.51.100.53", "127.0.0.1"].map { DNSServer(.fixture($0)) }
 
     private func judged(
-        _ routes: [RouteAnswer],
-        _ change: (inout Observation) -> Void = { _ in }
+        _ routes: [RouteLookupResult],
+        _ change: (inout Evidence) -> Void = { _ in }
     ) throws -> NetworkPath {
-        var observation = Observation.online(self.eth, gateway: "192.0.2.1")
-        observation.dnsServers = self.servers
-        observation.dnsRoutes = routes
-        change(&observation)
-        let verdict = evaluate(observation, policy: EvaluationPolicy(), now: observation.observedAt)
+        var evidence = Evidence.online(self.eth, gateway: "192.0.2.1")
+        evidence.dnsServers = self.servers
+        evidence.dnsRoutes = routes
+        change(&evidence)
+        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: evidence.observedAt)
         let report = BackendReport(
             name: "b",
             mode: .active,
@@ -27,12 +28,12 @@ import Testing
             restarts: 0,
             resynchronizations: 0
         )
-        let opinion = BackendOpinion(report: report, observation: observation, verdict: verdict)
-        return try #require(merge([opinion], policy: .priority))
+        let snapshot = BackendSnapshot(report: report, evidence: evidence, verdict: verdict)
+        return try #require(merge([snapshot], policy: .priority))
     }
 
-    private var routed: RouteAnswer { .through(self.eth, source: .from("192.0.2.2")) }
-    private var local: RouteAnswer { .through(.loopback(), source: .from("127.0.0.1")) }
+    private var routed: RouteLookupResult { .through(self.eth, source: .from("192.0.2.2")) }
+    private var local: RouteLookupResult { .through(.loopback(), source: .from("127.0.0.1")) }
 
     @Test func eachIsJudgedByItself() throws {
         let path = try self.judged([self.routed, .noRoute, self.local])
@@ -71,11 +72,11 @@ import Testing
     }
 
     @Test func evidenceNamesThem() {
-        var observation = Observation.online(self.eth, gateway: "192.0.2.1")
-        observation.dnsServers = self.servers
-        observation.dnsRoutes = [self.routed, .noRoute, self.local]
-        let verdict = evaluate(observation, policy: EvaluationPolicy(), now: observation.observedAt)
-        let facts = explain(observation, verdict: verdict, now: observation.observedAt).evidence
+        var evidence = Evidence.online(self.eth, gateway: "192.0.2.1")
+        evidence.dnsServers = self.servers
+        evidence.dnsRoutes = [self.routed, .noRoute, self.local]
+        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: evidence.observedAt)
+        let facts = explain(evidence, verdict: verdict, now: evidence.observedAt).evidence
         #expect(facts.contains("Name servers: 192.0.2.53, 198.51.100.53 (not reachable), 127.0.0.1"))
     }
 }

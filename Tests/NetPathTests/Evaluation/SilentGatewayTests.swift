@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathExplanation
 import NetPathTestKit
 import Testing
 
@@ -11,40 +12,40 @@ import Testing
     private let eth = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24").with("2001:db8::7/64")
 
     /// Both families through gateways of which this much is known.
-    private func observation(ipv4: Bool?, ipv6: Bool?) -> Observation {
-        var observation = Observation.online(self.eth)
+    private func evidence(ipv4: Bool?, ipv6: Bool?) -> Evidence {
+        var evidence = Evidence.online(self.eth)
         for (address, answers) in [("192.0.2.1", ipv4), ("2001:db8::1", ipv6)] {
-            let gateway = IPAddress.fixture(address)
+            let gateway = InternetAddress.fixture(address)
             let source = gateway.family == .ipv4 ? "192.0.2.7" : "2001:db8::7"
-            observation = observation.answering(
+            evidence = evidence.answering(
                 gateway.family,
                 .through(self.eth, gateway: address, source: .from(source))
             )
             if let answers {
-                observation.gateways.append(Gateway(address: gateway, interfaceIndex: 2, answers: answers))
+                evidence.gateways.append(Gateway(address: gateway, interfaceIndex: 2, answers: answers))
             }
         }
-        return observation
+        return evidence
     }
 
-    private func verdict(_ observation: Observation, _ gateways: GatewayInfluence = .advisory) throws -> Verdict {
-        try #require(evaluate(observation, policy: EvaluationPolicy(gateways: gateways), now: self.now))
+    private func verdict(_ evidence: Evidence, _ gateways: GatewayInfluence = .advisory) throws -> Verdict {
+        try #require(evaluate(evidence, policy: EvaluationPolicy(gateways: gateways), now: self.now))
     }
 
     @Test func itIsToldOfAndNothingElse() throws {
-        let verdict = try self.verdict(self.observation(ipv4: false, ipv6: true))
+        let verdict = try self.verdict(self.evidence(ipv4: false, ipv6: true))
         #expect(verdict.status == .satisfied)
         #expect(
             verdict.reason
                 == PathReason(.routed, "IPv4 and IPv6 through eth0; the gateway 192.0.2.1 does not answer")
         )
         #expect(verdict.gateways.map(\.answers) == [false, true])
-        #expect(try self.verdict(self.observation(ipv4: nil, ipv6: nil)).gateways.map(\.answers) == [nil, nil])
+        #expect(try self.verdict(self.evidence(ipv4: nil, ipv6: nil)).gateways.map(\.answers) == [nil, nil])
     }
 
     @Test(arguments: [Bool?.none, true, false], [Bool?.none, true, false])
     func whereGatewaysAreRequired(ipv4: Bool?, ipv6: Bool?) throws {
-        let verdict = try self.verdict(self.observation(ipv4: ipv4, ipv6: ipv6), .required)
+        let verdict = try self.verdict(self.evidence(ipv4: ipv4, ipv6: ipv6), .required)
         // What nobody knows is no "no".
         let isSilent = ipv4 == false && ipv6 == false
         #expect(verdict.status == (isSilent ? .unsatisfied : .satisfied))
@@ -58,18 +59,18 @@ import Testing
     }
 
     @Test func aWayWithoutGatewayNeedsNone() throws {
-        var observation = self.observation(ipv4: false, ipv6: nil)
-        observation = observation.answering(.ipv6, .through(self.eth, source: .from("2001:db8::7")))
-        #expect(try self.verdict(observation, .required).status == .satisfied)
+        var evidence = self.evidence(ipv4: false, ipv6: nil)
+        evidence = evidence.answering(.ipv6, .through(self.eth, source: .from("2001:db8::7")))
+        #expect(try self.verdict(evidence, .required).status == .satisfied)
     }
 
     @Test func explained() throws {
-        let observation = self.observation(ipv4: false, ipv6: false)
+        let evidence = self.evidence(ipv4: false, ipv6: false)
         for influence in GatewayInfluence.allCases {
             let policy = EvaluationPolicy(gateways: influence)
             let explanation = explain(
-                observation,
-                verdict: evaluate(observation, policy: policy, now: self.now),
+                evidence,
+                verdict: evaluate(evidence, policy: policy, now: self.now),
                 policy: policy,
                 now: self.now
             )
@@ -85,18 +86,18 @@ import Testing
     }
 
     @Test func hostsBehindItSaySo() {
-        let answer = RouteAnswer.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.7"))
-        func verdict(_ observation: Observation) -> DestinationVerdict? {
+        let answer = RouteLookupResult.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.7"))
+        func verdict(_ evidence: Evidence) -> DestinationVerdict? {
             evaluate(
                 answer,
                 to: .fixture("198.51.100.9"),
-                observation,
+                evidence,
                 policy: EvaluationPolicy(gateways: .required),
                 now: self.now
             )
         }
-        #expect(verdict(self.observation(ipv4: false, ipv6: true))?.gatewayAnswers == false)
-        #expect(verdict(self.observation(ipv4: false, ipv6: true))?.isRouted == true, "advisory for hosts")
-        #expect(verdict(self.observation(ipv4: nil, ipv6: true))?.gatewayAnswers == nil)
+        #expect(verdict(self.evidence(ipv4: false, ipv6: true))?.gatewayAnswers == false)
+        #expect(verdict(self.evidence(ipv4: false, ipv6: true))?.isRouted == true, "advisory for hosts")
+        #expect(verdict(self.evidence(ipv4: nil, ipv6: true))?.gatewayAnswers == nil)
     }
 }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathExplanation
 import NetPathTestKit
 import Testing
 
@@ -12,20 +13,20 @@ import Testing
     private let wlan0 = NetworkInterface.wifi("wlan0", 3).with("198.51.100.7/24")
         .withDefaultRoute("198.51.100.1", metric: 600)
     private let tun0 = NetworkInterface.tunnel("tun0", 8, kind: "tun").with("10.8.0.2/24")
-    private let endpoint = IPAddress.fixture("203.0.113.9")
+    private let endpoint = InternetAddress.fixture("203.0.113.9")
 
-    private func verdict(_ observation: Observation, _ rules: InterfaceRule...) throws -> Verdict {
+    private func verdict(_ evidence: Evidence, _ rules: InterfaceRule...) throws -> Verdict {
         let policy = EvaluationPolicy(interfaceRules: rules)
-        return try #require(evaluate(observation, policy: policy, now: self.now))
+        return try #require(evaluate(evidence, policy: policy, now: self.now))
     }
 
     /// What is seen when everything goes into `tun0`, about which something was found out.
-    private func seeing(_ interfaces: [NetworkInterface], _ outer: OuterPackets?) -> Observation {
-        self.into(self.tun0.changed { $0.outerPackets = outer }, beside: interfaces)
+    private func seeing(_ interfaces: [NetworkInterface], _ outer: TunnelEvidence?) -> Evidence {
+        self.into(self.tun0.changed { $0.tunnelEvidence = outer }, beside: interfaces)
     }
 
-    private func into(_ tunnel: NetworkInterface, beside interfaces: [NetworkInterface]) -> Observation {
-        Observation.seeing().changed { $0.interfaces = (interfaces + [tunnel]).sorted { $0.index < $1.index } }
+    private func into(_ tunnel: NetworkInterface, beside interfaces: [NetworkInterface]) -> Evidence {
+        Evidence.seeing().changed { $0.interfaces = (interfaces + [tunnel]).sorted { $0.index < $1.index } }
             .routed(.ipv4, through: tunnel, source: .from("10.8.0.2"))
     }
 
@@ -33,12 +34,12 @@ import Testing
         _ interface: NetworkInterface,
         _ source: RouteSource = .from("192.0.2.7"),
         isDown: Bool = false
-    ) -> RouteAnswer {
+    ) -> RouteLookupResult {
         .through(interface, gateway: "192.0.2.1", source: source, isDown: isDown)
     }
 
-    private func asked(_ basis: OuterRoute.Basis, _ answers: RouteAnswer...) -> OuterPackets {
-        OuterPackets(routes: answers.map { OuterRoute(basis, to: self.endpoint, $0) })
+    private func asked(_ basis: OuterRoute.Basis, _ answers: RouteLookupResult...) -> TunnelEvidence {
+        TunnelEvidence(routes: answers.map { OuterRoute(basis, to: self.endpoint, $0) })
     }
 
     // MARK: The far end is known
@@ -49,7 +50,7 @@ import Testing
         )
         #expect(verdict.status == .satisfied)
         #expect(verdict.reason.message == "IPv4 through tun0")
-        #expect(verdict.carriedBy == 2)
+        #expect(verdict.underlyingIndex == 2)
         #expect(verdict.interfaces.map(\.name) == ["tun0", "eth0", "wlan0"])
     }
 
@@ -58,7 +59,7 @@ import Testing
         let verdict = try self.verdict(
             self.seeing([self.eth0, lan], self.asked(.endpoint, self.through(lan, .from("10.0.0.7"))))
         )
-        #expect(verdict.carriedBy == 4)
+        #expect(verdict.underlyingIndex == 4)
         #expect(verdict.interfaces.map(\.name) == ["tun0", "lan0", "eth0"])
         #expect(verdict.interfaces.map(\.reason.code) == [.routed, .carriesTunnel, .alternative])
     }
@@ -72,26 +73,26 @@ import Testing
 
     @Test func wifiLeft() throws {
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier(.dormant).inState(.down)
-        let observation = self.seeing([left], self.asked(.endpoint, .noRoute))
-        let verdict = try self.verdict(observation)
+        let evidence = self.seeing([left], self.asked(.endpoint, .noRoute))
+        let verdict = try self.verdict(evidence)
         #expect(verdict.status == .requiresConnection)
         #expect(verdict.reason.code == .wifiNotAssociated)
         #expect(verdict.reason.message.hasSuffix("; tun0 has nothing to travel on"))
-        let explanation = explain(observation, verdict: verdict, now: self.now)
+        let explanation = explain(evidence, verdict: verdict, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.hasPrefix("Connect wlan0 to a Wi-Fi network") == true)
         #expect(explanation.evidence.contains("The far end of tun0, 203.0.113.9: no route"))
     }
 
     @Test func routeToTheEndIsGoneBesideAHealthyUplink() throws {
-        let observation = self.seeing([self.eth0], self.asked(.endpoint, .noRoute))
-        let verdict = try self.verdict(observation)
+        let evidence = self.seeing([self.eth0], self.asked(.endpoint, .noRoute))
+        let verdict = try self.verdict(evidence)
         #expect(verdict.status == .unsatisfied)
         #expect(
             verdict.reason
                 == PathReason(.noRoute, "there is no route to 203.0.113.9; tun0 has nothing to travel on")
         )
-        let remedy = try #require(explain(observation, verdict: verdict, now: self.now).remedies.first)
+        let remedy = try #require(explain(evidence, verdict: verdict, now: self.now).remedies.first)
         #expect(remedy.contains("ip route add 203.0.113.9 via GATEWAY dev INTERFACE"))
         let rejected = try self.verdict(self.seeing([self.eth0], self.asked(.endpoint, .rejected(.blackhole))))
         #expect(rejected.reason.code == .routeRejects)
@@ -115,7 +116,7 @@ import Testing
         let lo = NetworkInterface.loopback().with("198.51.100.200/32")
         let unnumbered = NetworkInterface.wired("eth0", 2)
         let outer = self.asked(.endpoint, self.through(unnumbered, .from("198.51.100.200")))
-        #expect(try self.verdict(self.seeing([lo, unnumbered], outer)).carriedBy == 2)
+        #expect(try self.verdict(self.seeing([lo, unnumbered], outer)).underlyingIndex == 2)
         let own = self.asked(.endpoint, self.through(unnumbered, .from("10.8.0.2")))
         let verdict = try self.verdict(self.seeing([unnumbered], own))
         #expect(verdict.reason.code == .noAddress)
@@ -127,7 +128,7 @@ import Testing
     @Test func linkLocalEndsAreReachedFromLinkLocalAddresses() throws {
         let link = NetworkInterface.wired("eth0", 2).with("fe80::7/64")
         let route = OuterRoute(.endpoint, to: .fixture("fe80::1"), through: 2, self.through(link, .from("fe80::7")))
-        #expect(try self.verdict(self.seeing([link], OuterPackets(routes: [route]))).carriedBy == 2)
+        #expect(try self.verdict(self.seeing([link], TunnelEvidence(routes: [route]))).underlyingIndex == 2)
         let global = self.asked(.endpoint, self.through(link, .from("fe80::7")))
         #expect(try self.verdict(self.seeing([link], global)).status == .unsatisfied)
     }
@@ -135,8 +136,8 @@ import Testing
     @Test func aProxyOnThisMachineTellsNothing() throws {
         let local = OuterRoute(.endpoint, to: .fixture("127.0.0.1"), .through(.loopback(), source: .from("127.0.0.1")))
         let beside = OuterRoute(.defaultRoute, to: self.endpoint, through: 2, self.through(self.eth0))
-        let outer = OuterPackets(routes: [local, beside])
-        #expect(try self.verdict(self.seeing([.loopback(), self.eth0], outer)).carriedBy == 2)
+        let outer = TunnelEvidence(routes: [local, beside])
+        #expect(try self.verdict(self.seeing([.loopback(), self.eth0], outer)).underlyingIndex == 2)
     }
 
     // MARK: Tunnels in tunnels
@@ -145,10 +146,10 @@ import Testing
 
     @Test func tunnelInATunnel() throws {
         let outer = self.asked(.endpoint, .through(self.wg0, source: .from("10.9.0.2")))
-        let below = self.wg0.changed { $0.outerPackets = self.asked(.endpoint, self.through(self.eth0)) }
-        #expect(try self.verdict(self.seeing([self.eth0, below], outer)).carriedBy == 2)
+        let below = self.wg0.changed { $0.tunnelEvidence = self.asked(.endpoint, self.through(self.eth0)) }
+        #expect(try self.verdict(self.seeing([self.eth0, below], outer)).underlyingIndex == 2)
         let dead = self.eth0.withoutCarrier()
-        let lost = self.wg0.changed { $0.outerPackets = self.asked(.endpoint, self.through(dead, isDown: true)) }
+        let lost = self.wg0.changed { $0.tunnelEvidence = self.asked(.endpoint, self.through(dead, isDown: true)) }
         let verdict = try self.verdict(self.seeing([dead, lost], outer))
         #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; tun0 has nothing to travel on"))
     }
@@ -156,14 +157,14 @@ import Testing
     @Test func loopOfTunnelsEnds() throws {
         let outer = self.asked(.endpoint, .through(self.wg0, source: .from("10.9.0.2")))
         let back = self.wg0.changed {
-            $0.outerPackets = self.asked(.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
+            $0.tunnelEvidence = self.asked(.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
         }
         #expect(try self.verdict(self.seeing([self.eth0, back], outer)).status == .unsatisfied)
     }
 
     @Test func whatStandsOnATunnelGoesItsWay() throws {
         let gretap = NetworkInterface.tunnel("gretap1", 9, kind: "gretap").changed {
-            $0.outerPackets = self.asked(.endpoint, .noRoute)
+            $0.tunnelEvidence = self.asked(.endpoint, .noRoute)
         }
         let vlan = NetworkInterface.virtual("gretap1.7", 10, kind: "vlan").with("10.8.0.2/24").on(gretap)
         let dead = self.eth0.withoutCarrier()
@@ -179,7 +180,7 @@ import Testing
 
     @Test func markThatFindsARoute() throws {
         let outer = self.asked(.mark, self.through(self.eth0), .noRoute)
-        #expect(try self.verdict(self.seeing([self.eth0], outer)).carriedBy == 2)
+        #expect(try self.verdict(self.seeing([self.eth0], outer)).underlyingIndex == 2)
     }
 
     @Test func markThatFindsNone() throws {
@@ -194,7 +195,7 @@ import Testing
         outer.gatewayedInterfaces = [2]
         let verdict = try self.verdict(self.seeing([lan], outer))
         #expect(verdict.status == .satisfied)
-        #expect(verdict.carriedBy == nil)
+        #expect(verdict.underlyingIndex == nil)
         #expect(verdict.reason.message == "IPv4 through tun0; whether anything carries tun0 is not known")
         outer.gatewayedInterfaces = []
         #expect(try self.verdict(self.seeing([lan], outer)).reason.code == .noRoute)
@@ -203,17 +204,19 @@ import Testing
     @Test func markThatLeadsBackIsNotItsOwn() throws {
         let back = OuterRoute(.mark, to: self.endpoint, .through(self.tun0, source: .from("10.8.0.2")))
         let beside = OuterRoute(.defaultRoute, to: self.endpoint, through: 2, self.through(self.eth0))
-        #expect(try self.verdict(self.seeing([self.eth0], OuterPackets(routes: [back, beside]))).carriedBy == 2)
+        #expect(
+            try self.verdict(self.seeing([self.eth0], TunnelEvidence(routes: [back, beside]))).underlyingIndex == 2
+        )
     }
 
     // MARK: Nothing is known
 
-    private func beside(_ routes: (NetworkInterface, metric: UInt32, isDown: Bool)...) -> OuterPackets {
-        OuterPackets(
+    private func beside(_ routes: (NetworkInterface, metric: UInt32, isDown: Bool)...) -> TunnelEvidence {
+        TunnelEvidence(
             routes: routes.map { interface, metric, isDown in
-                let leg = RouteLeg(interfaceIndex: interface.index, isDown: isDown)
+                let nextHop = NextHop(interfaceIndex: interface.index, isDown: isDown)
                 let source = interface.addresses.first.map { RouteSource.address($0.prefix.address) } ?? .none
-                let route = Route(legs: [leg], source: source, metric: metric, table: 254)
+                let route = Route(nextHops: [nextHop], source: source, metric: metric, table: 254)
                 return OuterRoute(.defaultRoute, to: self.endpoint, through: interface.index, .route(route))
             }
         )
@@ -221,17 +224,17 @@ import Testing
 
     @Test func bestDefaultBesideIsAlive() throws {
         let outer = self.beside((self.wlan0, 600, false), (self.eth0, 100, false))
-        #expect(try self.verdict(self.seeing([self.eth0, self.wlan0], outer)).carriedBy == 2)
+        #expect(try self.verdict(self.seeing([self.eth0, self.wlan0], outer)).underlyingIndex == 2)
     }
 
     @Test func bestDefaultBesideIsDeadAndAnotherIsNot() throws {
         let dead = self.eth0.withoutCarrier()
-        let observation = self.seeing([dead, self.wlan0], self.beside((self.wlan0, 600, false), (dead, 100, true)))
-        let verdict = try self.verdict(observation)
+        let evidence = self.seeing([dead, self.wlan0], self.beside((self.wlan0, 600, false), (dead, 100, true)))
+        let verdict = try self.verdict(evidence)
         #expect(verdict.status == .satisfied)
-        #expect(verdict.carriedBy == nil)
+        #expect(verdict.underlyingIndex == nil)
         #expect(verdict.reason.message.hasSuffix("; whether anything carries tun0 is not known"))
-        let explanation = explain(observation, verdict: verdict, now: self.now)
+        let explanation = explain(evidence, verdict: verdict, now: self.now)
         #expect(explanation.remedies.count == 1)
         #expect(explanation.remedies.first?.contains("`tunnelEndpoint: [ADDRESS]`") == true)
     }
@@ -246,45 +249,45 @@ import Testing
 
     @Test func theEndMayBeOnTheLink() throws {
         let lan = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
-        #expect(try self.verdict(self.seeing([lan], OuterPackets())).reason.message.contains("not known"))
-        let knew = OuterPackets(stoodBesideRoute: true)
+        #expect(try self.verdict(self.seeing([lan], TunnelEvidence())).reason.message.contains("not known"))
+        let knew = TunnelEvidence(stoodBesideRoute: true)
         #expect(try self.verdict(self.seeing([lan], knew)).reason.message.contains("not known"))
     }
 
     @Test func aProgramMaySendFramesWithoutAnAddress() throws {
         let bare = NetworkInterface.wired("eth0", 2)
-        #expect(try self.verdict(self.seeing([bare], OuterPackets())).status == .satisfied)
-        let knew = OuterPackets(stoodBesideRoute: true)
+        #expect(try self.verdict(self.seeing([bare], TunnelEvidence())).status == .satisfied)
+        let knew = TunnelEvidence(stoodBesideRoute: true)
         #expect(try self.verdict(self.seeing([bare], knew)).reason.code == .noAddress)
         let gre = NetworkInterface.tunnel("gre1", 8, kind: "gre").with("10.8.0.2/24").changed {
-            $0.outerPackets = OuterPackets()
+            $0.tunnelEvidence = TunnelEvidence()
         }
         #expect(try self.verdict(self.into(gre, beside: [bare])).status == .unsatisfied)
     }
 
     @Test func aloneInANamespace() throws {
-        let verdict = try self.verdict(self.seeing([.loopback()], OuterPackets()))
+        let verdict = try self.verdict(self.seeing([.loopback()], TunnelEvidence()))
         #expect(verdict.status == .satisfied)
         #expect(verdict.reason.message == "IPv4 through tun0")
-        #expect(verdict.carriedBy == nil)
+        #expect(verdict.underlyingIndex == nil)
         // What a container was left with.
-        let orphan = OuterPackets(stoodBesideRoute: true)
+        let orphan = TunnelEvidence(stoodBesideRoute: true)
         #expect(try self.verdict(self.seeing([.loopback()], orphan)).reason.code == .noInterface)
         let bridge = NetworkInterface.virtual("docker0", 4, kind: "bridge").with("172.17.0.1/16")
-        #expect(try self.verdict(self.seeing([bridge], OuterPackets())).status == .satisfied)
+        #expect(try self.verdict(self.seeing([bridge], TunnelEvidence())).status == .satisfied)
     }
 
     @Test func aContainersInterface() throws {
         let veth = NetworkInterface.virtual("eth0", 2, kind: "veth").changed { $0.isParentElsewhere = true }
         let dead = veth.with("172.17.0.2/16").withoutCarrier()
         #expect(try self.verdict(self.seeing([dead], self.beside((dead, 0, true)))).reason.code == .noCarrier)
-        #expect(try self.verdict(self.seeing([dead], OuterPackets())).reason.code == .noCarrier)
-        #expect(try self.verdict(self.seeing([veth.withoutCarrier()], OuterPackets())).reason.code == .noCarrier)
-        #expect(try self.verdict(self.seeing([veth], OuterPackets())).status == .satisfied)
+        #expect(try self.verdict(self.seeing([dead], TunnelEvidence())).reason.code == .noCarrier)
+        #expect(try self.verdict(self.seeing([veth.withoutCarrier()], TunnelEvidence())).reason.code == .noCarrier)
+        #expect(try self.verdict(self.seeing([veth], TunnelEvidence())).status == .satisfied)
         // Beside hardware it is the other end of a container.
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
         let host = veth.with("172.17.0.1/16")
-        #expect(try self.verdict(self.seeing([host, left], OuterPackets())).status == .requiresConnection)
+        #expect(try self.verdict(self.seeing([host, left], TunnelEvidence())).status == .requiresConnection)
     }
 
     @Test func packetsThatKeepComingInProveAWay() throws {
@@ -294,11 +297,11 @@ import Testing
         #expect(try self.verdict(self.seeing([dead], outer)).status == .satisfied)
         var known = self.asked(.endpoint, .noRoute)
         known.isReceiving = true
-        #expect(try self.verdict(self.seeing([dead], known)).carriedBy == nil)
+        #expect(try self.verdict(self.seeing([dead], known)).underlyingIndex == nil)
     }
 
     @Test func withoutAnyQuestionTheDefaultRoutesTell() throws {
-        #expect(try self.verdict(self.seeing([self.eth0], nil)).carriedBy == 2)
+        #expect(try self.verdict(self.seeing([self.eth0], nil)).underlyingIndex == 2)
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
         #expect(try self.verdict(self.seeing([left], nil)).status == .requiresConnection)
     }
@@ -323,7 +326,7 @@ import Testing
         named.tunnelEndpoints = [TunnelEndpoint(self.endpoint)]
         #expect(try self.verdict(self.into(ppp, beside: [bare]), named).status == .unsatisfied)
         // One that L2TP carries, as a backend found out.
-        let virtual = ppp.changed { $0.outerPackets = OuterPackets() }
+        let virtual = ppp.changed { $0.tunnelEvidence = TunnelEvidence() }
         #expect(try self.verdict(self.into(virtual, beside: [bare])).status == .unsatisfied)
     }
 
@@ -349,9 +352,9 @@ import Testing
 
     @Test func theOtherFamilyGoesOnWithout() throws {
         let both = self.eth0.with("2001:db8::7/64")
-        let observation = self.seeing([both], self.asked(.endpoint, .noRoute))
+        let evidence = self.seeing([both], self.asked(.endpoint, .noRoute))
             .routed(.ipv6, through: both, source: .from("2001:db8::7"))
-        #expect(try self.verdict(observation).families == [.ipv6])
+        #expect(try self.verdict(evidence).families == [.ipv6])
     }
 
     // MARK: Cost
@@ -359,12 +362,12 @@ import Testing
     @Test func costIsThatOfEveryWay() throws {
         let wwan0 = NetworkInterface.cellular("wwan0", 5).with("100.64.0.7/32").with("2001:db8::5/64")
         let eth0 = self.eth0
-        let families = Observation.seeing(eth0, wwan0).routed(.ipv4, through: eth0)
+        let families = Evidence.seeing(eth0, wwan0).routed(.ipv4, through: eth0)
             .routed(.ipv6, through: wwan0, source: .from("2001:db8::5"))
         #expect(try self.verdict(families).isExpensive)
-        let legs = Route(legs: [RouteLeg(interfaceIndex: 2), RouteLeg(interfaceIndex: 5)])
-        #expect(try self.verdict(Observation.seeing(eth0, wwan0).answering(.ipv4, .route(legs))).isExpensive)
-        let halves = Observation.seeing(eth0, wwan0).answering(.ipv4, .through(eth0), .through(wwan0))
+        let nextHops = Route(nextHops: [NextHop(interfaceIndex: 2), NextHop(interfaceIndex: 5)])
+        #expect(try self.verdict(Evidence.seeing(eth0, wwan0).answering(.ipv4, .route(nextHops))).isExpensive)
+        let halves = Evidence.seeing(eth0, wwan0).answering(.ipv4, .through(eth0), .through(wwan0))
         #expect(try self.verdict(halves).isExpensive)
         var rule = InterfaceRule(.init(name: GlobPattern("wwan0")))
         rule.isExpensive = false
@@ -378,11 +381,11 @@ import Testing
     @Test func halfOfTheWaysIgnoredIsNoPath() throws {
         var rule = InterfaceRule(.init(name: GlobPattern("wlan0")))
         rule.isIgnored = true
-        let legs = Route(legs: [RouteLeg(interfaceIndex: 2), RouteLeg(interfaceIndex: 3)])
-        let verdict = try self.verdict(Observation.seeing(self.eth0, self.wlan0).answering(.ipv4, .route(legs)), rule)
+        let nextHops = Route(nextHops: [NextHop(interfaceIndex: 2), NextHop(interfaceIndex: 3)])
+        let verdict = try self.verdict(Evidence.seeing(self.eth0, self.wlan0).answering(.ipv4, .route(nextHops)), rule)
         #expect(verdict.status == .unsatisfied)
         #expect(verdict.reason.code == .ignoredInterface)
-        let down = Observation.seeing(self.eth0, self.wlan0.down()).answering(.ipv4, .route(legs))
-        #expect(try self.verdict(down, rule).status == .satisfied, "the kernel uses no leg that is down")
+        let down = Evidence.seeing(self.eth0, self.wlan0.down()).answering(.ipv4, .route(nextHops))
+        #expect(try self.verdict(down, rule).status == .satisfied, "the kernel uses no next hop that is down")
     }
 }

@@ -7,19 +7,19 @@ import Testing
 @testable import NetPath
 
 @Suite struct MergeTests {
-    private static let yes = Observation.online(.wired("eth0", 2).with("192.0.2.7/24"), gateway: "192.0.2.1")
-    private static let step = Observation.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
-    private static let no = Observation.noLink
+    private static let yes = Evidence.online(.wired("eth0", 2).with("192.0.2.7/24"), gateway: "192.0.2.1")
+    private static let step = Evidence.seeing(NetworkInterface.wifi("wlan0", 3).withoutCarrier())
+    private static let no = Evidence.noLink
     private static let unsure = Self.yes.unanswered(.ipv4)
-    private static let answered = Observation.probing(ProbeOutcome(target: "a:1", result: .connected))
-    private static let failed = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut))
+    private static let answered = Evidence.probing(ProbeOutcome(target: "a:1", result: .connected))
+    private static let failed = Evidence.probing(ProbeOutcome(target: "a:1", result: .timedOut))
 
-    private static func opinion(
+    private static func backendSnapshot(
         _ name: String,
-        _ observation: Observation?,
+        _ evidence: Evidence?,
         health: BackendHealth = .healthy
-    ) -> BackendOpinion {
-        let verdict = observation.flatMap {
+    ) -> BackendSnapshot {
+        let verdict = evidence.flatMap {
             evaluate($0, policy: EvaluationPolicy(), now: MonotonicTime(nanoseconds: 1_000_000_000_000))
         }
         let report = BackendReport(
@@ -32,11 +32,11 @@ import Testing
             restarts: 0,
             resynchronizations: 0
         )
-        return BackendOpinion(report: report, observation: observation, verdict: verdict)
+        return BackendSnapshot(report: report, evidence: evidence, verdict: verdict)
     }
 
-    private static func merged(_ observations: [Observation?], _ policy: MergePolicy) -> NetworkPath? {
-        merge(observations.enumerated().map { Self.opinion("b\($0)", $1) }, policy: policy)
+    private static func merged(_ reports: [Evidence?], _ policy: MergePolicy) -> NetworkPath? {
+        merge(reports.enumerated().map { Self.backendSnapshot("b\($0)", $1) }, policy: policy)
     }
 
     // MARK: Policies
@@ -61,7 +61,7 @@ import Testing
         ),
     ]
 
-    private static func observation(_ status: PathStatus) -> Observation {
+    private static func evidence(_ status: PathStatus) -> Evidence {
         switch status {
         case .satisfied: self.yes
         case .requiresConnection: self.step
@@ -72,7 +72,7 @@ import Testing
     @Test(arguments: Self.tables)
     func policies(statuses: [PathStatus], expected: [PathStatus]) throws {
         for (policy, expected) in zip([MergePolicy.priority, .unanimous, .any, .majority], expected) {
-            let path = try #require(Self.merged(statuses.map(Self.observation), policy))
+            let path = try #require(Self.merged(statuses.map(Self.evidence), policy))
             #expect(path.status == expected, "\(policy)")
             #expect(path.disagreements.map(\.status) == statuses.filter { $0 != expected })
             #expect(path.disagreements.allSatisfy { $0.status != expected })
@@ -100,7 +100,7 @@ import Testing
 
     @Test func detailsComeFromTheFirstThatSaysSo() throws {
         let eth1 = NetworkInterface.wired("eth1", 4).with("198.51.100.7/24")
-        let second = Observation.online(eth1, gateway: "198.51.100.1").changed { $0.dnsServers = [] }
+        let second = Evidence.online(eth1, gateway: "198.51.100.1").changed { $0.dnsServers = [] }
         let path = try #require(Self.merged([Self.no, second, Self.yes], .any))
         #expect(path.interfaces.map(\.name) == ["eth1"])
         #expect(path.gateways.map(\.address.description) == ["198.51.100.1"])
@@ -122,13 +122,13 @@ import Testing
     @Test(arguments: MergePolicy.allCases)
     func whoIsNotHealthyDoesNotVote(policy: MergePolicy) throws {
         for health in [BackendHealth.starting, .unhealthy, .off] {
-            let broken = Self.opinion("broken", Self.no, health: health)
-            let well = Self.opinion("well", Self.yes)
-            for opinions in [[broken, well], [well, broken]] {
-                let path = try #require(merge(opinions, policy: policy))
+            let broken = Self.backendSnapshot("broken", Self.no, health: health)
+            let well = Self.backendSnapshot("well", Self.yes)
+            for snapshots in [[broken, well], [well, broken]] {
+                let path = try #require(merge(snapshots, policy: policy))
                 #expect(path.status == .satisfied)
                 #expect(path.disagreements.isEmpty)
-                #expect(path.backends.map(\.name) == opinions.map(\.report.name))
+                #expect(path.backends.map(\.name) == snapshots.map(\.report.name))
             }
             #expect(merge([broken], policy: policy) == nil)
         }
@@ -152,12 +152,12 @@ import Testing
         let outvoted = try #require(Self.merged([Self.yes, partialNo], policy))
         #expect(outvoted.status == .satisfied)
         #expect(outvoted.disagreements.map(\.backend) == ["b1"])
-        let broken = Self.opinion("broken", Self.yes, health: .unhealthy)
-        #expect(merge([broken, Self.opinion("b1", partialNo)], policy: policy) == nil)
-        let silent = [Self.opinion("silent", nil), Self.opinion("b1", partialNo)]
+        let broken = Self.backendSnapshot("broken", Self.yes, health: .unhealthy)
+        #expect(merge([broken, Self.backendSnapshot("b1", partialNo)], policy: policy) == nil)
+        let silent = [Self.backendSnapshot("silent", nil), Self.backendSnapshot("b1", partialNo)]
         #expect(merge(silent, policy: policy)?.status == .unsatisfied)
-        let unsure = [Self.opinion("unsure", Self.unsure), Self.opinion("b1", partialNo)]
-        #expect(merge(unsure, policy: policy, strongest: 0) == nil, "it had an opinion once")
+        let unsure = [Self.backendSnapshot("unsure", Self.unsure), Self.backendSnapshot("b1", partialNo)]
+        #expect(merge(unsure, policy: policy, strongest: 0) == nil, "it had a verdict once")
         let partialYes = Self.yes.changed { $0.isPartial = true }
         #expect(Self.merged([Self.no, partialYes], .any)?.status == .satisfied, "a yes is a yes")
     }
@@ -166,19 +166,19 @@ import Testing
 
     @Test(arguments: MergePolicy.allCases)
     func requiredProbes(policy: MergePolicy) throws {
-        func merged(_ observations: Observation...) -> NetworkPath? {
-            let opinions = observations.enumerated().map { Self.opinion("b\($0)", $1) }
-            return merge(opinions, policy: policy, probes: .required)
+        func merged(_ reports: Evidence...) -> NetworkPath? {
+            let snapshots = reports.enumerated().map { Self.backendSnapshot("b\($0)", $1) }
+            return merge(snapshots, policy: policy, probes: .required)
         }
         let lost = try #require(merged(Self.yes, Self.failed))
         #expect(lost.status == .unsatisfied)
         #expect(lost.reason.code == .probeFailed)
         #expect(lost.interfaces.map(\.name) == ["eth0"], "where the path would lead")
-        let unfinished = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut), isComplete: false)
+        let unfinished = Evidence.probing(ProbeOutcome(target: "a:1", result: .timedOut), isComplete: false)
         #expect(merged(Self.yes, unfinished)?.status == .satisfied, "never before the first")
         #expect(merged(Self.yes, Self.failed, unfinished)?.status == .satisfied)
         #expect(merged(Self.yes, Self.failed, unfinished)?.internet == .unknown)
-        let portal = Observation.probing(ProbeOutcome(target: "a:1", result: .portal))
+        let portal = Evidence.probing(ProbeOutcome(target: "a:1", result: .portal))
         #expect(merged(Self.yes, portal)?.reason.code == .probeFailed)
         #expect(merged(Self.yes, portal)?.internet == .portal)
         #expect(merged(Self.no, Self.answered)?.internet == .unknown, "the answer came by a path that is gone")
@@ -186,7 +186,7 @@ import Testing
         #expect(merged(Self.yes)?.status == .satisfied)
         #expect(merged(Self.no, Self.answered)?.reason.code == .noCarrier, "they never raise")
         #expect(merged(Self.step, Self.failed)?.status == .requiresConnection)
-        let broken = [Self.opinion("a", Self.yes), Self.opinion("b", Self.failed, health: .unhealthy)]
+        let broken = [Self.backendSnapshot("a", Self.yes), Self.backendSnapshot("b", Self.failed, health: .unhealthy)]
         #expect(merge(broken, policy: policy, probes: .required)?.status == .satisfied)
     }
 
@@ -207,19 +207,19 @@ import Testing
         #expect(Self.merged([Self.answered], .priority)?.reason.code == .probeAnswered)
         #expect(Self.merged([Self.failed], .priority)?.reason.code == .probeFailed)
         #expect(Self.merged([Self.failed, Self.answered], .any)?.status == .satisfied)
-        let deaf = Self.opinion("deaf", nil, health: .unhealthy)
-        #expect(merge([deaf, Self.opinion("probe", Self.answered)], policy: .priority)?.status == .satisfied)
+        let deaf = Self.backendSnapshot("deaf", nil, health: .unhealthy)
+        #expect(merge([deaf, Self.backendSnapshot("probe", Self.answered)], policy: .priority)?.status == .satisfied)
     }
 
     /// A monitor that broke never means offline, and neither does one that cannot tell any more.
     @Test(arguments: MergePolicy.allCases)
     func probesDoNotStepInForABackendThatHasSpoken(policy: MergePolicy) {
-        let probe = Self.opinion("probe", Self.failed)
-        #expect(merge([Self.opinion("broken", Self.yes, health: .unhealthy), probe], policy: policy) == nil)
-        #expect(merge([Self.opinion("unsure", Self.yes.unanswered(.ipv4)), probe], policy: policy) == nil)
+        let probe = Self.backendSnapshot("probe", Self.failed)
+        #expect(merge([Self.backendSnapshot("broken", Self.yes, health: .unhealthy), probe], policy: policy) == nil)
+        #expect(merge([Self.backendSnapshot("unsure", Self.yes.unanswered(.ipv4)), probe], policy: policy) == nil)
     }
 
-    private static let blind = Self.yes.changed { $0.representatives = [] }
+    private static let blind = Self.yes.changed { $0.referenceRoutes = [] }
 
     /// Who sees interfaces and cannot ask where packets go neither mutes probes nor its own.
     @Test(arguments: MergePolicy.allCases)
@@ -239,25 +239,33 @@ import Testing
     /// Whatever is said by whom: what is published does not contradict itself.
     @Test(arguments: MergePolicy.allCases)
     func statusReasonAndInternetSayTheSame(policy: MergePolicy) {
-        let portal = Observation.probing(ProbeOutcome(target: "a:1", result: .portal))
-        let unfinished = Observation.probing(ProbeOutcome(target: "a:1", result: .timedOut), isComplete: false)
-        var words: [Observation?] = [nil, Self.yes, Self.no, Self.step, Self.unsure, Self.blind]
+        let portal = Evidence.probing(ProbeOutcome(target: "a:1", result: .portal))
+        let unfinished = Evidence.probing(ProbeOutcome(target: "a:1", result: .timedOut), isComplete: false)
+        var words: [Evidence?] = [nil, Self.yes, Self.no, Self.step, Self.unsure, Self.blind]
         words += [Self.answered, Self.failed, portal, unfinished]
         for probing in [Self.answered, Self.failed, portal, unfinished] {
             words += [Self.yes, Self.no, Self.blind].map { $0.changed { $0.probes = probing.probes } }
+        }
+        for status in [PathStatus.satisfied, .unsatisfied] {
+            for host in [nil, "router"] {
+                var conclusion = Conclusion(status, PathReason(.stated, ""))
+                conclusion.host = host
+                conclusion.internet = status == .satisfied ? .unreachable : .reachable
+                words.append(.stating(conclusion))
+            }
         }
         for health in [BackendHealth.healthy, .unhealthy] {
             for one in words {
                 for another in words {
                     for third in words {
-                        let opinions = [
-                            Self.opinion("a", one, health: health), Self.opinion("b", another),
-                            Self.opinion("c", third),
+                        let snapshots = [
+                            Self.backendSnapshot("a", one, health: health), Self.backendSnapshot("b", another),
+                            Self.backendSnapshot("c", third),
                         ]
                         for probes in ProbeInfluence.allCases {
-                            guard let path = merge(opinions, policy: policy, probes: probes) else { continue }
+                            guard let path = merge(snapshots, policy: policy, probes: probes) else { continue }
                             if let contradiction = Self.contradiction(in: path, probes) {
-                                Issue.record("\(contradiction): \(probes), \(opinions.map(\.observation))")
+                                Issue.record("\(contradiction): \(probes), \(snapshots.map(\.evidence))")
                                 return
                             }
                         }
@@ -284,16 +292,19 @@ import Testing
     static let internets: [([ProbeOutcome.Result], Bool, InternetReachability)] = [
         ([], false, .unknown), ([.timedOut], false, .unknown), ([.timedOut], true, .unreachable),
         ([.timedOut, .connected], true, .reachable), ([.refused], false, .reachable),
-        ([.portal], true, .portal), ([.portal, .connected], true, .reachable),
+        ([.portal], true, .portal), ([.portal, .connected], true, .portal),
+        // What only the target can answer outweighs a portal that others met, and not one of the same round.
+        ([.expected], false, .reachable), ([.portal, .expected], true, .portal), ([.unexpected], true, .unknown),
+        ([.unexpected, .expected], true, .reachable), ([.impersonated, .timedOut], true, .unreachable),
     ]
 
     @Test(arguments: Self.internets)
     func internet(results: [ProbeOutcome.Result], isComplete: Bool, expected: InternetReachability) {
-        let probing = Observation.probing(isComplete: isComplete).changed {
+        let probing = Evidence.probing(isComplete: isComplete).changed {
             $0.probes?.outcomes = results.map { ProbeOutcome(target: "a:1", result: $0) }
         }
         #expect(Self.merged([Self.yes, probing], .priority)?.internet == expected)
-        let broken = Self.opinion("probe", probing, health: .unhealthy)
-        #expect(merge([Self.opinion("kernel", Self.yes), broken], policy: .priority)?.internet == .unknown)
+        let broken = Self.backendSnapshot("probe", probing, health: .unhealthy)
+        #expect(merge([Self.backendSnapshot("kernel", Self.yes), broken], policy: .priority)?.internet == .unknown)
     }
 }

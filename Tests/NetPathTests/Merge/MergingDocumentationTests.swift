@@ -10,7 +10,7 @@ import Testing
 /// The truth tables in Merging.md are what `merge` does.
 @Suite struct MergingDocumentationTests {
     private static func status(_ statuses: [PathStatus], _ policy: MergePolicy) -> String {
-        let opinions = statuses.map { status in
+        let snapshots = statuses.map { status in
             let report = BackendReport(
                 name: "b",
                 mode: .active,
@@ -20,9 +20,9 @@ import Testing
                 resynchronizations: 0
             )
             let verdict = Verdict(status, PathReason(.routed, ""))
-            return BackendOpinion(report: report, observation: .noLink, verdict: verdict)
+            return BackendSnapshot(report: report, evidence: .noLink, verdict: verdict)
         }
-        return merge(opinions, policy: policy)?.status.rawValue ?? "nil"
+        return merge(snapshots, policy: policy)?.status.rawValue ?? "nil"
     }
 
     private static func row(_ statuses: [PathStatus], _ policies: [MergePolicy]) -> String {

@@ -4,9 +4,9 @@
 import NetPath
 import NetPathTestKit
 
-extension Observation {
+extension Evidence {
     /// A path through an interface of that name.
-    static func through(_ name: String) -> Observation {
+    static func through(_ name: String) -> Evidence {
         .online(.wired(name, 2).with("192.0.2.7/24"))
     }
 }

@@ -22,15 +22,15 @@ import Testing
     }
 
     @Test func timeAndCountersAreNoEvidence() {
-        let observation = Observation.noLink
-        let later = observation.changed {
+        let evidence = Evidence.noLink
+        let later = evidence.changed {
             $0.observedAt = $0.observedAt + .seconds(9)
             $0.resynchronizations = 7
             $0.suspensions = 7
             $0.interfaces?[1].carrierSince = MonotonicTime(nanoseconds: 1)
         }
-        #expect(later == observation)
-        #expect(observation.changed { $0.isPartial = true } != observation)
+        #expect(later == evidence)
+        #expect(evidence.changed { $0.isPartial = true } != evidence)
         #expect(
             ProbeOutcome(target: "a", result: .connected, roundTrip: .seconds(1))
                 == ProbeOutcome(target: "a", result: .connected, roundTrip: .seconds(2))

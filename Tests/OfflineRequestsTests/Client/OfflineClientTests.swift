@@ -257,6 +257,43 @@ struct OfflineClientTests {
         #expect(handled.value == [visit])
     }
 
+    /// What belongs to a request comes back with its answer, whichever run of the program that reaches.
+    @Test func theContextOfARequestComesBackWithItsAnswer() async throws {
+        struct Draft: Codable, Hashable { var row: Int }
+        let lab = try QueueLab(
+            .response(TransportResponse(status: 200, body: Array(#"{"number":7}"#.utf8))),
+            network: .noLink
+        )
+        let ids: [UUID]
+        do {
+            let queue = try lab.started()
+            await lab.offline()
+            let client = OfflineClient(baseURL: "http://192.0.2.80", queue: queue)
+            await #expect(throws: OfflineClientError.self) {
+                try await client.fetchWithOfflineSupport(endpoint: "/orders", method: "POST", requestType: "order") {
+                    try $0.setContext(Draft(row: 3))
+                }
+            }
+            var without = lab.request()
+            without.requestType = "order"
+            ids = [try #require(queue.pendingRequests.first?.id), try await queue.enqueue(without)]
+            await queue.shutdown(within: .seconds(5))
+        }
+        let queue = try lab.open()
+        let drafts = AwaitableState<[Draft]>([])
+        queue.onResponse(for: "order", as: Data.self, context: Draft.self) { draft, _ in
+            drafts.update { $0.append(draft) }
+        }
+        let events = Events(queue)
+        queue.start()
+        lab.network.report(.wifi)
+        try await events.wait(for: .succeeded(ids[0], status: 200))
+        try await events.wait { $0.isDead }
+        #expect(drafts.value == [Draft(row: 3)])
+        let record = try #require(try queue.record(id: ids[1]))
+        #expect(record.lastError?.contains("context is missing") == true, "\(record.lastError ?? "")")
+    }
+
     /// Sending again would not change what the server says.
     @Test func aResponseThatCannotBeDecodedIsKept() async throws {
         let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array(#"{"total":7}"#.utf8))))

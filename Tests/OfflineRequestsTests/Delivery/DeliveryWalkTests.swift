@@ -39,14 +39,19 @@ struct DeliveryWalkTests {
             case 0: self.setPath(isSatisfied: false)
             case 1, 2: self.setPath(isSatisfied: true)
             case 3: self.lab.machine.path(nil, at: self.lab.now)
-            case 4: if self.random(0..<4) == 0 { self.lab.machine.pause() } else { self.lab.machine.resume() }
+            case 4:
+                if self.random(0..<4) == 0 {
+                    self.lab.machine.isPaused = true
+                } else {
+                    self.lab.machine.isPaused = false
+                }
             case 5: if self.random(0..<8) == 0 { self.lab.machine.force() }
             case 6:
                 if let wake = self.lab.machine.nextWake(after: self.lab.now, for: DeliveryWalkTests.gates) {
                     self.lab.advance(to: wake)
                 }
             case 7: self.lab.advance(.milliseconds(self.random(0..<3_000)))
-            case 8: self.lab.now.stamp.wall += Double(self.random(-1_000_000..<1_000_000))
+            case 8: self.lab.now.wall += Double(self.random(-1_000_000..<1_000_000))
             case 9, 10: self.start()
             default: self.finish()
             }
@@ -57,7 +62,7 @@ struct DeliveryWalkTests {
                 isSatisfied: isSatisfied,
                 reason: "no carrier",
                 isExpensive: self.random(0..<2) == 0,
-                interfaceTypes: self.random(0..<2) == 0 ? [.ethernet] : [.wifi]
+                over: self.random(0..<2) == 0 ? .wired : .wifi
             )
             self.facts = facts
             self.lab.machine.path(facts, at: self.lab.now)
@@ -122,8 +127,8 @@ struct DeliveryWalkTests {
 
         /// Whatever happened, a gate that is open is passed before long: nobody has to restart anything.
         mutating func expectProgress() {
-            self.lab.machine.resume()
-            self.lab.machine.path(PathFacts(isSatisfied: true, interfaceTypes: [.ethernet]), at: self.lab.now)
+            self.lab.machine.isPaused = false
+            self.lab.machine.path(PathFacts(isSatisfied: true, over: .wired), at: self.lab.now)
             while !self.running.isEmpty { self.finish() }
             for gate in DeliveryWalkTests.gates {
                 if self.lab.machine.waiting(for: gate, at: self.lab.now) != nil {

@@ -47,11 +47,11 @@ struct GateTests {
         var lab = MachineLab()
         lab.online()
         _ = lab.attempt(post(), .notSent)
-        lab.machine.pause()
+        lab.machine.isPaused = true
         #expect(lab.machine.slots(at: lab.now) == 0)
         #expect(lab.waiting(post()) == .paused)
         #expect(lab.wake(post()) == nil)
-        lab.machine.resume()
+        lab.machine.isPaused = false
         #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.wake(post()) != nil)
     }
@@ -66,11 +66,11 @@ struct GateTests {
 
     @Test func whereNobodyCanTellWhatNeedsNoCertainPathIsTried() {
         var lab = MachineLab()
-        lab.machine.path(PathFacts(isSatisfied: true, isKnown: false, reason: "nobody can tell"), at: lab.now)
+        lab.machine.path(PathFacts(isSatisfied: true, isKnown: false), at: lab.now)
         #expect(lab.machine.slots(at: lab.now) == 16)
         #expect(lab.waiting(post()) == nil)
         for requires in [PathRequirements(unmeteredOnly: true), PathRequirements(interfaceType: .wifi)] {
-            #expect(lab.waiting(post(requires: requires)) == .noPath("nobody can tell"))
+            #expect(lab.waiting(post(requires: requires)) == .noPath("nobody can tell how the network is"))
         }
         lab.online()
         #expect(lab.waiting(post()) == nil, "nothing has returned")
@@ -92,9 +92,9 @@ struct GateTests {
     @Test func theTypeOfTheInterfaceIsRespected() {
         var lab = MachineLab()
         let wired = post(requires: PathRequirements(interfaceType: .ethernet))
-        lab.online([.wifi, .cellular])
+        lab.online(.wifi)
         #expect(lab.waiting(wired) == .interfaceType("Ethernet"))
-        lab.online([.ethernet])
+        lab.online(.wired)
         #expect(lab.waiting(wired) == nil)
     }
 
@@ -180,8 +180,8 @@ struct GateTests {
 
     @Test func anotherInterfaceIsNoReturn() {
         var lab = MachineLab()
-        lab.online([.wifi])
-        #expect(lab.machine.path(PathFacts(isSatisfied: true, interfaceTypes: [.cellular]), at: lab.now) == false)
+        lab.online(.wifi)
+        #expect(lab.machine.path(PathFacts(isSatisfied: true, over: .cellular), at: lab.now) == false)
         #expect(lab.machine.slots(at: lab.now) == 16)
     }
 
@@ -267,9 +267,9 @@ struct GateTests {
 
     @Test func nothingGoesToAPortalOverPlainHTTP() throws {
         var lab = MachineLab()
-        let link = AddressPrefix(try #require(IPAddress("192.0.2.7")), length: 24)
+        let link = AddressPrefix(try #require(InternetAddress("192.0.2.7")), length: 24)
         lab.machine.path(
-            PathFacts(isSatisfied: true, internet: .portal, portal: CaptivePortal(links: [link])),
+            PathFacts(isSatisfied: true, links: [link], internet: .portal),
             at: lab.now
         )
         func waiting(_ url: String) -> WaitingReason? {

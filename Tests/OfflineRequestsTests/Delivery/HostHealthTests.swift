@@ -171,7 +171,7 @@ struct HostHealthTests {
         lab.online()
         _ = lab.attempt(post(), .notSent)
         let wake = try #require(lab.wake(post()))
-        lab.now.stamp.wall += jump
+        lab.now.wall += jump
         #expect(lab.wake(post()) == wake)
         lab.advance(to: wake)
         #expect(lab.waiting(post()) == nil)

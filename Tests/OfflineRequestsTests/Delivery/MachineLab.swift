@@ -13,12 +13,9 @@ import NetPathTestKit
 struct MachineLab {
     var machine: DeliveryMachine
     var now = Moment(
-        monotonic: MonotonicTime(nanoseconds: 1_000_000_000_000),
-        stamp: ClockStamp(
-            wall: Date(timeIntervalSince1970: 1_800_000_000),
-            bootID: "boot-1",
-            bootNanoseconds: 2_000_000_000_000
-        )
+        wall: Date(timeIntervalSince1970: 1_800_000_000),
+        bootID: "boot-1",
+        bootNanoseconds: 1_000_000_000_000
     )
 
     init(
@@ -31,16 +28,15 @@ struct MachineLab {
 
     /// Lets time pass on all clocks.
     mutating func advance(_ duration: Duration) {
-        self.now.monotonic = self.now.monotonic + duration
-        self.now.stamp.bootNanoseconds += duration.inNanoseconds
-        self.now.stamp.wall += duration / .seconds(1)
+        self.now.bootNanoseconds += duration.inNanoseconds
+        self.now.wall += duration / .seconds(1)
     }
 
     /// Goes to a deadline of the machine.
     mutating func advance(to deadline: MonotonicTime) { self.advance(deadline - self.now.monotonic) }
 
-    mutating func online(_ types: Set<ConnectionType> = [.wifi]) {
-        self.machine.path(PathFacts(isSatisfied: true, interfaceTypes: types), at: self.now)
+    mutating func online(_ type: InterfaceType = .wifi) {
+        self.machine.path(PathFacts(isSatisfied: true, over: type), at: self.now)
     }
 
     mutating func offline() {
@@ -83,6 +79,31 @@ extension Result<TransportResponse, TransportError> {
 
     static let notSent = Self.error(.refused, .notSent)
     static let lost = Self.error(.connectionLost, .mayHaveBeenReceived)
+}
+
+extension PathFacts {
+    /// The facts of a path, or that nobody can tell.
+    init(
+        isSatisfied: Bool,
+        isKnown: Bool = true,
+        reason: String = "",
+        isExpensive: Bool = false,
+        isConstrained: Bool = false,
+        over type: InterfaceType = .other,
+        links: [AddressPrefix] = [],
+        reachableHosts: Set<String> = [],
+        internet: InternetReachability = .unknown
+    ) {
+        var interface = PathInterface(index: 2, name: "if2", type: type, reason: PathReason(.routed, ""))
+        interface.addresses = links
+        var path = NetworkPath(
+            isSatisfied ? .satisfied : .unsatisfied,
+            PathReason(.routed, reason),
+            interfaces: [interface]
+        )
+        (path.isExpensive, path.isConstrained, path.internet) = (isExpensive, isConstrained, internet)
+        self.init(update: ConnectivityUpdate(isKnown ? path : nil), reachableHosts: reachableHosts)
+    }
 }
 
 func post(

@@ -132,6 +132,8 @@ struct OutcomeTests {
     }
 
     @Test func statusesAreAMatterOfPolicy() {
+        let usual = ResponsePolicy(retryable: ResponsePolicy.retryableByDefault.subtracting([503]))
+        #expect(self.end(of: .status(503), responses: usual) == .dead(reason: "the server answered 503"))
         let responses = ResponsePolicy(retryable: [404], holding: [503])
         #expect(self.wait(self.end(of: .status(404), responses: responses)) != nil)
         #expect(self.end(of: .status(503), responses: responses) == .hold(.unauthorized))

@@ -53,6 +53,22 @@ struct QueueDeliveryTests {
         #expect(events.all.contains(.connectivityRestored))
     }
 
+    @Test func aRequestWhoseBodyWasDamagedIsHeldAndThatIsSaid() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        let events = Events(queue)
+        var request = lab.request("a")
+        request.body = Data(repeating: 1, count: 100_000)
+        let id = try await queue.enqueue(request)
+        let file = try #require(try queue.record(id: id)?.request.bodyFile)
+        try FileHandle(forWritingTo: URL(filePath: file)).truncate(atOffset: 99_999)
+        try await queue.enqueue(lab.request("b"))
+        lab.network.report(.wifi)
+        try await events.wait(for: .held(id, .damaged))
+        try await queue.waitUntilEmpty()
+        #expect(lab.sent == ["b"])
+    }
+
     @Test func everyRequestSaysWhatItWaitsFor() async throws {
         let lab = try QueueLab(.held(.notSent), network: .noLink)
         let queue = try lab.open()

@@ -276,6 +276,27 @@ struct HookTests {
         }
     }
 
+    @Test func aStartedQueueIsTheOneOfItsMonitor() async throws {
+        let lab = try QueueLab(network: .noLink)
+        var queue: OfflineRequestQueue? = try lab.started()
+        #expect(lab.monitor.attachedQueue === queue)
+        _ = try await queue?.enqueue(lab.request())
+        #expect(lab.monitor.pendingRequests.count == 1)
+        let other = try OfflineRequestQueue(
+            file: lab.folder["other.sqlite"],
+            transport: lab.transport,
+            monitor: lab.monitor
+        )
+        other.start()
+        #expect(lab.monitor.attachedQueue === queue)
+        // It is not kept alive by that, and leaves its place to the next.
+        weak let first = queue
+        queue = nil
+        while first != nil { await Task.yield() }
+        other.start()
+        #expect(lab.monitor.attachedQueue === other)
+    }
+
     @Test func attachedToAMonitor() async throws {
         let lab = try QueueLab(network: .noLink)
         let queue = try lab.open()

@@ -29,36 +29,26 @@ struct QueueNetworkTests {
 
     private static func update(_ status: PathStatus, _ interfaces: [(UInt32, PathReason.Code)]) -> ConnectivityUpdate {
         let interfaces = interfaces.map { index, code in
-            PathInterface(
-                index: index,
-                name: "if\(index)",
-                type: .wired,
-                addresses: [.fixture("192.0.2.\(index)/24")],
-                gateways: [],
-                supportsIPv4: true,
-                supportsIPv6: false,
-                reason: PathReason(code, "")
-            )
+            var interface = PathInterface(index: index, name: "if\(index)", type: .wired, reason: PathReason(code, ""))
+            interface.addresses = [.fixture("192.0.2.\(index)/24")]
+            interface.supportsIPv4 = true
+            return interface
         }
-        let path = NetworkPath(
-            status: status,
-            reason: PathReason(.routed, "scripted"),
-            isStale: false,
-            interfaces: interfaces,
-            gateways: [],
-            supportsIPv4: true,
-            supportsIPv6: false,
-            isExpensive: false,
-            isConstrained: false,
-            internet: .unknown,
-            probes: [],
-            backends: [],
-            disagreements: [],
-            sequence: 1,
-            publishedAt: Self.start,
-            observedAt: Self.start
-        )
+        var path = NetworkPath(status, PathReason(.routed, "scripted"), interfaces: interfaces)
+        path.supportsIPv4 = true
         return ConnectivityUpdate(path)
+    }
+
+    /// What a backend states is its word, and not what netpath has found out.
+    @Test func whoStatesThatThereIsNoPathIsNamed() async throws {
+        let conclusion = Conclusion(.unsatisfied, PathReason(.stated, "the modem is off"))
+        let lab = try QueueLab(network: .stating(conclusion))
+        let queue = try lab.started()
+        let id = try await queue.enqueue(lab.request())
+        let name = try #require(lab.monitor.path?.statedBy)
+        try await QueueDeliveryTests.eventually {
+            try queue.record(id: id)?.waiting == .noPath("the modem is off (stated by \(name))")
+        }
     }
 
     @Test func connectionsSurviveAShortLossOfTheSamePath() {
@@ -131,11 +121,26 @@ struct QueueNetworkTests {
     }
 
     @Test func aHostThatHasToBeReachable() async throws {
+        let kernel = ScriptedResolver(.noRoute)
+        let lab = try QueueLab(resolver: kernel)
+        let queue = try lab.started()
+        var request = lab.request()
+        request.requires.hostReachable = "203.0.113.7"
+        let id = try await queue.enqueue(request)
+        // The backends of the queue's own monitor are asked, and nobody else's.
+        try await kernel.waitForQuestion(about: .fixture("203.0.113.7"))
+        #expect(lab.sent.isEmpty)
+        let eth0 = NetworkInterface.wired("eth0", 3).with("192.0.2.8/24")
+        kernel.answer("203.0.113.7", with: .through(eth0, gateway: "192.0.2.1", source: .from("192.0.2.8")))
+        lab.network.report(.ethernet)
+        #expect(try await queue.wait(for: id).state == .succeeded)
+    }
+
+    @Test func whereNobodyCanTellOfHostsTheyCountAsReachable() async throws {
         let lab = try QueueLab()
         let queue = try lab.started()
         var request = lab.request()
-        // The network of the machine itself is asked, where this one is always there.
-        request.requires.hostReachable = "127.0.0.1"
+        request.requires.hostReachable = "203.0.113.7"
         #expect(try await queue.wait(for: queue.enqueue(request)).state == .succeeded)
     }
 

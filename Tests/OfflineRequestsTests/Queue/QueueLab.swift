@@ -10,10 +10,10 @@ import Testing
 
 @testable import OfflineRequests
 
-extension Observation {
-    static let wifi = Observation.online(.wifi("wlan0", 2).with("192.0.2.7/24"), gateway: "192.0.2.1")
-    static let ethernet = Observation.online(.wired("eth0", 3).with("192.0.2.8/24"), gateway: "192.0.2.1")
-    static let modem = Observation.online(.cellular("wwan0", 4).with("192.0.2.9/24"), gateway: "192.0.2.1")
+extension Evidence {
+    static let wifi = Evidence.online(.wifi("wlan0", 2).with("192.0.2.7/24"), gateway: "192.0.2.1")
+    static let ethernet = Evidence.online(.wired("eth0", 3).with("192.0.2.8/24"), gateway: "192.0.2.1")
+    static let modem = Evidence.online(.cellular("wwan0", 4).with("192.0.2.9/24"), gateway: "192.0.2.1")
 }
 
 /// A queue in a folder of its own, between a scripted network and a scripted server.
@@ -31,10 +31,14 @@ struct QueueLab {
     let network: ScriptedMonitor
     let monitor: NetworkMonitor
 
-    init(_ answer: ScriptedTransport.Answer = .status(200), network: Observation? = .wifi) throws {
+    init(
+        _ answer: ScriptedTransport.Answer = .status(200),
+        network: Evidence? = .wifi,
+        resolver: ScriptedResolver? = nil
+    ) throws {
         self.folder = try TemporaryDirectory()
         self.transport = ScriptedTransport(answer)
-        self.network = ScriptedMonitor(network)
+        self.network = ScriptedMonitor(network, resolver: resolver)
         self.monitor = NetworkMonitor(
             monitor: self.network,
             deliverOn: .queue(DispatchQueue(label: "lab")),

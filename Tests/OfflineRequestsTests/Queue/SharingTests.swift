@@ -5,6 +5,7 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
+import NetPathSystem
 import NetPathTestKit
 import Synchronization
 import Testing
@@ -116,12 +117,12 @@ struct SharingTests {
         // Somebody has copied a body, and not put the request in yet.
         let prepared = try queue.core.store.prepare(request)
         let bodies = queue.core.store.bodies
-        let leased = try #require(StoreFiles.names(in: bodies.folder).first)
+        let leased = try #require(FileAccess.names(in: bodies.folder).first)
         try Data([1]).write(to: URL(filePath: bodies.path("left-by-a-process-that-died")))
         queue.start()
-        try await QueueDeliveryTests.eventually { StoreFiles.names(in: bodies.folder) == [leased] }
+        try await QueueDeliveryTests.eventually { FileAccess.names(in: bodies.folder) == [leased] }
         try await QueueDeliveryTests.eventually { queue.core.status.withLock { $0.role } == .sender }
-        withExtendedLifetime(prepared) { #expect(StoreFiles.names(in: bodies.folder) == [leased]) }
+        withExtendedLifetime(prepared) { #expect(FileAccess.names(in: bodies.folder) == [leased]) }
     }
 
     @Test func theFileShrinksOnceEverythingIsDelivered() async throws {
@@ -248,6 +249,21 @@ struct SharingTests {
         await #expect(throws: QueueError.closed) { try await queue.waitUntilEmpty() }
         for await _ in queue.changes {}
         #expect(queue.pendingRequests.isEmpty)
+    }
+
+    /// Whether the executor has to be woken or the caller's thread does the work.
+    @Test func theCallsOfOneTaskKeepTheirOrder() async throws {
+        let lab = try QueueLab()
+        let queue = try lab.open()
+        for number in stride(from: 0, to: 300, by: 3) {
+            queue.enqueue(lab.request("\(number)")) { _ in }
+            try await queue.enqueue(lab.request("\(number + 1)"))
+            try await queue.enqueue(lab.request("\(number + 2)"))
+        }
+        let names = queue.pendingRequests.compactMap {
+            $0.request.endpoint.split(separator: "/").last.map { String($0) }
+        }
+        #expect(names == (0..<300).map { "\($0)" })
     }
 
     @Test func manyCallersAtOnce() async throws {

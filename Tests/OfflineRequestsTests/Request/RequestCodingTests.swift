@@ -31,6 +31,7 @@ struct RequestCodingTests {
             keepsResponse: true
         )
         request.retryCount = 2
+        request.context = Data("{}".utf8)
         return request
     }()
 
@@ -78,7 +79,7 @@ struct RequestCodingTests {
         }
     }
 
-    /// What most requests do not use costs no octet on disk.
+    /// What most requests do not use costs no byte on disk.
     @Test func defaultsAreNotWritten() throws {
         let json = String(
             decoding: try JSONEncoder().encode(RetryableRequest(endpoint: "http://e.net/")),

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPathSystem
 import NetPathTestKit
 import Testing
 
@@ -17,7 +18,7 @@ import Testing
         self.store = try self.bench.open()
     }
 
-    private func files() -> [String] { StoreFiles.names(in: self.store.bodies.folder) }
+    private func files() -> [String] { FileAccess.names(in: self.store.bodies.folder) }
 
     @Test func shortBodiesStayInTheDatabase() throws {
         let body = Data(repeating: 9, count: BodyFiles.threshold)
@@ -33,7 +34,7 @@ import Testing
         let file = try #require(request.bodyFile)
         #expect(try Data(contentsOf: URL(filePath: file)) == self.long)
         #expect(try self.store.counts.bytes > self.long.count)
-        try self.store.run(id, .delivered())
+        try self.store.run(id, .succeeded)
         #expect(self.files().isEmpty)
         #expect(try self.store.counts.bytes == 0)
     }
@@ -51,7 +52,7 @@ import Testing
         let copy = try #require(try self.store.record(id)?.request.bodyFile)
         #expect(try Data(contentsOf: URL(filePath: copy)) == self.long)
         // Given up it is still there; purged it is not.
-        try self.store.run(id, .dead)
+        try self.store.run(id, .dead(reason: "refused"))
         #expect(self.files().count == 1)
         _ = try self.store.transaction(durable: true) { try $0.purge(.dead) }
         #expect(self.files().isEmpty)
@@ -78,7 +79,7 @@ import Testing
             #expect(self.files().count == 1)
             // While somebody is at it, it is no orphan.
             #expect(try self.store.removeOrphanedBodies() == 0)
-            #expect(prepared.size > self.long.count)
+            #expect(prepared.row.size > self.long.count)
         }
         #expect(self.files().isEmpty)
         struct Undo: Error {}
@@ -97,7 +98,7 @@ import Testing
     @Test func orphansGoAndOthersStay() throws {
         let id = try self.store.insert(sample { $0.body = self.long }).id
         let dead = try self.store.insert(sample { $0.body = self.long }).id
-        try self.store.run(dead, .dead)
+        try self.store.run(dead, .dead(reason: "refused"))
         try Data([1]).write(to: URL(filePath: self.store.bodies.path("left-by-a-process-that-died")))
         #expect(try self.store.removeOrphanedBodies() == 1)
         for id in [id, dead] {

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPathHTTP
 import NetPathTestKit
 import Testing
 
@@ -12,7 +13,7 @@ import Testing
 
     init() throws { self.bench = try StoreBench() }
 
-    private func expire(_ store: RequestStore, maxAge: Duration? = nil) throws -> [UUID] {
+    private func expire(_ store: RequestStore, maxAge: Duration = .seconds(1_000_000_000)) throws -> [UUID] {
         try store.transaction(durable: false) { try $0.expire(maxAge: maxAge) }
     }
 
@@ -27,6 +28,18 @@ import Testing
         #expect(try store.all().map(\.state) == [.dead, .ready, .ready])
         #expect(try store.record(soon)?.lastError == "it expired")
         #expect(try store.readyIDs() == [later, never])
+    }
+
+    @Test func responsesThatNobodyTakesAreKeptForSoLong() throws {
+        let store = try self.bench.open(QueueLimits(maxResponseAge: .seconds(60)))
+        let id = try store.insert(sample { $0.keepsResponse = true }).id
+        try store.run(id, .succeeded, response: TransportResponse(status: 200))
+        self.bench.pass(.seconds(59))
+        try store.transaction(durable: false) { try $0.removeOldResponses() }
+        #expect(try store.record(id)?.state == .succeeded)
+        self.bench.pass(.seconds(1))
+        try store.transaction(durable: false) { try $0.removeOldResponses() }
+        #expect(try store.record(id) == nil)
     }
 
     @Test func theOldAreGivenUpButNotWhatIsBeingSent() throws {
@@ -45,7 +58,7 @@ import Testing
         let store = try self.bench.open()
         let id = try store.insert(sample { $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(100) }).id
         let tried = try store.insert(sample()).id
-        try store.run(tried, .later(after: .seconds(30), countsAttempt: true))
+        try store.run(tried, .retry(after: .seconds(30), countsAttempt: true))
         self.bench.setWall(jump)
         #expect(try self.expire(store, maxAge: .seconds(101)).isEmpty)
         #expect(try store.transaction(durable: false) { try $0.nextDue() } == .seconds(30))

@@ -33,17 +33,17 @@ import Testing
             )
         }
         try store.transaction(durable: true) { transaction in for one in prepared { _ = try transaction.insert(one) } }
-        for id in try store.readyIDs().prefix(count / 10) { try store.run(id, .dead, error: "given up") }
+        for id in try store.readyIDs().prefix(count / 10) { try store.run(id, .dead(reason: "given up")) }
         try bench.settle()
         let requests = try store.all().map { ($0.id, $0.request) }
         store.close()
         return Dictionary(uniqueKeysWithValues: requests)
     }
 
-    private func overwrite(_ octets: [UInt8], at place: Int, _ bench: StoreBench) throws {
+    private func overwrite(_ bytes: [UInt8], at place: Int, _ bench: StoreBench) throws {
         let file = try FileHandle(forUpdating: URL(filePath: bench.path))
         try file.seek(toOffset: UInt64(place))
-        try file.write(contentsOf: Data(octets))
+        try file.write(contentsOf: Data(bytes))
         try file.close()
     }
 
@@ -67,8 +67,8 @@ import Testing
     private func list(_ path: String) throws -> (records: [RequestRecord], isWhole: Bool) {
         var records: [RequestRecord] = []
         do {
-            try StoreReader(existing: path).forEachPage(in: Set(RequestState.allCases)) { page, _ in
-                records += page
+            try QueueReader(file: path).forEach(in: Set(RequestState.allCases)) { record in
+                records.append(record)
                 return true
             }
             return (records, true)
@@ -117,7 +117,7 @@ import Testing
             var delivered: Set<UUID> = []
             var ids = try store.readyIDs()
             while !ids.isEmpty {
-                for id in ids { try store.run(id, .delivered()) }
+                for id in ids { try store.run(id, .succeeded) }
                 delivered.formUnion(ids)
                 ids = try store.readyIDs()
             }
@@ -167,10 +167,10 @@ import Testing
         }
         // One changed, one shorter, one gone.
         let files = try long.map { try #require(try store.record($0)?.request.bodyFile) }
-        var octets = try Data(contentsOf: URL(filePath: files[0]))
-        octets[50_000] = 8
-        try octets.write(to: URL(filePath: files[0]))
-        try octets.dropLast(1).write(to: URL(filePath: files[1]))
+        var bytes = try Data(contentsOf: URL(filePath: files[0]))
+        bytes[50_000] = 8
+        try bytes.write(to: URL(filePath: files[0]))
+        try bytes.dropLast(1).write(to: URL(filePath: files[1]))
         try FileManager.default.removeItem(atPath: files[2])
         try self.bench.settle()
         store.close()
@@ -204,7 +204,7 @@ import Testing
         let (one, sender) = (try self.bench.open(), try self.bench.open())
         let corrupt = QueueError.corrupt(path: self.bench.path, setAsideAs: nil)
         #expect(throws: corrupt) { try one.insert(sample()) }
-        #expect(throws: corrupt) { try one.read { $1.counts } }
+        #expect(throws: corrupt) { try one.read { try $0.counts } }
         #expect(StoreFiles.identity(self.bench.path) == before)
         // Whoever has the lock of the sender alone may repair it.
         let lock = try SenderLock(path: QueueFile.senderLock(of: self.bench.path))
@@ -231,8 +231,8 @@ import Testing
         let store = try self.bench.open()
         let long = try store.insert(sample { $0.body = Data(repeating: 3, count: 100_000) }).id
         let lane = try (0..<3).map { number in try store.insert(sample(number) { $0.orderingKey = "lane" }).id }
-        try store.transaction(durable: true) { $0.isPaused = true }
-        try store.run(lane[0], .dead, status: 400)
+        try store.transaction(durable: true) { $0.status.isPaused = true }
+        try store.run(lane[0], .dead(reason: "refused"), status: 400)
         try Data([1]).write(to: URL(filePath: store.bodies.path("of-a-request-that-was-lost")))
         try self.bench.settle()
         store.close()
@@ -241,7 +241,7 @@ import Testing
         again.sends = true
         try self.repair(again)
         let salvage = try #require(self.bench.salvages.first)
-        #expect(try again.read { $1.isPaused })
+        #expect(try again.read { $0.status.isPaused })
         #expect(try lane.map { try again.record($0)?.state } == [.held, .blocked, .blocked])
         let record = try #require(try again.record(long))
         #expect(try Data(contentsOf: URL(filePath: record.request.bodyFile ?? "")).count == 100_000)

@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathHTTP
+import NetPathSystem
 import NetPathTestKit
 import Testing
 
@@ -45,7 +46,7 @@ import Testing
             } throws: { error in
                 if case .diskFull = error as? QueueError { true } else { false }
             }
-            #expect(StoreFiles.names(in: store.bodies.folder).isEmpty)
+            #expect(FileAccess.names(in: store.bodies.folder).isEmpty)
             #expect(try store.all().isEmpty)
             try store.insert(sample())
         }
@@ -89,7 +90,7 @@ import Testing
         let bench = try StoreBench()
         let store = try bench.open()
         let id = try store.insert(sample { $0.headers["Authorization"] = "Bearer very-secret" }).id
-        try store.run(id, .delivered())
+        try store.run(id, .succeeded)
         try bench.settle()
         let file = try Data(contentsOf: URL(filePath: bench.path))
         #expect(file.firstRange(of: Data("very-secret".utf8)) == nil)

@@ -16,16 +16,28 @@ import Testing
         self.store = try self.bench.open(QueueLimits(maxCount: 3, whenFull: .dropOldest))
     }
 
-    private var ends: Int64 { get throws { try self.store.read { $1.ends } } }
+    private var ends: Int64 { get throws { try self.store.read { $0.status.ends } } }
 
     private func end(of id: UUID, since ends: Int64) throws -> RequestState? {
-        try self.store.read { try $0.end(of: id, since: ends, $1) }
+        try self.store.read { try $0.end(of: id, since: ends) }
+    }
+
+    /// The sender ends what another process has cancelled before it begins the next of that lane.
+    @Test func aTransactionKnowsWhetherOthersHaveWritten() throws {
+        func othersWrote() throws -> Bool { try self.store.transaction(durable: false) { $0.othersWrote } }
+        let id = try self.store.insert(sample(0)).id
+        #expect(try !othersWrote())
+        let other = try self.bench.open()
+        #expect(try !othersWrote(), "to open the file writes nothing")
+        _ = try other.transaction(durable: true) { try $0.cancel(id) }
+        #expect(try othersWrote())
+        #expect(try !othersWrote())
     }
 
     @Test func whatIsGoneAndNotListedWasDelivered() throws {
         let before = try self.ends
         let delivered = try self.store.insert(sample(0)).id
-        try self.store.run(delivered, .delivered())
+        try self.store.run(delivered, .succeeded)
         let cancelled = try self.store.insert(sample(1)).id
         #expect(try self.store.transaction(durable: true) { try $0.cancel(cancelled) } == .ready)
         let replaced = try self.store.insert(sample(2) { $0.uniqueKey = "one" }).id
@@ -36,7 +48,7 @@ import Testing
             }
         )
         let purged = try self.store.insert(sample(4)).id
-        try self.store.run(purged, .dead)
+        try self.store.run(purged, .dead(reason: "refused"))
         #expect(try self.store.transaction(durable: true) { try $0.purge(purged) })
         let dropped = try self.store.insert(sample(5)).id
         try self.store.transaction(durable: true) { _ = try $0.cancel(.all) }
@@ -58,14 +70,14 @@ import Testing
         _ = try self.store.transaction(durable: true) { try $0.cancel(request.id) }
         try self.store.insert(request)
         let seen = try self.ends
-        try self.store.run(request.id, .delivered())
+        try self.store.run(request.id, .succeeded)
         #expect(try self.end(of: request.id, since: seen) == .succeeded)
     }
 
     @Test func whatIsNotKnownAnyMoreIsNotGuessed() throws {
         let before = try self.ends
         let delivered = try self.store.insert(sample(0)).id
-        try self.store.run(delivered, .delivered())
+        try self.store.run(delivered, .succeeded)
         let ids = (0..<1500).map { _ in UUID() }
         try self.store.transaction(durable: false) { try $0.remember(Array(ids[..<1000]), as: .cancelled) }
         #expect(try self.end(of: delivered, since: before) == .succeeded)

@@ -37,12 +37,11 @@ import Testing
         for index in ids.indices {
             #expect(try self.store.readyIDs() == [ids[index]])
             // A repeat stays in front.
-            try self.store.run(ids[index], .later(after: .seconds(3), countsAttempt: true))
+            try self.store.run(ids[index], .retry(after: .seconds(3), countsAttempt: true))
             #expect(try self.store.readyIDs() == [])
             self.bench.pass(.seconds(3))
             #expect(try self.store.transaction(durable: false) { try $0.promoteDue() } == 1)
-            let finish = try self.store.run(ids[index], .delivered())
-            #expect(finish == Finish(state: .succeeded, promoted: index < 3 ? ids[index + 1] : nil))
+            #expect(try self.store.run(ids[index], .succeeded) == Finish(state: .succeeded))
         }
         #expect(try self.store.counts == QueueCounts())
     }
@@ -56,7 +55,7 @@ import Testing
 
     @Test func holdKeepsTheLaneUntilSomebodyActs() throws {
         let ids = try self.lane(2, .hold)
-        #expect(try self.store.run(ids[0], .dead, status: 400, error: "refused") == Finish(state: .held))
+        #expect(try self.store.run(ids[0], .dead(reason: "refused"), status: 400) == Finish(state: .held))
         #expect(try self.states() == [.held, .blocked])
         let record = try #require(try self.store.record(ids[0]))
         #expect(record.waiting == .laneHeld)
@@ -64,14 +63,14 @@ import Testing
         #expect(record.lastError == "refused")
         #expect(try self.store.transaction(durable: true) { try $0.requeue(ids[0]) } == .ready)
         #expect(try self.states() == [.ready, .blocked])
-        try self.store.run(ids[0], .dead)
+        try self.store.run(ids[0], .dead(reason: "refused"))
         #expect(try self.store.transaction(durable: true) { try $0.cancel(ids[0]) } == .held)
         #expect(try self.states() == [.ready])
     }
 
     @Test func skipGoesOnWithTheNext() throws {
         let ids = try self.lane(3, .skip)
-        #expect(try self.store.run(ids[0], .dead) == Finish(state: .dead, promoted: ids[1]))
+        #expect(try self.store.run(ids[0], .dead(reason: "refused")) == Finish(state: .dead))
         #expect(try self.states() == [.dead, .ready, .blocked])
         // Revived it goes to the end.
         #expect(try self.store.transaction(durable: true) { try $0.requeue(ids[0]) } == .blocked)
@@ -80,14 +79,16 @@ import Testing
 
     @Test func dropLaneGivesAllUp() throws {
         let ids = try self.lane(3, .dropLane)
-        #expect(try self.store.run(ids[0], .dead) == Finish(state: .dead, dropped: [ids[1], ids[2]]))
+        #expect(
+            try self.store.run(ids[0], .dead(reason: "refused")) == Finish(state: .dead, dropped: [ids[1], ids[2]])
+        )
         #expect(try self.states() == [.dead, .dead, .dead])
         #expect(try self.store.insert(sample { $0.orderingKey = "lane" }).state == .ready)
     }
 
     @Test func withoutAKeyForOrderNothingIsHeld() throws {
         let id = try self.store.insert(sample { $0.uniqueKey = "key" }).id
-        #expect(try self.store.run(id, .dead)?.state == .dead)
+        #expect(try self.store.run(id, .dead(reason: "refused"))?.state == .dead)
     }
 
     @Test func cancellingTheHeadLetsTheNextGo() throws {
@@ -96,8 +97,8 @@ import Testing
         #expect(try self.store.transaction(durable: true) { try $0.cancel(ids[0]) } == .running)
         #expect(try self.store.readyIDs() == [ids[1]])
         // What the transport says afterwards is about nothing.
-        #expect(try self.store.transaction(durable: false) { try $0.finish(ids[0], .delivered()) } == nil)
-        #expect(try self.store.transaction(durable: true) { try $0.cancel(.lane("lane")) }.ids == [ids[1], ids[2]])
+        #expect(try self.store.transaction(durable: false) { try $0.finish(ids[0], .succeeded) } == nil)
+        #expect(try self.store.transaction(durable: true) { try $0.cancel(.lane("lane")) } == [ids[1], ids[2]])
         #expect(try self.store.counts == QueueCounts())
     }
 }

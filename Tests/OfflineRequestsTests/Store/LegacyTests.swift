@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import NetPathHTTP
+import NetPathSystem
 import NetPathTestKit
 import Testing
 
@@ -17,8 +18,8 @@ import Testing
     init() throws {
         self.lab = try QueueLab()
         self.old = self.lab.folder["old.sqlite"]
-        let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .appending(path: "Fixtures/queue-1.sqlite")
+        let fixture = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../Fixtures/OfflineRequests/queue-1.sqlite")
         try Data(contentsOf: fixture).write(to: URL(filePath: self.old))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: self.old)
         let body = "9ed46e93-4cf6-4fbb-9ef0-0c6e1b57802c"
@@ -52,7 +53,7 @@ import Testing
         #expect(plain.method == "DELETE" && plain.idempotencyKey == nil && plain.requires.unmeteredOnly)
         #expect(plain.timeouts.total == .seconds(90) && plain.expects.statuses == [204] && plain.ifExists == .replace)
         #expect(try Data(contentsOf: URL(filePath: records[6].request.bodyFile ?? "")).count == 70_000)
-        #expect(StoreFiles.names(in: "\(self.old)-bodies").isEmpty)
+        #expect(FileAccess.names(in: "\(self.old)-bodies").isEmpty)
 
         // What is left there is an empty queue that is counted rightly.
         #expect(try self.rest().isEmpty)
@@ -82,13 +83,13 @@ import Testing
         let queue = try self.lab.open()
         let before = try Data(contentsOf: URL(filePath: self.old))
         let body = "\(self.old)-bodies/9ed46e93-4cf6-4fbb-9ef0-0c6e1b57802c"
-        let octets = try Data(contentsOf: URL(filePath: body))
+        let bytes = try Data(contentsOf: URL(filePath: body))
         #expect(try queue.importRequests(from: self.old) == 7)
         let ids = try queue.core.store.all().map(\.id)
         // As after the commit of the new file, and one of them has been sent since.
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: self.old + suffix) }
         try before.write(to: URL(filePath: self.old))
-        try octets.write(to: URL(filePath: body))
+        try bytes.write(to: URL(filePath: body))
         try queue.core.store.transaction(durable: true) { store in
             for id in ids { try store.execute("INSERT INTO imported VALUES (?)", [id]) }
             _ = try store.cancel(ids[2])

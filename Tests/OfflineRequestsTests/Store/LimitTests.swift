@@ -17,7 +17,7 @@ import Testing
         let ids = try (0..<2).map { try store.insert(sample($0)).id }
         #expect(throws: QueueError.queueFull(limit: 2, of: "requests")) { try store.insert(sample(2)) }
         #expect(try store.all().map(\.id) == ids)
-        try store.run(ids[0], .delivered())
+        try store.run(ids[0], .succeeded)
         try store.insert(sample(3))
     }
 
@@ -35,8 +35,8 @@ import Testing
         #expect(try store.all().map(\.id) == [first.request.id])
     }
 
-    @Test func octetsCountBodiesToo() throws {
-        let size = try self.bench.open().prepare(sample(0)).size
+    @Test func bytesCountBodiesToo() throws {
+        let size = try self.bench.open().prepare(sample(0)).row.size
         let store = try self.bench.open(QueueLimits(maxBytes: 2 * size + 10))
         try store.insert(sample(0))
         try store.insert(sample(1))
@@ -61,7 +61,7 @@ import Testing
     @Test func theFinishedNeverStandInTheWay() throws {
         let store = try self.bench.open(QueueLimits(maxCount: 3))
         let ids = try (0..<3).map { try store.insert(sample($0)).id }
-        for id in ids[..<2] { try store.run(id, .dead) }
+        for id in ids[..<2] { try store.run(id, .dead(reason: "refused")) }
         #expect(try store.insert(sample(3)).dropped == [ids[0]])
         #expect(try store.insert(sample(4)).dropped == [ids[1]])
         #expect(throws: QueueError.queueFull(limit: 3, of: "requests")) { try store.insert(sample(5)) }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import GRDB
 import NetPathTestKit
 import Testing
 
@@ -12,11 +13,11 @@ import Testing
 
     init() throws { self.bench = try StoreBench() }
 
-    /// Changes octets of the file.
-    private func patch(_ octets: [UInt8], at place: UInt64) throws {
+    /// Changes bytes of the file.
+    private func patch(_ bytes: [UInt8], at place: UInt64) throws {
         let file = try FileHandle(forUpdating: URL(filePath: self.bench.path))
         try file.seek(toOffset: place)
-        try file.write(contentsOf: Data(octets))
+        try file.write(contentsOf: Data(bytes))
         try file.close()
     }
 
@@ -106,6 +107,18 @@ import Testing
         let before = try Data(contentsOf: URL(filePath: self.bench.path))
         #expect(throws: QueueError.newerSchema(path: self.bench.path, version: 99)) { try self.bench.open() }
         #expect(try Data(contentsOf: URL(filePath: self.bench.path)) == before)
+        #expect(self.bench.salvages.isEmpty)
+    }
+
+    /// GRDB makes its own table in a transaction before that of ours.
+    @Test func whoIsKilledWhileTheFileIsMadeLeavesAQueue() throws {
+        let database = try DatabaseQueue(path: self.bench.path)
+        try database.inDatabase { db in
+            try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        }
+        try database.close()
+        try self.makeQueue()
+        #expect(try self.bench.open().counts.ready == 1)
         #expect(self.bench.salvages.isEmpty)
     }
 

@@ -43,7 +43,7 @@ enum PrivateMounts {
         try box.result.withLock { $0 }.get()
     }
 
-    /// Mounts a disk of some octets on a folder.
+    /// Mounts a disk of some bytes on a folder.
     static func mountDisk(on folder: String, bytes: Int) throws {
         try self.mount("tmpfs", on: folder, "tmpfs", 0, "size=\(bytes)")
     }

@@ -14,7 +14,7 @@ final class StoreBench: Sendable {
     let folder: TemporaryDirectory
     let path: String
     private let time = Mutex(
-        ClockStamp(wall: Date(timeIntervalSince1970: 1_750_000_000), bootID: "first", bootNanoseconds: 1_000_000_000)
+        Moment(wall: Date(timeIntervalSince1970: 1_750_000_000), bootID: "first", bootNanoseconds: 1_000_000_000)
     )
     private let found = Mutex<[QueueSalvage]>([])
 
@@ -26,7 +26,7 @@ final class StoreBench: Sendable {
     /// What was salvaged so far.
     var salvages: [QueueSalvage] { self.found.withLock { $0 } }
 
-    var stamp: ClockStamp { self.time.withLock { $0 } }
+    var stamp: Moment { self.time.withLock { $0 } }
 
     func open(_ limits: QueueLimits = QueueLimits()) throws(QueueError) -> RequestStore {
         try RequestStore(
@@ -80,12 +80,12 @@ extension RequestStore {
 
     /// All requests, in order.
     func all(_ states: Set<RequestState> = Set(RequestState.allCases)) throws -> [RequestRecord] {
-        try self.read { records, _ in try records.page(states: states, after: 0, limit: .max) }
+        try self.read { records in try records.page(states: states, after: 0, limit: .max) }
     }
 
-    func record(_ id: UUID) throws -> RequestRecord? { try self.read { records, _ in try records.record(id) } }
+    func record(_ id: UUID) throws -> RequestRecord? { try self.read { records in try records.record(id) } }
 
-    var counts: QueueCounts { get throws { try self.read { $1.counts } } }
+    var counts: QueueCounts { get throws { try self.read { try $0.counts } } }
 
     /// Those that may go, those with precedence first in every gate.
     func readyIDs() throws -> [UUID] {
@@ -96,10 +96,16 @@ extension RequestStore {
 
     /// Starts a request and ends it.
     @discardableResult
-    func run(_ id: UUID, _ outcome: StoreOutcome, status: Int? = nil, error: String? = nil) throws -> Finish? {
+    func run(
+        _ id: UUID,
+        _ disposition: Disposition,
+        status: Int? = nil,
+        error: String? = nil,
+        response: TransportResponse? = nil
+    ) throws -> Finish? {
         try self.transaction(durable: false) { transaction in
             guard try transaction.markRunning(id) else { return nil }
-            return try transaction.finish(id, outcome, status: status, error: error)
+            return try transaction.finish(id, disposition, status: status, error: error, response: response)
         }
     }
 }

@@ -18,7 +18,7 @@ import Testing
         let bare = try StoreFile.open(bench.folder["bare.sqlite"], readOnly: false)
         let table = "CREATE TABLE request (sequence INTEGER PRIMARY KEY, id BLOB UNIQUE, payload TEXT)"
         try bare.write { try $0.execute(sql: table) }
-        let payload = try store.prepare(requests[0]).payload
+        let payload = try store.prepare(requests[0]).row.request
         var ratios: [Double] = []
         for round in 0..<5 {
             let part = requests[(round * 40)..<(round * 40 + 40)]

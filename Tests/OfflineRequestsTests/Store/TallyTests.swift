@@ -88,7 +88,7 @@ private struct Walk {
             self.model.remove(id)
             return "cancel"
         case 19:
-            let cancelled = try self.change { try $0.cancel(.lane("a")) }.ids
+            let cancelled = try self.change { try $0.cancel(.lane("a")) }
             for entry in self.model.pending where entry.lane == "order a" { self.model.remove(entry.id) }
             return "cancel \(cancelled.count) of a lane"
         case 20:
@@ -119,25 +119,25 @@ private struct Walk {
 
     private mutating func finish() throws -> String {
         guard let id = self.pick(.running) else { return "nothing running" }
-        let outcomes: [StoreOutcome] = [
-            .delivered(), .delivered(TransportResponse(status: 200)), .later(after: nil, countsAttempt: false),
-            .later(after: .seconds(7), countsAttempt: true), .held(.unauthorized), .dead,
-            .answered(TransportResponse(status: 200, body: [1, 2, 3])),
-            .unhandled(TransportResponse(status: 201, body: [1])),
+        let dispositions: [Disposition] = [
+            .succeeded, .waitForPath, .retry(after: .seconds(7), countsAttempt: true), .hold(.unauthorized),
+            .dead(reason: "refused"),
         ]
-        let outcome = outcomes.randomElement(using: &self.random) ?? .dead
-        #expect(try self.change { try $0.finish(id, outcome, status: 200) } != nil)
-        switch outcome {
-        case .delivered(nil): self.model.remove(id)
-        case .delivered: self.model.bury(id, .succeeded)
-        case .later(nil, _): self.model.set(id, .ready)
-        case .later: self.model.set(id, .backoff, due: self.time + 7)
-        case .held: self.model.set(id, .held)
+        let disposition = dispositions.randomElement(using: &self.random) ?? .succeeded
+        let bodies: [[UInt8]?] = [nil, nil, [], [1, 2, 3]]
+        let body = bodies.randomElement(using: &self.random) ?? nil
+        let response = body.map { TransportResponse(status: 200, body: $0) }
+        #expect(try self.change { try $0.finish(id, disposition, status: 200, response: response) } != nil)
+        switch disposition {
+        case .succeeded where response == nil: self.model.remove(id)
+        case .succeeded: self.model.bury(id, .succeeded)
+        case .waitForPath: self.model.set(id, .ready)
+        case .retry: self.model.set(id, .backoff, due: self.time + 7)
+        case .hold: self.model.set(id, .held)
+        case .dead where response != nil: self.model.bury(id, .dead)
         case .dead: self.model.giveUp(id)
-        case .answered: self.model.set(id, .ready)
-        case .unhandled: self.model.bury(id, .dead)
         }
-        return "finish \(outcome)"
+        return "finish \(disposition) \(String(describing: response))"
     }
 
     func check(_ step: String) throws {
@@ -149,7 +149,7 @@ private struct Walk {
         for record in records { counts[record.state] += 1 }
         counts.bytes = try self.store.counts.bytes
         #expect(try self.store.counts == counts, "\(step)")
-        // Every index has what it must have, and all is counted, octets too.
+        // Every index has what it must have, and all is counted, bytes too.
         try self.store.verify()
     }
 }

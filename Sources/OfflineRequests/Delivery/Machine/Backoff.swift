@@ -14,26 +14,21 @@ enum Backoff {
         let (product, overflow) = base.multipliedReportingOverflow(by: 1 << min(max(attempt, 0), 62))
         return min(max(cap, .zero), overflow ? cap : .nanoseconds(product))
     }
+}
 
+extension DeliverySettings {
     /// A random wait from nothing up to the ceiling, for a request.
-    static func fullJitter(
-        attempt: Int,
-        base: Duration,
-        cap: Duration,
-        using generator: inout some RandomNumberGenerator
-    ) -> Duration {
-        let ceiling = self.ceiling(attempt: attempt, base: base, cap: cap)
-        return .nanoseconds(Int64.random(in: 0...max(0, ceiling.inNanoseconds), using: &generator))
+    func fullJitter(attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
+        .nanoseconds(Int64.random(in: 0...self.ceiling(attempt: attempt), using: &random))
     }
 
     /// A random wait of at least half the ceiling, where no wait at all would mean to spin.
-    static func equalJitter(
-        attempt: Int,
-        base: Duration,
-        cap: Duration,
-        using generator: inout some RandomNumberGenerator
-    ) -> Duration {
-        let half = max(0, self.ceiling(attempt: attempt, base: base, cap: cap).inNanoseconds) / 2
-        return .nanoseconds(half + Int64.random(in: 0...half, using: &generator))
+    func equalJitter(attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
+        let half = self.ceiling(attempt: attempt) / 2
+        return .nanoseconds(half + Int64.random(in: 0...half, using: &random))
+    }
+
+    private func ceiling(attempt: Int) -> Int64 {
+        max(0, Backoff.ceiling(attempt: attempt, base: self.baseBackoff, cap: self.maxBackoff).inNanoseconds)
     }
 }

@@ -3,23 +3,12 @@
 
 import NetPath
 
-/// A captive portal, which answers in the place of every server that is asked over plain http.
-struct CaptivePortal: Hashable, Sendable {
-    /// The networks of this host, beyond whose routers it is.
-    var links: Set<AddressPrefix>
-
-    init(links: Set<AddressPrefix> = []) {
-        self.links = links
+extension NetworkPath {
+    /// Whether a captive portal would answer what goes through a gate, in the place of a server that is asked over plain
+    /// http and is beyond the routers of this host.
+    func hasPortal(before gate: Gate) -> Bool {
+        self.internet == .portal && gate.isPlain && !self.isNear(gate.host)
     }
-
-    /// The one that the path leads to; nil without.
-    init?(_ path: NetworkPath?) {
-        guard let path, path.internet == .portal else { return nil }
-        self.init(links: Set(path.interfaces.flatMap(\.addresses)))
-    }
-
-    /// Whether it would answer what goes through a gate.
-    func answers(_ gate: Gate) -> Bool { gate.isPlain && !self.isNear(gate.host) }
 
     /// Whether a host is this one, or on the same link; names are not looked up for that.
     private func isNear(_ authority: String) -> Bool {
@@ -27,29 +16,28 @@ struct CaptivePortal: Hashable, Sendable {
         switch host {
         case .name(let name): return name == "localhost" || name.hasSuffix(".localhost") || name.hasSuffix(".local")
         case .address(let address, zone: _):
-            return address.isLoopback || address.isLinkLocal || self.links.contains { $0.covers(address) }
+            let links = self.interfaces.flatMap(\.addresses)
+            return address.isLoopback || address.isLinkLocal
+                || links.contains { $0.length > 0 && $0.contains(address) }
         }
     }
 }
 
 extension NetworkHost {
-    /// Reads what an ``Endpoint`` says of itself, without the port.
-    init?(authority: String) {
-        let host: NetworkHost?
-        if authority.hasPrefix("[") {
-            let address = authority.dropFirst().prefix { $0 != "]" }
-            host = try? NetworkHost(bracketed: Substring(address.replacing("%25", with: "%", maxReplacements: 1)))
+    /// Reads the host of an address; RFC 6874 writes the zone of a link-local one with an encoded percent sign.
+    init(urlHost host: String) throws(Fault) {
+        if host.hasPrefix("[") {
+            let address = host.dropFirst().prefix { $0 != "]" }
+            try self.init(bracketed: address.replacing("%25", with: "%", maxReplacements: 1)[...])
         } else {
-            host = try? NetworkHost(bare: authority.prefix { $0 != ":" })
+            try self.init(bare: host[...])
         }
-        guard let host else { return nil }
-        self = host
     }
-}
 
-extension AddressPrefix {
-    fileprivate func covers(_ address: IPAddress) -> Bool {
-        guard address.family == self.address.family, self.length > 0 else { return false }
-        return (address.bits ^ self.address.bits) >> UInt128(max(0, address.bitWidth - self.length)) == 0
+    /// The same of an ``Endpoint/authority``; nil when it is none.
+    init?(authority: String) {
+        let host = authority.hasPrefix("[") ? authority[...] : authority.prefix { $0 != ":" }
+        guard let host = try? NetworkHost(urlHost: String(host)) else { return nil }
+        self = host
     }
 }

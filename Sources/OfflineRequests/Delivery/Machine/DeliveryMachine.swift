@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
@@ -26,7 +27,8 @@ struct DeliveryMachine: Sendable {
         static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    private(set) var isPaused = false
+    /// Whether nothing more is to be started.
+    var isPaused = false
     /// Which of those that wait for their time go now, once there is a path; `due` when that has been done.
     var promotion = Promotion.due
     private var facts: PathFacts?
@@ -61,7 +63,8 @@ struct DeliveryMachine: Sendable {
         // A path that was there when the queue was opened has not returned.
         let isRestored = facts.isSatisfied && self.facts?.isSatisfied == false
         // What somebody else has answered in the server's place need not wait for its time either.
-        let isFreed = [.portal, .unreachable].contains(self.facts?.internet) && facts.internet == .reachable
+        let isFreed =
+            [.portal, .unreachable].contains(self.facts?.update.internet) && facts.update.internet == .reachable
         self.facts = facts
         if isRestored || isFreed { self.promote(.restored) }
         guard isRestored else { return false }
@@ -72,12 +75,6 @@ struct DeliveryMachine: Sendable {
         self.forgetFailures()
         return true
     }
-
-    /// Nothing more is started until ``resume()``.
-    mutating func pause() { self.isPaused = true }
-
-    /// Requests are started again.
-    mutating func resume() { self.isPaused = false }
 
     /// More of those that wait for their time go now.
     mutating func promote(_ promotion: Promotion) { self.promotion = max(self.promotion, promotion) }
@@ -247,15 +244,10 @@ extension DeliveryMachine {
         var health = self.hosts[host] ?? HostHealth()
         if lesson == .works {
             health.recovered()
-        } else {
+        } else if health.failed(pausesAtOnce: lesson == .notReached, at: now.monotonic, self.settings) {
             let retryAfter: Duration? = if case .failed(let time) = lesson { time } else { nil }
-            health.failed(
-                pausesAtOnce: lesson == .notReached,
-                retryAfter: retryAfter,
-                at: now.monotonic,
-                settings: self.settings,
-                using: &self.random
-            )
+            let pause = self.settings.equalJitter(attempt: health.pauses, using: &self.random)
+            health.pause(until: now.monotonic + max(pause, min(retryAfter ?? .zero, self.settings.maxBackoff)))
         }
         self.hosts[host] = health
         self.forget(host)
@@ -264,12 +256,7 @@ extension DeliveryMachine {
     /// The request is tried again, unless this was its last attempt.
     private mutating func again(_ request: RetryableRequest, failure: String, retryAfter: Duration?) -> Disposition {
         if let end = self.end(of: request, failure) { return end }
-        let backoff = Backoff.fullJitter(
-            attempt: request.retryCount,
-            base: self.settings.baseBackoff,
-            cap: self.settings.maxBackoff,
-            using: &self.random
-        )
+        let backoff = self.settings.fullJitter(attempt: request.retryCount, using: &self.random)
         return .retry(after: max(backoff, retryAfter ?? .zero), countsAttempt: true)
     }
 
@@ -279,7 +266,7 @@ extension DeliveryMachine {
         _ reason: WaitingReason,
         failure: String
     ) -> Disposition {
-        switch self.facts?.internet ?? .unknown {
+        switch self.facts?.update.internet ?? .unknown {
         case .portal, .unreachable: return .retry(after: self.pause(attempt: 5), countsAttempt: false)
         case .unknown where request.retryCount < request.maxRetries:
             return self.again(request, failure: failure, retryAfter: nil)
@@ -317,12 +304,7 @@ extension DeliveryMachine {
 
     /// A wait that is never none.
     private mutating func pause(attempt: Int) -> Duration {
-        Backoff.equalJitter(
-            attempt: attempt,
-            base: self.settings.baseBackoff,
-            cap: self.settings.maxBackoff,
-            using: &self.random
-        )
+        self.settings.equalJitter(attempt: attempt, using: &self.random)
     }
 
     private mutating func forgetFailures() {

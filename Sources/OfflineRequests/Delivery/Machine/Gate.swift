@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Connectivity
+import Foundation
 import NetPath
 
 /// What a request must pass: where it goes, and what it needs of the network.
@@ -17,50 +18,59 @@ struct Gate: Hashable, Codable, Sendable {
 }
 
 extension Gate {
-    init(_ request: RetryableRequest) { self.init(request, to: request.host) }
-
-    /// The gate of a request whose host is known.
-    init(_ request: RetryableRequest, to host: String) {
+    /// The gate of a request, whose host may be known.
+    init(_ request: RetryableRequest, to host: String? = nil) {
         // A valid address begins with http or https.
         let isPlain = request.endpoint.utf8.dropFirst(4).first == UInt8(ascii: ":")
-        self.init(host: host, requires: request.requires, isPlain: isPlain)
+        self.init(host: host ?? request.host, requires: request.requires, isPlain: isPlain)
+    }
+
+    /// What all requests with this gate have in their column: scheme and host, and what else it needs as JSON.
+    var text: String {
+        let place = "\(self.isPlain ? "http" : "https") \(self.host)"
+        guard self.requires != PathRequirements() else { return place }
+        return "\(place) \((try? JSON.text(of: self.requires, .sortedKeys)) ?? "")"
+    }
+
+    init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 2)
+        guard parts.count >= 2 else { return nil }
+        self.init(host: String(parts[1]), isPlain: parts[0] == "http")
+        guard parts.count == 3 else { return }
+        guard let requires = try? JSONDecoder().decode(PathRequirements.self, from: Data(parts[2].utf8)) else {
+            return nil
+        }
+        self.requires = requires
     }
 }
 
 /// What is known of the network.
 struct PathFacts: Hashable, Sendable {
-    /// Whether there is a path, or nobody can tell, which is not "offline".
-    var isSatisfied: Bool
-    /// Whether anybody can tell.
-    var isKnown = true
-    /// Why there is one, or none.
-    var reason = ""
-    /// Whether it costs money.
-    var isExpensive = false
-    /// Whether it is to be spared.
-    var isConstrained = false
-    /// What it leads over.
-    var interfaceTypes: Set<ConnectionType> = []
+    /// What the monitor says; that nobody can tell is not "offline".
+    var update: ConnectivityUpdate
     /// The hosts of ``PathRequirements/hostReachable`` that can be reached.
     ///
     /// A host that nobody has asked about yet is not among them; one of which nothing can be known is.
     var reachableHosts: Set<String> = []
-    /// What probes say of the internet.
-    var internet = InternetReachability.unknown
-    /// What answers in the place of servers; nil for nothing.
-    var portal: CaptivePortal?
+
+    /// Whether there is a path, or nobody can tell.
+    var isSatisfied: Bool { self.update.isConnected }
 
     /// What a gate asks for and this path does not give; nil when it is open as far as the path is concerned.
     func lacks(_ gate: Gate) -> WaitingReason? {
-        guard self.isSatisfied, self.isKnown || !gate.requires.dependsOnPath else { return .noPath(self.reason) }
-        if gate.requires.unmeteredOnly, self.isExpensive || self.isConstrained { return .metered }
-        if let type = gate.requires.interfaceType, !self.interfaceTypes.contains(type) {
+        let path = self.update.path
+        guard self.isSatisfied, path != nil || !gate.requires.dependsOnPath else {
+            let reason = path.map { $0.reason.message + ($0.statedBy.map { " (stated by \($0))" } ?? "") }
+            return .noPath(reason ?? "nobody can tell how the network is")
+        }
+        if gate.requires.unmeteredOnly, self.update.isExpensive || self.update.isConstrained { return .metered }
+        if let type = gate.requires.interfaceType, type != self.update.connectionType {
             return .interfaceType(type.displayName)
         }
         if let host = gate.requires.hostReachable, !self.reachableHosts.contains(host) {
             return .hostUnreachable(host)
         }
-        if let portal, portal.answers(gate) { return .portal }
+        if let path, path.hasPortal(before: gate) { return .portal }
         return nil
     }
 }

@@ -32,25 +32,17 @@ struct HostHealth: Hashable, Sendable {
         self = HostHealth(running: self.running)
     }
 
-    /// An attempt failed; the host is left alone when it asks for that by failing often, or at once.
-    mutating func failed(
-        pausesAtOnce: Bool,
-        retryAfter: Duration?,
-        at now: MonotonicTime,
-        settings: DeliverySettings,
-        using generator: inout some RandomNumberGenerator
-    ) {
+    /// An attempt failed; returns whether the host has to be left alone: because it fails often, or at once.
+    mutating func failed(pausesAtOnce: Bool, at now: MonotonicTime, _ settings: DeliverySettings) -> Bool {
         // What was under way when the pause began says nothing new.
-        guard self.pause(at: now) == nil else { return }
+        guard self.pause(at: now) == nil else { return false }
         self.failures += 1
-        guard pausesAtOnce || self.pauses > 0 || self.failures >= max(1, settings.failuresBeforePause) else { return }
-        let pause = Backoff.equalJitter(
-            attempt: self.pauses,
-            base: settings.baseBackoff,
-            cap: settings.maxBackoff,
-            using: &generator
-        )
-        self.pausedUntil = now + max(pause, min(retryAfter ?? .zero, settings.maxBackoff))
+        return pausesAtOnce || self.pauses > 0 || self.failures >= max(1, settings.failuresBeforePause)
+    }
+
+    /// It is left alone.
+    mutating func pause(until end: MonotonicTime) {
+        self.pausedUntil = end
         self.pauses += 1
     }
 }

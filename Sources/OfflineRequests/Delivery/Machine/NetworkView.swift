@@ -26,7 +26,7 @@ struct NetworkView {
     mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Bool {
         // A monitor that knows nothing any more leaves what was known.
         guard update.path != nil || self.facts == nil else { return false }
-        self.facts = PathFacts(update, reachableHosts: self.reachableHosts)
+        self.facts = PathFacts(update: update, reachableHosts: self.reachableHosts)
         guard update.isConnected else {
             if self.lostAt == nil { self.lostAt = now }
             return false
@@ -41,33 +41,15 @@ struct NetworkView {
         }
         if let lostAt, now - lostAt > Self.grace { return true }
         return !self.links.allSatisfy { index, addresses in
-            path.interfaces.contains { $0.index == index && addresses.isSubset(of: $0.addresses) && $0.isUsable }
+            path.interfaces.contains {
+                $0.index == index && addresses.isSubset(of: $0.addresses)
+                    && [.routed, .alternative].contains($0.reason.code)
+            }
         }
     }
 
     mutating func host(_ host: String, isReachable: Bool) {
         if isReachable { self.reachableHosts.insert(host) } else { self.reachableHosts.remove(host) }
         self.facts?.reachableHosts = self.reachableHosts
-    }
-}
-
-extension PathInterface {
-    /// Whether packets could leave through it, though others may be preferred.
-    fileprivate var isUsable: Bool { self.reason.code == .routed || self.reason.code == .alternative }
-}
-
-extension PathFacts {
-    init(_ update: ConnectivityUpdate, reachableHosts: Set<String>) {
-        self.init(
-            isSatisfied: update.isConnected,
-            isKnown: update.path != nil,
-            reason: update.path?.reason.message ?? "nobody can tell how the network is",
-            isExpensive: update.isExpensive,
-            isConstrained: update.isConstrained,
-            interfaceTypes: update.connectionType == .none ? [] : [update.connectionType],
-            reachableHosts: reachableHosts,
-            internet: update.path?.internet ?? .unknown,
-            portal: CaptivePortal(update.path)
-        )
     }
 }

@@ -43,11 +43,9 @@ struct Landing {
     var status: Int?
     /// What went wrong, without secrets.
     var failure: String?
-    /// The response, where it is to be kept: because somebody asked for it, or nobody has taken it.
+    /// The response, which is kept where somebody asked for that, or nobody has taken it.
     var response: TransportResponse?
 }
 
-/// How an attempt failed that was made before the request was enqueued.
-struct FirstAttempt: Sendable {
-    let result: Result<TransportResponse, TransportError>
-}
+/// How an attempt ended.
+typealias AttemptResult = Result<TransportResponse, TransportError>

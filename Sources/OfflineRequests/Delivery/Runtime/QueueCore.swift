@@ -28,8 +28,6 @@ final class QueueCore: Sendable {
     let executor = BackgroundExecutor()
     let observers = QueueObservers()
     let handlers = Mutex<[String: Handler]>([:])
-    /// What was saved from damaged files.
-    let salvages = QueueSalvages()
     /// What the worker last said of itself.
     let status = Mutex(QueueStatus())
     let store: RequestStore
@@ -46,10 +44,7 @@ final class QueueCore: Sendable {
         self.store = try RequestStore(
             path: file,
             limits: settings.limits,
-            salvaged: { [observers = self.observers, salvages = self.salvages] salvage in
-                salvages.add(salvage)
-                observers.send([salvage.event(of: file)])
-            }
+            salvaged: { [observers = self.observers] salvage in observers.salvaged(salvage, from: file) }
         )
         let isReady = self.worker.withLock { worker in
             worker = QueueWorker(core: self, on: self.queue)
@@ -62,24 +57,30 @@ final class QueueCore: Sendable {
 
     /// Has something done on the executor, and what follows from it; on any thread.
     ///
+    /// - Parameters:
+    ///   - message: What is done.
+    ///   - isHere: Whether this thread may be the executor while nobody else is, until that is done.
     /// - Returns: Whether that will be; not after the end.
     @discardableResult
-    func post(_ message: @escaping Message) -> Bool {
+    func post(_ message: @escaping Message, here isHere: Bool = false) -> Bool {
         let (isTaken, isFirst) = self.inbox.withLock { inbox in
             if inbox.isClosed { return (false, false) }
             inbox.messages.append(message)
             return (true, inbox.messages.count == 1)
         }
-        if isFirst { self.queue.async { self.turn() } }
-        return isTaken
+        guard isFirst else { return isTaken }
+        // To wake another thread, and to be woken by it, takes as long as a transaction.
+        if isHere, self.worker.withLockIfAvailable({ self.turn(&$0) }) != nil { return true }
+        self.queue.async { self.worker.withLock { self.turn(&$0) } }
+        return true
     }
 
-    private func turn() {
+    private func turn(_ worker: inout QueueWorker?) {
         let messages = self.take(last: false)
-        self.worker.withLock { worker in
-            worker?.turn(messages)
-            if worker?.hasEnded == true { worker = nil }
-        }
+        // Somebody else may have done them.
+        if messages.isEmpty { return }
+        worker?.turn(messages)
+        if worker?.hasEnded == true { worker = nil }
     }
 
     /// Takes what was posted; nothing is taken any more after the last time.
@@ -100,7 +101,9 @@ final class QueueCore: Sendable {
 
     func shutdown(within limit: Duration) async -> Bool {
         let isDone = await withCheckedContinuation { continuation in
-            let shutdown = Shutdown(until: .ofQueue + max(.zero, limit)) { continuation.resume(returning: $0) }
+            let shutdown = Shutdown(until: Moment.now().monotonic + max(.zero, limit)) {
+                continuation.resume(returning: $0)
+            }
             // What is closed has nothing under way.
             if !self.post({ worker, _ in worker.begin(shutdown) }) { shutdown.reply(true) }
         }
@@ -124,19 +127,20 @@ final class QueueCore: Sendable {
         return try result.get()
     }
 
-    func post(_ command: QueueCommand) {
-        if !self.post({ worker, _ in worker.commands.append(command) }) { command.refuse(.closed) }
+    func post(_ command: QueueCommand, here isHere: Bool = false) {
+        if !self.post({ worker, _ in worker.commands.append(command) }, here: isHere) { command.refuse(.closed) }
     }
 
-    /// Keeps a request, which may have failed once before.
+    /// Keeps a request, which may have failed once before; on this thread, where that is asked for and nobody else works.
     func enqueue(
         _ request: RetryableRequest,
-        after failure: FirstAttempt? = nil,
+        after failure: AttemptResult? = nil,
+        here isHere: Bool = false,
         reply: @escaping @Sendable (Result<UUID, QueueError>) -> Void
     ) {
         do throws(QueueError) {
             let prepared = try self.store.prepare(request)
-            self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply))
+            self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply), here: isHere)
         } catch {
             reply(.failure(error))
         }
@@ -144,9 +148,9 @@ final class QueueCore: Sendable {
 
     /// The same; never prepares the request on the thread of the main actor.
     @concurrent
-    func enqueue(_ request: RetryableRequest, after failure: FirstAttempt?) async throws(QueueError) -> UUID {
+    func enqueue(_ request: RetryableRequest, after failure: AttemptResult?) async throws(QueueError) -> UUID {
         let result = await withCheckedContinuation { continuation in
-            self.enqueue(request, after: failure) { continuation.resume(returning: $0) }
+            self.enqueue(request, after: failure, here: true) { continuation.resume(returning: $0) }
         }
         return try result.get()
     }
@@ -169,21 +173,15 @@ final class QueueCore: Sendable {
 
     // MARK: Reading, on the threads of callers
 
-    var counts: QueueCounts { (try? self.store.read { $1.counts }) ?? QueueCounts() }
+    var counts: QueueCounts { (try? self.store.read { try $0.counts }) ?? QueueCounts() }
 
     func record(_ id: UUID) throws(QueueError) -> RequestRecord? {
-        let (record, isPaused) = try self.store.read { (try $0.record(id), $1.isPaused) }
-        return record.map { record in
-            self.status.withLock { $0 }.explain([record], isPaused: isPaused, in: self.file)[0]
-        }
+        try self.store.reader.record(id, self.status.withLock { $0 })
     }
 
     func page(of states: Set<RequestState>, after sequence: Int64, limit: Int) -> [RequestRecord] {
-        let page = try? self.store.read { records, now in
-            (try records.page(states: states, after: sequence, limit: limit), now.isPaused)
-        }
-        guard let (records, isPaused) = page else { return [] }
-        return self.status.withLock { $0 }.explain(records, isPaused: isPaused, in: self.file)
+        let status = self.status.withLock { $0 }
+        return (try? self.store.reader.page(in: states, after: sequence, limit: limit, status).records) ?? []
     }
 }
 

@@ -7,13 +7,14 @@ import NetPathHTTP
 
 /// What callers ask for, each within a transaction that also does other things.
 extension QueueWorker {
-    func enqueue(_ prepared: PreparedRequest, after failure: FirstAttempt?, in store: StoreTransaction) throws -> UUID {
+    func enqueue(_ prepared: PreparedRequest, after failure: AttemptResult?, in store: StoreTransaction) throws -> UUID
+    {
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion.id }
         self.effects.events.append(.enqueued(insertion.id))
         self.recent.add(
             RequestRecord(request: prepared.request, state: insertion.state, sequence: 0),
-            ends: store.ends
+            ends: store.status.ends
         )
         self.cancelled(insertion.replaced + insertion.dropped)
         // Behind another of its lane its time does not matter.
@@ -22,13 +23,11 @@ extension QueueWorker {
     }
 
     /// Takes an attempt into account that was made before the request came here.
-    private func record(_ failure: FirstAttempt, of request: RetryableRequest, in store: StoreTransaction) throws {
-        let now = Moment.ofQueue()
-        let result = failure.result
+    private func record(_ result: AttemptResult, of request: RetryableRequest, in store: StoreTransaction) throws {
+        let now = Moment.now()
         let disposition = self.machine.finished(request.id, request: request, result: result, at: now)
-        guard case .retry(let delay, let countsAttempt) = disposition, try store.markRunning(request.id) else { return }
-        let outcome = StoreOutcome.later(after: delay, countsAttempt: countsAttempt)
-        _ = try store.finish(request.id, outcome, status: result.status, error: result.failure(of: request))
+        guard case .retry(let delay, _) = disposition, try store.markRunning(request.id) else { return }
+        _ = try store.finish(request.id, disposition, status: result.status, error: result.failure(of: request))
         self.effects.events.append(.backoff(request.id, until: now.wall(at: now.monotonic + delay)))
     }
 
@@ -44,15 +43,13 @@ extension QueueWorker {
     }
 
     func cancel(_ selection: StoreTransaction.Selection, in store: StoreTransaction) throws -> Int {
-        let ids = try store.cancel(selection).ids
+        let ids = try store.cancel(selection)
         self.cancelled(ids)
         return ids.count
     }
 
     func reset(in store: StoreTransaction) throws {
-        self.effects.removed += try store.reset()
-        // Those who wait for one of them hear of it.
-        self.effects.events += self.waiters.compactMap(\.id).map { .cancelled($0) }
+        self.cancelled(try store.reset())
     }
 
     // MARK: Now
@@ -63,17 +60,17 @@ extension QueueWorker {
         // A sender does the rest itself, now or when there is a path.
         if self.role == .sender { return }
         store.force(host: nil)
-        try store.promoteDue(all: true, limit: .max)
+        try store.promoteDue(.all, limit: .max)
     }
 
     /// Lets everything go now that waits for its time or for somebody; with `includingDead` what was given up too.
     ///
     /// - Returns: How many requests.
     func forceAll(includingDead: Bool, in store: StoreTransaction) throws -> Int {
-        let before = store.counts
+        let before = try store.records.counts
         try self.force(in: store)
-        let count = before.backoff + before.held - store.counts.held
-        return try includingDead ? count + store.requeueDead(limit: .max).count : count
+        let count = try before.backoff + before.held - store.records.counts.held
+        return try includingDead ? count + store.requeueDead().count : count
     }
 
     func force(_ id: UUID, replacing headers: HeaderFields, in store: StoreTransaction) throws {
@@ -84,12 +81,10 @@ extension QueueWorker {
 
     /// Does what other processes want of the one that sends.
     func obey(in store: StoreTransaction) {
-        let (forces, host) = (store.forces, store.forced)
+        let (forces, host) = (store.status.forces, store.status.forced)
         defer { self.forces = forces }
         // What was wanted before this process sent is no concern of its own.
         guard let known = self.forces, known != forces else { return }
         if let host, forces == known + 1 { self.machine.force(host: host) } else { self.machine.force() }
     }
 }
-
-// What the store says itself before long.

@@ -6,13 +6,6 @@ import Foundation
 import NetPath
 import NetPathHTTP
 
-/// The only request that a process sends.
-struct OnlyRequest {
-    let id: UUID
-    /// When to be the sender once more, after it was in vain.
-    var notBefore: MonotonicTime?
-}
-
 /// Which process sends, and over which network.
 ///
 /// Who sends one request only holds the lock of the sender only while that is on its way, so that nobody who would send
@@ -24,7 +17,8 @@ extension QueueWorker {
     /// Begins to send all requests, or one; once.
     func start(following monitor: NetworkMonitor, only id: UUID?) {
         guard self.pathFeed == nil else { return }
-        self.only = id.map { OnlyRequest(id: $0) }
+        self.only = id
+        self.hosts.follow(monitor)
         self.pathFeed = PathFeed(monitor, telling: self.core)
     }
 
@@ -52,7 +46,7 @@ extension QueueWorker {
 
     /// Becomes the sender, unless another process is, or there is nothing for this one to send.
     func standForElection(at now: Moment) {
-        guard self.pathFeed != nil, self.role != .sender, self.shutdown == nil,
+        guard self.pathFeed != nil, self.role != .sender, self.shutdowns.isEmpty,
             (self.retryAt ?? now.monotonic) <= now.monotonic
         else { return }
         self.electionAt = nil
@@ -96,15 +90,15 @@ extension QueueWorker {
     /// Whether the only request could go now if this process sent; if not, says when to look again.
     private func mayGo(at now: Moment) throws(QueueError) -> Bool {
         guard let only = self.only else { return true }
-        let (record, isPaused) = try self.core.store.read { (try $0.record(only.id), $1.isPaused) }
-        if isPaused { self.machine.pause() } else { self.machine.resume() }
+        let (record, isPaused) = try self.core.store.read { (try $0.record(only), $0.status.isPaused) }
+        self.machine.isPaused = isPaused
         self.role = .standby
         self.listen()
         guard let record, !record.state.isFinal else { return false }
         let gate = Gate(record.request)
         self.gates = [gate]
         self.hosts.set(Set([gate.requires.hostReachable].compactMap { $0 }))
-        var due = only.notBefore
+        var due = self.notBefore
         if record.state == .backoff, let date = record.notBefore {
             due = max(due ?? now.monotonic, now.monotonic + .seconds(max(0, date.timeIntervalSince(now.wall))))
         }
@@ -120,10 +114,10 @@ extension QueueWorker {
     }
 
     /// The only request, if it may go.
-    func head(_ only: OnlyRequest, in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
-        guard let record = try store.ready(only.id) else { return [] }
+    func head(_ only: UUID, in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
+        guard let record = try store.ready(only) else { return [] }
         self.gates = [Gate(record.request)]
-        return self.shutdown == nil ? self.machine.choose(1, of: [record], at: now) : []
+        return self.shutdowns.isEmpty ? self.machine.choose(1, of: [record], at: now) : []
     }
 
     /// Lets others send while the only request cannot go.
@@ -136,8 +130,8 @@ extension QueueWorker {
         self.lock = nil
         // What is being sent by then is somebody else's.
         self.releasesRunning = false
-        let next = MonotonicTime.ofQueue + Self.electionPause
-        self.only?.notBefore = next
+        let next = Moment.now().monotonic + Self.electionPause
+        self.notBefore = next
         self.electionAt = next
         self.listen()
         return true

@@ -19,19 +19,15 @@ extension QueueWorker {
 
     /// Begins nothing from now on.
     func begin(_ shutdown: Shutdown) {
-        let earlier = self.shutdown
-        // Who asks again may have less patience.
-        self.shutdown = Shutdown(until: min(earlier?.until ?? shutdown.until, shutdown.until)) { isDone in
-            earlier?.reply(isDone)
-            shutdown.reply(isDone)
-        }
+        self.shutdowns.append(shutdown)
         self.landWhatIsBeingPrepared()
     }
 
     /// Whether it is shut down, and nothing is under way any more, or nobody waits for that any longer.
     func hasShutDown(at now: Moment) -> Bool {
-        guard let shutdown else { return false }
-        return self.flights.isEmpty && self.landings.isEmpty || shutdown.until <= now.monotonic
+        // Who asks again may have less patience.
+        guard let until = self.shutdowns.map(\.until).min() else { return false }
+        return self.flights.isEmpty && self.landings.isEmpty || until <= now.monotonic
     }
 
     /// Takes back what has not left this host.
@@ -39,7 +35,7 @@ extension QueueWorker {
         for (id, flight) in self.flights {
             guard case .preparing = flight.phase else { continue }
             self.machine.dropped(id)
-            self.land(flight, .waitForPath)
+            self.land(Landing(record: flight.record, disposition: .waitForPath))
         }
     }
 
@@ -51,7 +47,7 @@ extension QueueWorker {
         guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
             let isMissed = request.needsHandler && !request.requestType.isEmpty
             if !isMissed, flight.record.response == nil {
-                return self.land(flight, .succeeded, status: response.status, response: response)
+                return self.land(flight, handled: response)
             }
             let text = "this program has no handler for responses to '\(request.requestType)'"
             return self.land(flight, unhandled: response, text)
@@ -71,7 +67,7 @@ extension QueueWorker {
             return
         }
         if let failure { return self.land(flight, unhandled: response, failure) }
-        self.land(flight, .succeeded, status: response.status, response: response)
+        self.land(flight, handled: response)
     }
 
     /// Gives up on the handlers that have had their time.
@@ -83,17 +79,22 @@ extension QueueWorker {
         }
     }
 
+    private func land(_ flight: Flight, handled response: TransportResponse, _ disposition: Disposition = .succeeded) {
+        let (record, status) = (flight.record, response.status)
+        self.land(Landing(record: record, disposition: disposition, status: status, response: response))
+    }
+
     /// It is delivered, and never sent again because nobody took the response.
     private func land(_ flight: Flight, unhandled response: TransportResponse, _ reason: String) {
         let text = flight.record.request.redact("delivered, but \(reason)")
-        self.land(flight, .dead(reason: text), status: response.status, failure: text, response: response)
+        self.land(flight, handled: response, .dead(reason: text))
     }
 
     /// Keeps what servers answered and handlers have not done with, so that it is not sent again.
     func keepResponses(in store: StoreTransaction) throws {
         for (id, flight) in self.flights {
             guard case .handling(let response, _, _) = flight.phase else { continue }
-            _ = try store.finish(id, .answered(response), status: response.status)
+            _ = try store.finish(id, .waitForPath, status: response.status, response: response)
         }
     }
 }

@@ -14,13 +14,13 @@ extension QueueWorker {
         if let only { return try self.head(only, in: store, at: now) }
         var gates = try store.gates()
         self.gates = gates.map(\.gate)
-        guard places > 0, self.shutdown == nil else { return [] }
+        guard places > 0, self.shutdowns.isEmpty else { return [] }
         gates.removeAll { self.machine.waiting(for: $0.gate, at: now) != nil }
         gates.sort { ($1.priority, $0.first) < ($0.priority, $1.first) }
         // Behind the first of so many gates there is nothing that goes first.
         let heads = try gates.prefix(places).flatMap { gate in
             let limit = min(places, self.machine.places(of: gate.gate.host))
-            return try store.ready(gate: gate.id, limit: limit) { self.flights[$0] != nil }.map(\.record)
+            return try store.ready(gate: gate.id, limit: limit) { self.flights[$0] != nil }
         }
         return self.machine.choose(places, of: heads, at: now)
     }
@@ -37,14 +37,9 @@ extension QueueWorker {
         }
         guard let prepare = self.core.settings.prepare else { return self.send(request.httpRequest(), id, run) }
         Task(executorPreference: self.core.executor) { [core = self.core] in
-            var http = request.httpRequest()
-            do {
-                try await prepare(&http, request)
-                core.post { [http] worker, _ in worker.prepared(id, run, http) }
-            } catch {
-                let message = "\(error)"
-                core.post { worker, now in worker.notPrepared(id, run, message, at: now) }
-            }
+            var (http, failure) = (request.httpRequest(), String?.none)
+            do { try await prepare(&http, request) } catch { failure = "\(error)" }
+            core.post { [http, failure] worker, now in worker.prepared(id, run, http, failure, at: now) }
         }
     }
 
@@ -57,15 +52,12 @@ extension QueueWorker {
 
     private func flight(_ id: UUID, _ run: UInt64) -> Flight? { self.flights[id].flatMap { $0.run == run ? $0 : nil } }
 
-    private func prepared(_ id: UUID, _ run: UInt64, _ http: TransportRequest) {
-        if self.flight(id, run) != nil { self.send(http, id, run) }
-    }
-
-    private func notPrepared(_ id: UUID, _ run: UInt64, _ failure: String, at now: Moment) {
+    private func prepared(_ id: UUID, _ run: UInt64, _ http: TransportRequest, _ failure: String?, at now: Moment) {
         guard let flight = self.flight(id, run) else { return }
+        guard let failure else { return self.send(http, id, run) }
         let disposition = self.machine.prepareFailed(id, attempts: flight.record.attempts + 1)
         let text = flight.record.request.redact("it could not be prepared: \(failure)")
-        self.land(flight, disposition, failure: text)
+        self.land(Landing(record: flight.record, disposition: disposition, failure: text))
     }
 
     // MARK: Back
@@ -81,48 +73,30 @@ extension QueueWorker {
         let disposition = self.machine.finished(id, request: request, result: result, at: now)
         guard case .succeeded = disposition, case .success(let response) = result else {
             let failure = disposition == .succeeded ? nil : result.failure(of: request)
-            return self.land(flight, disposition, status: result.status, failure: failure)
+            let (record, status) = (flight.record, result.status)
+            return self.land(Landing(record: record, disposition: disposition, status: status, failure: failure))
         }
         self.handle(response, of: flight, at: now)
     }
 
     /// Leaves the end of an attempt to the next transaction.
-    func land(
-        _ flight: Flight,
-        _ disposition: Disposition,
-        status: Int? = nil,
-        failure: String? = nil,
-        response: TransportResponse? = nil
-    ) {
-        self.flights[flight.record.id] = nil
-        let isKept = disposition != .succeeded || flight.record.request.keepsResponse
-        self.landings.append(
-            Landing(
-                record: flight.record,
-                disposition: disposition,
-                status: status,
-                failure: failure,
-                response: isKept ? response : nil
-            )
-        )
+    func land(_ landing: Landing) {
+        self.flights[landing.record.id] = nil
+        self.landings.append(landing)
     }
 
     /// Records the end of an attempt.
     func record(_ landing: Landing, in store: StoreTransaction) throws {
         let id = landing.record.id
-        var failure = landing.failure
-        let outcome: StoreOutcome
-        switch landing.disposition {
-        case .succeeded: outcome = .delivered(landing.response)
-        case .retry(let delay, let countsAttempt): outcome = .later(after: delay, countsAttempt: countsAttempt)
-        case .waitForPath: outcome = .later(after: nil, countsAttempt: false)
-        case .hold(let reason): outcome = .held(reason)
-        case .dead(let reason):
-            outcome = landing.response.map { .unhandled($0) } ?? .dead
-            failure = reason
-        }
+        let finish = try store.finish(
+            id,
+            landing.disposition,
+            status: landing.status,
+            error: landing.failure,
+            response: landing.disposition != .succeeded || landing.record.request.keepsResponse ? landing.response : nil
+        )
         // One that was removed meanwhile has no end any more.
-        guard let finish = try store.finish(id, outcome, status: landing.status, error: failure) else { return }
+        guard let finish else { return }
         switch (finish.state, landing.disposition) {
         case (.succeeded, _):
             var record = landing.record
@@ -135,7 +109,7 @@ extension QueueWorker {
             self.effects.events.append(.backoff(id, until: Date(timeIntervalSinceNow: delay / .seconds(1))))
         case (.held, .hold(let reason)): self.effects.events.append(.held(id, reason))
         case (.held, _): self.effects.events.append(.held(id, .laneHeld))
-        case (.dead, _): self.effects.events.append(.dead(id, reason: failure ?? ""))
+        case (.dead, .dead(let reason)): self.effects.events.append(.dead(id, reason: reason))
         default: ()
         }
         self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }

@@ -12,12 +12,6 @@ struct QueueWaiter: Sendable {
     var last: SeenRequest?
     /// Tells how the request ended; nil for one that is not there.
     let reply: @Sendable (Result<RequestRecord?, QueueError>) -> Void
-
-    init(token: UUID, id: UUID?, reply: @escaping @Sendable (Result<RequestRecord?, QueueError>) -> Void) {
-        self.token = token
-        self.id = id
-        self.reply = reply
-    }
 }
 
 /// Those who wait for the end of requests.
@@ -57,17 +51,16 @@ extension QueueWorker {
     private func answer(_ waiter: inout QueueWaiter, ended: RequestState?) -> Bool {
         do throws(QueueError) {
             guard let id = waiter.id else {
-                let counts = try self.core.store.read { $1.counts }
-                guard counts.pending == counts.held else { return false }
+                guard try self.core.store.read({ try $0.counts.isDrained }) else { return false }
                 waiter.reply(.success(nil))
                 return true
             }
             var last = self.recent[id]
             if last?.record.state.isFinal != true { last = waiter.last ?? last }
-            let (seen, end) = try self.core.store.read { [last] records, present in
+            let (seen, end) = try self.core.store.read { [last] records in
                 let record = try records.record(id)
-                let end = record == nil ? try last.flatMap { try records.end(of: id, since: $0.ends, present) } : nil
-                return (record.map { SeenRequest(record: $0, ends: present.ends) }, end)
+                let end = record == nil ? try last.flatMap { try records.end(of: id, since: $0.ends) } : nil
+                return (record.map { SeenRequest(record: $0, ends: records.status.ends) }, end)
             }
             if let seen {
                 waiter.last = seen

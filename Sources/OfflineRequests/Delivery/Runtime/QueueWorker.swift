@@ -30,7 +30,9 @@ final class QueueWorker {
     var role = QueueStatus.Role.none { didSet { self.core.store.sends = self.role == .sender } }
     var lock: SenderLock?
     /// The only request that this process sends; nil for all.
-    var only: OnlyRequest?
+    var only: UUID?
+    /// When to be the sender of that once more, after it was in vain.
+    var notBefore: MonotonicTime?
     /// When to ask again to be the one that sends; nil when somebody else's end tells that.
     var electionAt: MonotonicTime?
     /// Whether the file says of requests that they are being sent which the last sender was at when it died.
@@ -57,7 +59,7 @@ final class QueueWorker {
     var walWatch: Int32?
 
     var isClosing = false
-    var shutdown: Shutdown?
+    var shutdowns: [Shutdown] = []
     private(set) var hasEnded = false
     /// Why the queue is of no use any more.
     private var end: QueueError?
@@ -90,13 +92,13 @@ final class QueueWorker {
 
     func turn(_ messages: [QueueCore.Message]) {
         if self.hasEnded { return }
-        let now = Moment.ofQueue()
+        let now = Moment.now()
         for message in messages { message(self, now) }
         self.endHandlers(at: now)
         if self.isOver(at: now) { return self.finish() }
         self.standForElection(at: now)
         let hasWritten = self.write(at: now)
-        let after = Moment.ofQueue()
+        let after = Moment.now()
         if self.isOver(at: after) { return self.finish() }
         if self.stepDown() || !hasWritten { self.publish(at: after) }
         // As of the moment that was decided for: what opened since then is due, and not past.
@@ -112,7 +114,6 @@ final class QueueWorker {
 
     /// Another process rang, or ended, or wrote.
     func lookAround() {
-        self.checksFlights = true
         do throws(QueueError) { try self.core.store.checkPlace() } catch { return self.failed(error) }
         // It may be another file by now.
         if self.lock != nil { _ = self.wakeSource.files.add(self.core.store.paths.database, .removed) }
@@ -133,13 +134,17 @@ final class QueueWorker {
             do throws(QueueError) {
                 (self.effects, replies) = (TurnEffects(), [])
                 try self.core.store.transaction(durable: commands.contains { $0.isDurable }) { store in
-                    // Callers and other processes write, too.
-                    self.effects.wasPending = try store.hasPending
+                    if store.othersWrote {
+                        // What they cancelled ends before the next of its lane begins.
+                        self.checksFlights = true
+                        self.effects.wasPending = try !store.records.counts.isDrained
+                    }
                     if self.releasesRunning { try store.releaseRunning() }
                     for landing in self.landings { try self.record(landing, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
-                    self.effects.isPending = try store.hasPending
+                    self.effects.events += store.damaged.map { .held($0, .damaged) }
+                    self.effects.isPending = try !store.records.counts.isDrained
                 }
                 break
             } catch {
@@ -170,7 +175,7 @@ final class QueueWorker {
 
     /// Finds out what may go.
     private func plan(in store: StoreTransaction, at now: Moment) throws {
-        if store.isPaused { self.machine.pause() } else { self.machine.resume() }
+        self.machine.isPaused = store.status.isPaused
         self.obey(in: store)
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
@@ -185,12 +190,7 @@ final class QueueWorker {
         (self.gates, self.dueAt) = ([], nil)
         guard self.network.isSatisfied, !self.machine.isPaused else { return }
         let limit = 10_000
-        let promoted =
-            switch self.machine.promotion {
-            case .due: try store.promoteDue(limit: limit)
-            case .restored: try store.promoteUnasked(limit: limit)
-            case .all: try store.promoteDue(all: true, limit: limit)
-            }
+        let promoted = try store.promoteDue(self.machine.promotion, limit: limit)
         if promoted < limit { self.machine.promotion = .due }
         self.dueAt =
             promoted < limit ? try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) } : now.monotonic
@@ -223,7 +223,7 @@ final class QueueWorker {
             // From now on: to find out may have taken longer than this.
             let pause = Backoff.ceiling(attempt: self.failures, base: Self.patience, cap: Self.longestPatience)
             self.failures += 1
-            self.retryAt = .ofQueue + pause
+            self.retryAt = Moment.now().monotonic + pause
             if self.pathFeed != nil, self.role != .sender { self.electionAt = self.retryAt }
         }
         if error == self.reported { return }
@@ -238,11 +238,11 @@ final class QueueWorker {
             defer { (status.role, status.report) = (self.role, report) }
             return status.role != self.role || status.report != report
         }
-        if isNew, self.role == .sender { self.lock?.write(report.octets) }
+        if isNew, self.role == .sender { self.lock?.write(report.bytes) }
     }
 
     private func deadline(at now: Moment) -> MonotonicTime? {
-        var times = [self.shutdown?.until, self.flights.values.lazy.compactMap(\.handledBy).min()]
+        var times = [self.shutdowns.map(\.until).min(), self.flights.values.lazy.compactMap(\.handledBy).min()]
         if self.role != .sender {
             // Commands that fail are their callers' to repeat; only a sender has something of its own.
             times.append(self.electionAt)
@@ -274,7 +274,7 @@ final class QueueWorker {
                 isDone = false
             }
         }
-        for message in self.core.take(last: true) { message(self, .ofQueue()) }
+        for message in self.core.take(last: true) { message(self, .now()) }
         let error = self.end ?? .closed
         self.core.status.withLock { $0.role = .none }
         self.pathFeed = nil
@@ -288,7 +288,7 @@ final class QueueWorker {
         self.core.store.close()
         // The next sender hears of it.
         self.lock = nil
-        self.shutdown?.reply(isDone)
+        for shutdown in self.shutdowns { shutdown.reply(isDone) }
     }
 }
 
@@ -299,7 +299,7 @@ struct TurnEffects {
     var removed: [UUID] = []
     /// Those that go now.
     var starts: [RequestRecord] = []
-    /// Whether anything waited for being sent before, and does afterwards.
+    /// Whether anything that others put there waited for being sent before, and whether anything does afterwards.
     var wasPending = false
     var isPending = false
 

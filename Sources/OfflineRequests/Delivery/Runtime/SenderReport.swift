@@ -47,7 +47,7 @@ struct SenderReport: Codable, Hashable, Sendable {
     func reason(for gate: Gate) -> WaitingReason? { self.everybody ?? self.gates[gate] }
 
     /// What is written.
-    var octets: [UInt8] { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? [] }
+    var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? [] }
 }
 
 /// What a queue says of itself, for those who read on other threads.
@@ -99,5 +99,13 @@ struct QueueStatus: Sendable {
         case .waiting: .otherSender
         case .standby, .sender: self.report.reason(for: gate) ?? .concurrency
         }
+    }
+}
+
+extension StoreReader {
+    /// Reads a request, with what it waits for.
+    func record(_ id: UUID, _ status: QueueStatus) throws(QueueError) -> RequestRecord? {
+        let (record, isPaused) = try self.read { (try $0.record(id), $0.status.isPaused) }
+        return record.map { status.explain([$0], isPaused: isPaused, in: self.paths.database)[0] }
     }
 }

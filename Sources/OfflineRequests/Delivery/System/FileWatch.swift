@@ -6,16 +6,18 @@ import NetPathSystem
 
 /// Hears what other processes do to files, without asking again and again (`inotify(7)`).
 final class FileWatch: Sendable {
-    /// What is heard.
-    enum Event: Sendable {
+    /// What is heard; a file that somebody has open is not gone when it is removed: it has one name less.
+    struct Event: Sendable {
+        fileprivate let mask: Int
+
         /// A descriptor that could write was closed, by whatever end its process came to.
-        case closedAfterWriting
+        static let closedAfterWriting = Event(mask: Int(IN_CLOSE_WRITE | IN_ATTRIB))
         /// Something was read.
-        case read
+        static let read = Event(mask: Int(IN_ACCESS | IN_ATTRIB))
         /// Something was written.
-        case written
+        static let written = Event(mask: Int(IN_MODIFY))
         /// A name of it was removed, or it got another.
-        case removed
+        static let removed = Event(mask: Int(IN_ATTRIB | IN_MOVE_SELF))
     }
 
     let descriptor: FileDescriptor
@@ -27,15 +29,7 @@ final class FileWatch: Sendable {
 
     /// Begins to watch a file; nil when it cannot be.
     func add(_ path: String, _ event: Event) -> Int32? {
-        let mask: Int32 =
-            switch event {
-            // A file that somebody has open is not gone yet: it has one name less.
-            case .closedAfterWriting: Int32(IN_CLOSE_WRITE | IN_ATTRIB)
-            case .read: Int32(IN_ACCESS | IN_ATTRIB)
-            case .removed: Int32(IN_ATTRIB | IN_MOVE_SELF)
-            case .written: Int32(IN_MODIFY)
-            }
-        let number = unsafe inotify_add_watch(self.descriptor.number, path, UInt32(mask))
+        let number = unsafe inotify_add_watch(self.descriptor.number, path, UInt32(event.mask))
         return number < 0 ? nil : number
     }
 

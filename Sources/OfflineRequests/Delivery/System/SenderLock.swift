@@ -15,13 +15,7 @@ final class SenderLock {
 
     /// Opens the file, or makes it.
     init(path: String) throws(QueueError) {
-        // Never truncated, never removed: others may hold it open.
-        let number = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard let descriptor = FileDescriptor(number) else {
-            throw QueueError.io(path: path, reason: unsafe String(cString: strerror(errno)))
-        }
-        self.descriptor = descriptor
-        FileTrust.giveToOwnerOfFolder(descriptor, path)
+        self.descriptor = try StoreFiles.create(path)
     }
 
     /// Takes the lock, unless somebody else has it.
@@ -36,10 +30,10 @@ final class SenderLock {
     }
 
     /// Leaves word in the file for those who read it while this has the lock.
-    func write(_ octets: [UInt8]) {
+    func write(_ bytes: [UInt8]) {
         guard self.isHeld else { return }
-        _ = unsafe pwrite(self.descriptor.number, octets, octets.count, 0)
-        _ = ftruncate(self.descriptor.number, off_t(octets.count))
+        _ = unsafe pwrite(self.descriptor.number, bytes, bytes.count, 0)
+        _ = ftruncate(self.descriptor.number, off_t(bytes.count))
     }
 
     /// Whether somebody has the lock of a queue.

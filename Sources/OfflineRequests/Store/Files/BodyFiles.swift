@@ -33,7 +33,7 @@ final class BodyLease: Sendable {
 struct BodyFiles: Sendable {
     /// Longer bodies do not go into the database: a transaction writes everything twice.
     static let threshold = 64 << 10
-    /// How many octets of a file are read at once.
+    /// How many bytes of a file are read at once.
     static let piece = 1 << 18
 
     /// The folder; made with the first body.
@@ -45,12 +45,12 @@ struct BodyFiles: Sendable {
     struct Copy: Sendable {
         var name: String
         var lease: BodyLease
-        /// How many octets it has.
+        /// How many bytes it has.
         var size = 0
-        var checksum: Int64 = 0
+        var checksum = Checksum()
     }
 
-    /// Writes octets to a file, durably.
+    /// Writes bytes to a file, durably.
     func write(_ body: Data) throws(QueueError) -> Copy {
         try self.make { (write) throws(QueueError) in for piece in body.pieces { try write(piece) } }
     }
@@ -67,51 +67,37 @@ struct BodyFiles: Sendable {
         return checksum.value
     }
 
-    /// Reads a file in pieces.
-    private static func read(
-        _ path: String,
-        limit: Int,
-        _ body: ([UInt8]) throws(QueueError) -> Void
-    ) throws(QueueError) {
+    private typealias Piece = (Data) throws(QueueError) -> Void
+
+    /// Reads a file in pieces, all but the last of the same length.
+    private static func read(_ path: String, limit: Int, _ body: Piece) throws(QueueError) {
         // Without O_NONBLOCK a named pipe would hold up the caller for ever.
         guard let input = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
-            throw .bodyUnreadable(path: path, reason: unsafe String(cString: strerror(errno)))
+            throw .bodyUnreadable(path: path, reason: SystemReason.text(errno))
         }
-        var status = stat()
-        guard unsafe fstat(input.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = input.status, status.st_mode & S_IFMT == S_IFREG else {
             throw .bodyUnreadable(path: path, reason: "it is no file")
         }
         guard status.st_size <= limit else { throw .bodyTooLarge(bytes: Int(status.st_size), limit: limit) }
+        let file = FileHandle(fileDescriptor: input.number)
         var size = 0
         while true {
-            var number: Int32 = 0
-            let octets = unsafe [UInt8](unsafeUninitializedCapacity: Self.piece) { buffer, count in
-                count = 0
-                // Whole pieces, for the sake of the checksum; some file systems give fewer octets than there are.
-                while count < buffer.count {
-                    let place = unsafe buffer.baseAddress?.advanced(by: count)
-                    let got = unsafe Glibc.read(input.number, place, buffer.count - count)
-                    if got < 0, errno == EINTR { continue }
-                    number = got < 0 ? errno : 0
-                    if got <= 0 { return }
-                    count += got
-                }
+            let piece: Data
+            do { piece = try file.read(upToCount: Self.piece) ?? Data() } catch {
+                throw .bodyUnreadable(path: path, reason: error.localizedDescription)
             }
-            guard number == 0 else {
-                throw .bodyUnreadable(path: path, reason: unsafe String(cString: strerror(number)))
-            }
-            if octets.isEmpty { return }
-            size += octets.count
+            if piece.isEmpty { return withExtendedLifetime(input) {} }
+            size += piece.count
             // It may grow while it is copied.
             guard size <= limit else { throw .bodyTooLarge(bytes: size, limit: limit) }
-            try body(octets)
+            try body(piece)
         }
     }
 
     /// Takes away the files that belong to no request, which a process left that died, except those that somebody is at.
     func removeOrphans(isKnown: (String) throws -> Bool, remove: (String) throws -> Void) rethrows -> Int {
         var count = 0
-        for name in StoreFiles.names(in: self.folder) {
+        for name in FileAccess.names(in: self.folder) {
             // The lock first: whoever releases it has told the database before.
             guard let descriptor = FileDescriptor(unsafe open(self.path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
                 flock(descriptor.number, LOCK_EX | LOCK_NB) == 0, try !isKnown(name)
@@ -122,9 +108,7 @@ struct BodyFiles: Sendable {
         return count
     }
 
-    private typealias Writer = ([UInt8]) throws(QueueError) -> Void
-
-    private func make(_ fill: (Writer) throws(QueueError) -> Void) throws(QueueError) -> Copy {
+    private func make(_ fill: (Piece) throws(QueueError) -> Void) throws(QueueError) -> Copy {
         if StoreFiles.kind(self.folder) != .folder { try StoreFiles.createFolder(self.folder) }
         let name = UUID().uuidString.lowercased()
         let path = self.path(name)
@@ -136,38 +120,23 @@ struct BodyFiles: Sendable {
         _ = flock(descriptor.number, LOCK_EX)
         // Until then it looked like one that was left, and somebody may just have removed it.
         if StoreFiles.kind(path) == .nothing { return try self.make(fill) }
-        var checksum = Checksum()
-        try fill { (octets) throws(QueueError) in
-            try Self.write(octets, to: descriptor, path)
-            checksum.add(octets)
-            copy.size += octets.count
+        let file = FileHandle(fileDescriptor: descriptor.number)
+        try fill { (piece) throws(QueueError) in
+            do { try file.write(contentsOf: piece) } catch { throw StoreFiles.error(errno, path) }
+            copy.checksum.add(piece)
+            copy.size += piece.count
         }
-        copy.checksum = checksum.value
         guard fsync(descriptor.number) == 0 else { throw StoreFiles.error(errno, path) }
         StoreFiles.syncFolder(self.folder)
         return copy
     }
-
-    private static func write(_ octets: [UInt8], to descriptor: FileDescriptor, _ path: String) throws(QueueError) {
-        var rest = octets[...]
-        while !rest.isEmpty {
-            let written = unsafe rest.withUnsafeBytes {
-                unsafe Glibc.write(descriptor.number, $0.baseAddress, $0.count)
-            }
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw StoreFiles.error(errno, path)
-            }
-            rest = rest.dropFirst(written)
-        }
-    }
 }
 
 extension Data {
-    /// The octets as files are read: at least one piece.
-    var pieces: some Sequence<[UInt8]> {
+    /// The bytes as files are read: at least one piece.
+    var pieces: some Sequence<Data> {
         stride(from: 0, through: Swift.max(0, self.count - 1), by: BodyFiles.piece).lazy.map { start in
-            [UInt8](self.dropFirst(start).prefix(BodyFiles.piece))
+            self.dropFirst(start).prefix(BodyFiles.piece)
         }
     }
 }

@@ -8,6 +8,19 @@ import NetPathSystem
 struct FileIdentity: Hashable, Sendable {
     var device: UInt64
     var number: UInt64
+
+    init(_ status: stat) {
+        self.device = UInt64(status.st_dev)
+        self.number = UInt64(status.st_ino)
+    }
+}
+
+extension FileDescriptor {
+    /// What is open; nil when the system does not say.
+    var status: stat? {
+        var status = stat()
+        return unsafe fstat(self.number, &status) == 0 ? status : nil
+    }
 }
 
 /// The system calls of the store; every one by path.
@@ -26,15 +39,19 @@ enum StoreFiles {
         var isEmpty: Bool { if case .file(_, size: 1...) = self { false } else { true } }
     }
 
+    /// What is under a path, a symbolic link itself.
+    static func status(_ path: String) -> stat? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status : nil
+    }
+
     static func kind(_ path: String) -> Kind {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else { return .nothing }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            let identity = FileIdentity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
-            return .file(identity, size: Int(status.st_size))
-        case S_IFDIR: return .folder
-        default: return .other
+        return switch status.st_mode & S_IFMT {
+        case S_IFREG: .file(FileIdentity(status), size: Int(status.st_size))
+        case S_IFDIR: .folder
+        default: .other
         }
     }
 
@@ -42,13 +59,16 @@ enum StoreFiles {
         if case .file(let identity, size: _) = self.kind(path) { identity } else { nil }
     }
 
-    /// Makes a new, empty file for this user alone; its journal gets the same mode from SQLite.
-    static func create(_ path: String) throws(QueueError) {
-        guard let file = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0o600)) else {
-            if errno != EEXIST { throw self.error(errno, path) }
-            return
+    /// Opens a file, or makes a new, empty one for this user alone; the journal of a database gets the same mode from
+    /// SQLite.
+    @discardableResult
+    static func create(_ path: String) throws(QueueError) -> FileDescriptor {
+        // Never truncated: others may have it open.
+        guard let file = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600)) else {
+            throw self.error(errno, path)
         }
         FileTrust.giveToOwnerOfFolder(file, path)
+        return file
     }
 
     /// Makes a folder for this user alone, and those above it as the system's mask has it.
@@ -61,10 +81,8 @@ enum StoreFiles {
             if errno != EEXIST { throw self.error(errno, path) }
             return
         }
-        guard let folder = FileDescriptor(unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)) else {
-            return
-        }
-        FileTrust.giveToOwnerOfFolder(folder, path)
+        let folder = FileDescriptor(unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW))
+        if let folder { FileTrust.giveToOwnerOfFolder(folder, path) }
     }
 
     /// Takes a file from everybody else; somebody else's file is left as it is.
@@ -77,20 +95,6 @@ enum StoreFiles {
     }
 
     static func remove(_ path: String) { _ = unsafe unlink(path) }
-
-    /// The names in a folder, without the two that every folder has.
-    static func names(in folder: String) -> [String] {
-        guard let stream = unsafe opendir(folder) else { return [] }
-        defer { _ = unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
-                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if name != ".", name != ".." { names.append(name) }
-        }
-        return names
-    }
 
     /// Makes the names in a folder durable.
     static func syncFolder(_ folder: String) {
@@ -110,7 +114,7 @@ enum StoreFiles {
         case ENOSPC, EDQUOT: .diskFull(path: path)
         case EISDIR: .isDirectory(path: path)
         case EACCES, EPERM, EROFS: .readOnly(path: path)
-        default: .io(path: path, reason: unsafe String(cString: strerror(number)))
+        default: .io(path: path, reason: SystemReason.text(number))
         }
     }
 }

@@ -14,15 +14,10 @@ final class StoreLock: Sendable {
     private let path: String
 
     init(_ path: String) throws(QueueError) {
-        guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0o600))
-        else {
-            throw StoreFiles.error(errno, path)
-        }
-        self.descriptor = descriptor
+        self.descriptor = try StoreFiles.create(path)
         self.path = path
-        FileTrust.giveToOwnerOfFolder(descriptor, path)
         // To read nothing is not heard.
-        if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(descriptor.number, "\n", 1, 0) }
+        if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(self.descriptor.number, "\n", 1, 0) }
     }
 
     /// The lock of a queue that somebody has made; nil where there is none, or it is not for this user.
@@ -34,32 +29,28 @@ final class StoreLock: Sendable {
 
     /// Whether the file is still the one under its name, which others lock.
     var isInPlace: Bool {
-        var status = stat()
-        guard unsafe fstat(self.descriptor.number, &status) == 0 else { return false }
-        let identity = FileIdentity(device: UInt64(status.st_dev), number: UInt64(status.st_ino))
-        return StoreFiles.identity(self.path) == identity
+        guard let status = self.descriptor.status else { return false }
+        return StoreFiles.identity(self.path) == FileIdentity(status)
     }
-
-    /// Shares it, and waits for that while somebody has it alone.
-    func share() { self.lock(LOCK_SH) }
 
     /// Shares it, unless somebody has it alone for longer.
     ///
+    /// - Parameter patience: How long is waited for that; nil for as long as it takes.
     /// - Returns: Whether it is shared.
-    func share(within patience: Duration) -> Bool {
+    @discardableResult
+    func share(within patience: Duration? = nil) -> Bool {
+        guard let patience else {
+            self.lock(LOCK_SH)
+            return true
+        }
         let deadline = ContinuousClock.now + patience
         // flock(2) knows no deadline.
-        while !self.shareAtOnce() {
+        while flock(self.descriptor.number, LOCK_SH | LOCK_NB) != 0 {
             if .now >= deadline { return false }
             usleep(10_000)
         }
         return true
     }
-
-    /// Shares it, unless somebody has it alone.
-    ///
-    /// - Returns: Whether it is shared.
-    func shareAtOnce() -> Bool { flock(self.descriptor.number, LOCK_SH | LOCK_NB) == 0 }
 
     /// Has it alone, and waits for that.
     func takeAlone() { self.lock(LOCK_EX) }
@@ -72,7 +63,7 @@ final class StoreLock: Sendable {
 
     /// Tells the other processes to look into the queue.
     func ring() {
-        var octet: UInt8 = 0
-        _ = unsafe pread(self.descriptor.number, &octet, 1, 0)
+        var byte: UInt8 = 0
+        _ = unsafe pread(self.descriptor.number, &byte, 1, 0)
     }
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+public import NetPath
+import NetPathSystem
+
+/// Runs a program in any language that says what it sees of the network, one JSON object on each line of its output.
+///
+/// What the program writes is described in the article ExternalPlugins of NetPath; the output of another netpath
+/// (`ssh router netpath watch --json`) will do. Whatever it does, it can only fail itself: it runs in a session of its own
+/// with bounded memory, files and processes, gains no privileges, and is ended with everything in its process group when it
+/// breaks the protocol, falls silent, or is not needed any more. Its failure ends the run with a sentence, and the
+/// coordinator starts it again, later each time.
+public struct ExecMonitor: PathMonitor {
+    /// What a program speaks of.
+    public enum Scope: String, Hashable, Sendable, CaseIterable {
+        /// This machine.
+        case local
+        /// Another machine: of what it says only the conclusion counts, as that of its host.
+        case remote
+    }
+
+    /// What can be set.
+    public struct Options: Hashable, Sendable {
+        /// The program and its arguments; no shell reads them.
+        ///
+        /// A program without a folder is looked for where the system keeps its programs. A privileged process executes only
+        /// an absolute path every step of which is root's, and writable by nobody else, scripts among the arguments alike.
+        public var command: [String]
+        /// Variables besides PATH, LANG, HOME, USER and LOGNAME; nil to pass on what this process has under the name.
+        public var environment: [String: String?] = [:]
+        /// The user that it runs as, by name; nil for that of this process, or whoever started it where the two differ.
+        public var user: String?
+        /// What it speaks of.
+        public var scope = Scope.local
+        /// What another machine is called; nil for what the program calls itself.
+        public var host: String?
+        /// How long its first line may take.
+        public var helloDeadline: Duration = .seconds(5)
+        /// How long it may be silent; nil for as long as its hello says, or else as it likes.
+        public var heartbeat: Duration?
+        /// The addresses that stand for the whole internet, which it is told.
+        public var referenceDestinations = ReferenceRoute.defaultDestinations
+
+        /// Creates options that are the default ones but for the command.
+        public init(command: [String]) {
+            self.command = command
+        }
+
+        /// What messages call the program.
+        var title: String {
+            let name = self.command.first?.split(separator: "/").last.map(String.init) ?? "plugin"
+            return name.printable(limit: 60)
+        }
+
+        /// What the protocol depends on.
+        var settings: PluginMachine.Settings {
+            PluginMachine.Settings(
+                helloDeadline: self.helloDeadline,
+                heartbeat: self.heartbeat,
+                isRemote: self.scope == .remote,
+                host: self.host
+            )
+        }
+    }
+
+    private let options: Options
+
+    /// Creates a monitor; nothing is started.
+    public init(_ options: Options) {
+        self.options = options
+    }
+
+    /// Starting a program is too much to ask for one answer.
+    public var reachesOut: Bool { true }
+
+    /// Refreshes are taken one by one with this time between them; those that come meanwhile become one.
+    private static let refreshSpacing: Duration = .milliseconds(20)
+
+    /// Runs the program until cancelled, on a thread of its own.
+    ///
+    /// - Parameter context: What the coordinator offers for the duration of the call.
+    /// - Throws: Why the program could not be started, or was ended, as a sentence.
+    public func run(_ context: MonitorContext) async throws {
+        guard self.options.scope == .local || !Provenance.isListenedTo else {
+            context.reportUnavailable("is not asked, since another netpath listens to this one")
+            for await _ in context.refreshRequests {
+                context.reportUnavailable("is not asked, since another netpath listens to this one")
+            }
+            return
+        }
+        let mailbox = try Mailbox(PendingRequests())
+        try await withTaskCancellationHandler {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await _ in context.refreshRequests {
+                        mailbox.post { $0.wantsRefresh = true }
+                        try await context.clock.sleep(until: context.clock.now() + Self.refreshSpacing)
+                    }
+                }
+                group.addTask {
+                    for await addresses in context.watchedAddresses { mailbox.post { $0.watched = addresses } }
+                }
+                defer { group.cancelAll() }
+                try await self.relay(mailbox, context: context)
+            }
+        } onCancel: {
+            mailbox.post { $0.isStopped = true }
+        }
+    }
+
+    private func relay(_ mailbox: Mailbox<PendingRequests>, context: MonitorContext) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let started = BackgroundThread.start {
+                continuation.resume(
+                    with: Result {
+                        try PluginSession(self.options, mailbox: mailbox, context: context).run()
+                    }
+                )
+            }
+            if !started { continuation.resume(throwing: SystemError.last("cannot start a thread")) }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathProcess
+import NetPathSystem
+
+/// What a session is asked to do, until its thread takes it.
+struct PendingRequests: Sendable {
+    var isStopped = false
+    var wantsRefresh = false
+    var watched: Set<InternetAddress>?
+}
+
+/// One run of a plugin, confined to its thread: performs what the machine says, and tells it what the plugin does.
+///
+/// The thread sleeps until the plugin writes or ends, somebody wants something, or a deadline of the plugin's passes.
+final class PluginSession {
+    private let options: ExecMonitor.Options
+    private let mailbox: Mailbox<PendingRequests>
+    private let context: MonitorContext
+    private let process: ChildProcess
+    private var machine: PluginMachine
+    private var errorLines = LineBuffer(limit: 4096)
+    private var errorAllowance = FlowAllowance(lines: .max, bytes: 65_536)
+    private var lastErrorLine: String?
+    private var outgoing: [UInt8] = []
+    private var hasAnswered = false
+
+    /// More requests than a plugin that reads them ever leaves unread.
+    private static let outgoingLimit = 128 * 1024
+    /// How long a plugin may take to end when asked, and again when told.
+    private static let patience: Duration = .milliseconds(500)
+
+    /// Starts the plugin.
+    ///
+    /// - Throws: ``LaunchError`` when it cannot be started.
+    init(
+        _ options: ExecMonitor.Options,
+        mailbox: Mailbox<PendingRequests>,
+        context: MonitorContext
+    ) throws(LaunchError) {
+        ChildProcess.blockBrokenPipes()
+        self.options = options
+        self.mailbox = mailbox
+        self.context = context
+        self.process = try ChildProcess(options.launchPlan())
+        self.machine = PluginMachine(
+            options.settings,
+            instance: Provenance.instance,
+            index: InterfaceNames.index(of:),
+            now: context.clock.now()
+        )
+        let hello = PluginRequest.hello(
+            instance: Provenance.instance,
+            referenceDestinations: options.referenceDestinations,
+            once: context.asksOnce
+        )
+        self.outgoing = hello.line
+    }
+
+    deinit {
+        Provenance.note([], heardBy: self)
+    }
+
+    // MARK: The loop
+
+    /// Relays until the mailbox says stop.
+    ///
+    /// - Throws: ``LaunchError`` when the plugin ended or broke the protocol; it does not run any more then.
+    func run() throws(LaunchError) {
+        do throws(LaunchError) {
+            try self.relay()
+        } catch {
+            self.process.end(request: nil, patience: .zero)
+            throw error
+        }
+        // Who asked once waits for the end.
+        let request = self.machine.takesRequests ? PluginRequest.shutdown.line : nil
+        self.process.end(request: request, patience: self.context.asksOnce ? .zero : Self.patience)
+    }
+
+    private func relay() throws(LaunchError) {
+        while true {
+            let now = self.context.clock.now()
+            self.errorAllowance.renew(now: now)
+            try self.perform(self.machine.wake(now: now))
+            try self.send()
+            let deadline = [self.machine.nextDeadline, self.errorAllowance.renewal].compactMap { $0 }.min()
+            let ready = FileDescriptor.poll(
+                readable: [
+                    self.machine.wantsOutput ? self.process.output?.number ?? -1 : -1,
+                    self.errorAllowance.isUsedUp ? -1 : self.process.errors?.number ?? -1,
+                    self.process.endDescriptor,
+                    self.mailbox.fileDescriptor,
+                ],
+                writable: [self.outgoing.isEmpty ? -1 : self.process.input?.number ?? -1],
+                timeout: deadline.map { max(.zero, $0 - now) }
+            )
+            if ready[1] { try self.readErrors() }
+            if ready[0] { try self.readOutput() }
+            if self.hasAnswered, self.context.asksOnce { return }
+            if ready[2] { try self.takeEnd() }
+            if ready[3] {
+                let requests = self.mailbox.take()
+                if requests.isStopped { return }
+                if let watched = requests.watched { try self.perform(self.machine.watch(watched)) }
+                if requests.wantsRefresh { try self.perform(self.machine.refresh()) }
+            }
+        }
+    }
+
+    private func readOutput() throws(LaunchError) {
+        guard let bytes = ChildProcess.read(self.process.output) else {
+            self.process.closeOutput()
+            // Its end, if it has ended, says more.
+            _ = FileDescriptor.poll(readable: [self.process.endDescriptor], timeout: .milliseconds(50))
+            try self.takeEnd()
+            return try self.perform(self.machine.ended())
+        }
+        try self.perform(self.machine.received(bytes, now: self.context.clock.now()))
+    }
+
+    /// Reads what a plugin that has ended wrote before.
+    private func takeEnd() throws(LaunchError) {
+        guard let ending = self.process.ending else { return }
+        // What was written before, of which there can be no more than a pipe holds.
+        for _ in 0..<16 {
+            guard let bytes = ChildProcess.read(self.process.output), !bytes.isEmpty else { break }
+            try self.perform(self.machine.received(bytes, now: self.context.clock.now()))
+        }
+        if self.hasAnswered, self.context.asksOnce { return }
+        try self.readErrors()
+        throw LaunchError("'\(self.options.title)' \(ending)\(self.errorSuffix)")
+    }
+
+    /// The last line of its standard error, which tends to be why it ended.
+    private var errorSuffix: String { self.lastErrorLine.map { "; it wrote: \($0)" } ?? "" }
+
+    // MARK: Standard error
+
+    private func readErrors() throws(LaunchError) {
+        guard let bytes = ChildProcess.read(self.process.errors) else { return self.process.closeErrors() }
+        let now = self.context.clock.now()
+        self.errorAllowance.take(bytes: bytes.count, now: now)
+        self.errorLines.append(bytes)
+        while let line = self.errorLines.next() {
+            let bytes: ArraySlice<UInt8>
+            switch line {
+            case .whole(let whole): bytes = whole
+            case .tooLong(let head): bytes = head
+            }
+            let text = String(decoding: bytes.prefix(500), as: UTF8.self)
+            guard !text.isEmpty else { continue }
+            self.lastErrorLine = text.printable(limit: 200)
+            try self.perform(self.machine.log(text, now: now))
+        }
+    }
+
+    // MARK: Standard input
+
+    private func send() throws(LaunchError) {
+        guard !self.outgoing.isEmpty else { return }
+        guard let count = self.process.write(self.outgoing.prefix(65_536)) else {
+            self.outgoing = []
+            // A plugin that takes no requests may close its input.
+            if self.machine.takesRequests {
+                throw LaunchError("'\(self.options.title)' closed its input, though it takes requests")
+            }
+            return
+        }
+        self.outgoing.removeFirst(count)
+    }
+
+    // MARK: Performing
+
+    private func perform(_ actions: [PluginMachine.Action]) throws(LaunchError) {
+        for action in actions {
+            switch action {
+            case .report(let evidence, let via):
+                if self.options.settings.isRemote { Provenance.note(via, heardBy: self) }
+                self.hasAnswered = true
+                self.context.report(evidence)
+            case .unavailable(let sentence):
+                Provenance.note([], heardBy: self)
+                self.hasAnswered = true
+                self.context.reportUnavailable(sentence)
+            case .log(let level, let message): self.context.log(level, message)
+            case .takesNoRefreshRequests: self.context.takesNoRefreshRequests()
+            case .send(let request):
+                guard self.outgoing.count < Self.outgoingLimit
+                else { throw LaunchError("'\(self.options.title)' takes requests and does not read them") }
+                self.outgoing += request.line
+                try self.send()
+            case .fail(let reason): throw LaunchError("'\(self.options.title)': \(reason)\(self.errorSuffix)")
+            }
+        }
+    }
+}

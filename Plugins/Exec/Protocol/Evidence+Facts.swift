@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathSystem
+
+extension Evidence {
+    /// Reads facts in the names of netpath's own JSON.
+    ///
+    /// - Parameters:
+    ///   - time: When the plugin began to read them.
+    ///   - node: The facts; what is absent is not known.
+    ///   - index: The kernel's index of an interface by its name, where the plugin tells none.
+    /// - Throws: ``PluginFault`` with the first fact that is none.
+    init(
+        at time: MonotonicTime,
+        facts node: JSONNode,
+        index: @Sendable (String) -> UInt32?
+    ) throws(PluginFault) {
+        self.init(at: time)
+        var indexes: [String: UInt32] = [:]
+        if node["interfaces"] != nil {
+            var interfaces: [NetworkInterface] = []
+            for element in try node.list("interfaces") {
+                let interface = try NetworkInterface(element, index: index)
+                guard indexes.updateValue(interface.index, forKey: interface.name) == nil
+                else { throw PluginFault("has two interfaces '\(interface.name.printable(limit: 40))'") }
+                interfaces.append(interface)
+            }
+            self.interfaces = interfaces.sorted { $0.index < $1.index }
+            guard Set(interfaces.map(\.index)).count == interfaces.count
+            else { throw PluginFault("has two interfaces of one index") }
+        }
+        for element in try node.list("routes") {
+            let destination = try element.required("destination").address("destination")
+            let answer = try RouteLookupResult(element, indexes: indexes)
+            self.referenceRoutes.append(ReferenceRoute(to: destination, answer))
+        }
+        for element in try node.list("gateways") {
+            let address = try element.required("address").address("address")
+            let interface = try element.required("interface").index("interface", among: indexes)
+            let answers = try element.optionalTruth("answers")
+            self.gateways.append(Gateway(address: address, interfaceIndex: interface, answers: answers))
+        }
+        if node["dnsServers"] != nil {
+            self.dnsServers = try node.list("dnsServers").map { element throws(PluginFault) in
+                let parts = try element.text("dnsServers").split(separator: "%", maxSplits: 1).map(String.init)
+                guard let address = InternetAddress(parts.first ?? "")
+                else { throw PluginFault("has a name server that is no address") }
+                return DNSServer(address, zone: parts.count == 2 ? parts[1].printable(limit: 15) : nil)
+            }
+        }
+        if node["probes"] != nil {
+            let outcomes = try node.list("probes").map { element throws(PluginFault) in try ProbeOutcome(element) }
+            self.probes = ProbeRound(
+                outcomes: outcomes,
+                isComplete: try node.optionalTruth("isProbingComplete") ?? true
+            )
+        }
+        self.isPartial = try node.optionalTruth("isPartial") ?? false
+        self.limitations = try node.list("limitations").prefix(16).map { element throws(PluginFault) in
+            try element.text("limitations").printable(limit: 300)
+        }
+    }
+}
+
+extension JSONNode {
+    fileprivate func required(_ name: String) throws(PluginFault) -> JSONNode {
+        guard let value = self[name] else { throw PluginFault("lacks '\(name)'") }
+        return value
+    }
+
+    /// Takes an interface by its index, or by the name of one that was listed.
+    fileprivate func index(_ name: String, among indexes: [String: UInt32]) throws(PluginFault) -> UInt32 {
+        guard case .string(let text) = self else { return try self.number(name) }
+        guard let index = indexes[text] else {
+            throw PluginFault("has '\(name)' as '\(text.printable(limit: 40))', which is none of its interfaces")
+        }
+        return index
+    }
+}
+
+extension NetworkInterface {
+    fileprivate init(_ node: JSONNode, index: @Sendable (String) -> UInt32?) throws(PluginFault) {
+        let name = try node.object("interfaces").required("name").text("name")
+        guard (1...15).contains(name.utf8.count) else {
+            throw PluginFault("has an interface without a name of 1 to 15 bytes")
+        }
+        guard let index = try node.optionalNumber("index") ?? index(name), index > 0
+        else { throw PluginFault("has an interface '\(name.printable(limit: 40))' that does not exist") }
+        let type = try node["type"].map { type throws(PluginFault) in try type.choice("type", among: InterfaceType.self)
+        }
+        self.init(index: index, name: name.printable(limit: 60), type: type ?? .other)
+        if try node.optionalTruth("isUp") ?? true { self.flags.insert(.up) }
+        if type == .loopback { self.flags.insert(.loopback) }
+        self.kind = try node.optionalText("kind")?.printable(limit: 64)
+        self.driver = try node.optionalText("driver")?.printable(limit: 64)
+        if let state = try node.optionalText("operationalState") {
+            guard let known = OperationalState.allCases.first(where: { $0.name == state })
+            else { throw PluginFault("has an operationalState '\(state.printable(limit: 40))' that does not exist") }
+            self.operationalState = known
+        }
+        self.hasCarrier = try node.optionalTruth("hasCarrier")
+        self.isHardware = try node.optionalTruth("isHardware")
+        self.isRadioBlocked = try node.optionalTruth("isRadioBlocked")
+        self.isExpensive = try node.optionalTruth("isExpensive")
+        self.expectsConfiguration = try node.optionalTruth("expectsConfiguration")
+        self.underlyingIndex = try node.optionalNumber("underlying")
+        self.knowsAddresses = node["addresses"] != nil
+        self.addresses = try node.list("addresses").map { element throws(PluginFault) in
+            let text = try element.text("addresses")
+            guard let prefix = AddressPrefix(text)
+            else { throw PluginFault("has '\(text.printable(limit: 60))' as an address, and not as 192.0.2.2/24") }
+            let address = prefix.address
+            return InterfaceAddress(prefix, scope: address.isLoopback ? .host : address.isLinkLocal ? .link : .global)
+        }.sorted()
+        if node["gateways"] != nil {
+            let metric: UInt32? = try node.optionalNumber("metric")
+            let table: UInt32? = try node.optionalNumber("table")
+            self.defaultRoutes = try node.list("gateways").map { element throws(PluginFault) in
+                let gateway = try element.address("gateways")
+                return InterfaceRoute(family: gateway.family, gateway: gateway, metric: metric, table: table)
+            }
+        }
+    }
+}
+
+extension RouteLookupResult {
+    fileprivate init(_ node: JSONNode, indexes: [String: UInt32]) throws(PluginFault) {
+        if let rejection = try node.optionalText("rejected") {
+            guard let known = RouteRejection(rawValue: rejection) else {
+                throw PluginFault(
+                    "has 'rejected' as '\(rejection.printable(limit: 40))'; allowed: blackhole, unreachable, prohibit, broadcast"
+                )
+            }
+            self = .rejected(known)
+            return
+        }
+        guard let interface = node["interface"] else {
+            self = .noRoute
+            return
+        }
+        let gateway = try node["gateway"].map { gateway throws(PluginFault) in try gateway.address("gateway") }
+        let source = try node["source"].map { source throws(PluginFault) in try source.address("source") }
+        let nextHop = NextHop(interfaceIndex: try interface.index("interface", among: indexes), gateway: gateway)
+        self = .route(
+            Route(
+                nextHops: [nextHop],
+                source: source.map(RouteSource.address) ?? .unknown,
+                metric: try node.optionalNumber("metric"),
+                table: try node.optionalNumber("table")
+            )
+        )
+    }
+}
+
+extension ProbeOutcome {
+    fileprivate init(_ node: JSONNode) throws(PluginFault) {
+        let target = try node.object("probes").required("target").text("target").printable(limit: 300)
+        let outcome = try node.required("outcome").text("outcome")
+        let result: Result
+        switch outcome {
+        case "connected": result = .connected
+        case "refused": result = .refused
+        case "unreachable": result = .unreachable(errno: try node.optionalNumber("errno") ?? 0)
+        case "timedOut": result = .timedOut
+        case "notResolved": result = .notResolved
+        case "portal": result = .portal
+        default:
+            throw PluginFault(
+                "has 'outcome' as '\(outcome.printable(limit: 40))'; "
+                    + "allowed: connected, refused, unreachable, timedOut, notResolved, portal"
+            )
+        }
+        let microseconds: UInt32? = try node.optionalNumber("rttMicroseconds")
+        self.init(target: target, result: result, roundTrip: microseconds.map { .microseconds(Int64($0)) })
+    }
+}

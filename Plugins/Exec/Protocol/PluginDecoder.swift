@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathSystem
+
+/// Reads what a plugin says of the network, in the names of netpath's own JSON.
+///
+/// Names that it does not know are passed over, so that a newer netpath can be listened to.
+struct PluginDecoder: Sendable {
+    /// Whether the plugin speaks of another machine: then its conclusion is all that counts.
+    let isRemote: Bool
+    /// What this machine is called among those that hear of one another.
+    let instance: String
+    /// The kernel's index of an interface by its name.
+    let index: @Sendable (String) -> UInt32?
+
+    typealias Action = PluginMachine.Action
+
+    /// Reads facts.
+    func evidence(_ node: JSONNode, host: String, now: MonotonicTime) throws(PluginFault) -> Action {
+        let node = try node.object("evidence")
+        if self.isRemote {
+            guard let conclusion = node["conclusion"]
+            else { throw PluginFault("has no conclusion, which is all that counts of another machine") }
+            return try self.conclusion(conclusion, host: host, now: now)
+        }
+        var evidence = try Evidence(at: self.beginning(of: node, now: now), facts: node, index: self.index)
+        evidence.conclusion = try node["conclusion"].map { conclusion throws(PluginFault) in
+            try self.conclusion(of: conclusion.object("conclusion"), host: host)
+        }
+        return .report(evidence, via: [])
+    }
+
+    /// Reads what a plugin concludes.
+    func conclusion(_ node: JSONNode, host: String, now: MonotonicTime) throws(PluginFault) -> Action {
+        let node = try node.object("conclusion")
+        return try self.report(node, host: host, now: now)
+    }
+
+    /// Reads a path that another netpath writes.
+    func document(_ node: JSONNode, host: String, now: MonotonicTime) throws(PluginFault) -> Action {
+        if node["stale"] == .bool(true) { return .unavailable("what it says is out of date") }
+        // No backend over there has a verdict.
+        guard node["status"] != nil else { return .report(Evidence(at: now), via: []) }
+        return try self.report(node, host: host, now: now)
+    }
+
+    private func report(_ node: JSONNode, host: String, now: MonotonicTime) throws(PluginFault) -> Action {
+        var evidence = Evidence(at: try self.beginning(of: node, now: now))
+        let via = try node.list("via").prefix(Provenance.limit).map { name throws(PluginFault) in
+            try name.text("via").printable(limit: 32)
+        }
+        guard !self.isRemote || !via.contains(self.instance) else {
+            evidence.limitations = ["what \(host) says, which comes from this machine"]
+            return .report(evidence, via: [])
+        }
+        evidence.conclusion = try self.conclusion(of: node, host: host)
+        return .report(evidence, via: self.isRemote ? Array(via) : [])
+    }
+
+    private func beginning(of node: JSONNode, now: MonotonicTime) throws(PluginFault) -> MonotonicTime {
+        guard let age: UInt32 = try node.optionalNumber("ageMilliseconds") else { return now }
+        return now + .milliseconds(-Int64(age))
+    }
+
+    private func conclusion(of node: JSONNode, host: String) throws(PluginFault) -> Conclusion {
+        guard
+            let status = try node["status"].map({ status throws(PluginFault) in
+                try status.choice("status", among: PathStatus.self)
+            })
+        else { throw PluginFault("has no status") }
+        var conclusion = Conclusion(status, try self.reason(of: node, status))
+        conclusion.internet = try self.internet(of: node)
+        conclusion.portalURL = try node.optionalText("portalURL")?.printable(limit: 2048)
+        guard !self.isRemote else {
+            conclusion.host = host
+            return conclusion
+        }
+        conclusion.isExpensive = try node.optionalTruth("isExpensive")
+        let isIPv4 = try node.optionalTruth("supportsIPv4")
+        let isIPv6 = try node.optionalTruth("supportsIPv6")
+        if isIPv4 != nil || isIPv6 != nil {
+            conclusion.families = Set((isIPv4 == true ? [.ipv4] : []) + (isIPv6 == true ? [.ipv6] : []))
+        }
+        conclusion.interface = try self.interface(of: node, status)
+        return conclusion
+    }
+
+    private func reason(of node: JSONNode, _ status: PathStatus) throws(PluginFault) -> PathReason {
+        switch node["reason"] {
+        case nil: return PathReason(.stated, "it says \(status.rawValue)")
+        case .string(let sentence)?: return PathReason(.stated, sentence.printable(limit: 300))
+        case let reason?:
+            let reason = try reason.object("reason")
+            let code = try reason.optionalText("code").map { PathReason.Code(rawValue: $0.printable(limit: 64)) }
+            let message = try reason.optionalText("message")?.printable(limit: 300)
+            return PathReason(code ?? .stated, message ?? "it says \(status.rawValue)")
+        }
+    }
+
+    private func internet(of node: JSONNode) throws(PluginFault) -> InternetReachability? {
+        guard let text = try node.optionalText("internet") else { return nil }
+        guard let internet = InternetReachability(rawValue: text) else {
+            throw PluginFault(
+                "has 'internet' as '\(text.printable(limit: 40))'; allowed: reachable, unreachable, portal, unknown"
+            )
+        }
+        return internet == .unknown ? nil : internet
+    }
+
+    /// The interface that carries the path; of a list of interfaces the first.
+    private func interface(of node: JSONNode, _ status: PathStatus) throws(PluginFault) -> String? {
+        if let name = try node.optionalText("interface") { return name.printable(limit: 64) }
+        guard status == .satisfied, let first = try node.list("interfaces").first else { return nil }
+        return try first.optionalText("name")?.printable(limit: 64)
+    }
+}

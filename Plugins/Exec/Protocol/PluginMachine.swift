@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathSystem
+
+/// The protocol of external plugins without input and output: bytes in, what to do out.
+///
+/// Every input takes the time and returns what to do, in order. Whatever a plugin writes, the machine keeps one line, one
+/// report and a few counters of it.
+struct PluginMachine: Sendable {
+    /// What the performer has to do.
+    enum Action: Hashable, Sendable {
+        /// Report what the plugin says, which others said before it.
+        case report(Evidence, via: [String])
+        /// Say that the plugin has nothing to go by.
+        case unavailable(String)
+        /// Say that the plugin cannot be asked to look again.
+        case takesNoRefreshRequests
+        /// Tell the operator.
+        case log(LogLevel, String)
+        /// Write a request to the plugin.
+        case send(PluginRequest)
+        /// End the plugin, which broke the protocol.
+        case fail(String)
+    }
+
+    /// What can be set.
+    struct Settings: Hashable, Sendable {
+        /// How long the first line may take.
+        var helloDeadline: Duration = .seconds(5)
+        /// How long a plugin may be silent, whatever it promises itself; nil for as long as it likes.
+        var heartbeat: Duration?
+        /// What another machine says is about that one.
+        var isRemote = false
+        /// What that machine is called; nil for what the plugin calls itself.
+        var host: String?
+    }
+
+    /// What the first line made of the stream.
+    private enum Mode: Sendable {
+        case awaitingHello(since: MonotonicTime)
+        /// A plugin that knows the protocol.
+        case active(PluginHello)
+        /// The output of another netpath, which is asked nothing.
+        case passive
+        case failed
+    }
+
+    private let settings: Settings
+    private let decoder: PluginDecoder
+    private var mode: Mode
+    private var lines = LineBuffer(limit: Self.lineLimit)
+    private var lineNumber = 0
+    private var allowance = FlowAllowance(lines: 200, bytes: 1 << 20)
+    private var isFlooding = false
+    private var logAllowance = FlowAllowance(lines: 20, bytes: 16_384)
+    private var dropped = 0
+    private var lastLine: MonotonicTime
+    /// The last report, which a heartbeat in answer to a refresh confirms.
+    private var lastReport: Action?
+    private var isAsked = false
+    private var watched: Set<InternetAddress>?
+
+    /// The most bytes of a line: a path of some thousand interfaces.
+    static let lineLimit = 256 * 1024
+
+    /// Starts with nothing said.
+    ///
+    /// - Parameters:
+    ///   - settings: What can be set.
+    ///   - instance: What this machine is called among those that hear of one another.
+    ///   - index: The kernel's index of an interface by its name.
+    ///   - now: The present moment.
+    init(
+        _ settings: Settings,
+        instance: String,
+        index: @escaping @Sendable (String) -> UInt32?,
+        now: MonotonicTime
+    ) {
+        self.settings = settings
+        self.decoder = PluginDecoder(isRemote: settings.isRemote, instance: instance, index: index)
+        self.mode = .awaitingHello(since: now)
+        self.lastLine = now
+    }
+
+    // MARK: Inputs
+
+    /// Takes what the plugin wrote to its output.
+    mutating func received(_ bytes: some Collection<UInt8>, now: MonotonicTime) -> [Action] {
+        guard !self.hasFailed else { return [] }
+        self.allowance.take(bytes: bytes.count, now: now)
+        self.lines.append(bytes)
+        var actions: [Action] = []
+        var report: Action?
+        while !self.hasFailed, let line = self.lines.next() {
+            self.lineNumber += 1
+            self.allowance.take(lines: 1, now: now)
+            do throws(PluginFault) {
+                report = try self.take(line, now: now, actions: &actions) ?? report
+                self.lastLine = now
+            } catch {
+                actions.append(self.fail("line \(self.lineNumber) of its output \(error.description)"))
+            }
+        }
+        // Of several reports that came together the last one replaces the others.
+        if let report, !self.hasFailed {
+            self.lastReport = report
+            self.isAsked = false
+            actions.append(report)
+        }
+        if !self.hasFailed, !self.isFlooding, self.allowance.isUsedUp {
+            self.isFlooding = true
+            actions.append(
+                .log(.warning, "writes more than 200 lines or 1 MiB a second, and is read no faster than that")
+            )
+        }
+        return actions
+    }
+
+    /// Takes the end of the plugin's output.
+    mutating func ended() -> [Action] {
+        guard !self.hasFailed else { return [] }
+        let isWhole = self.lines.rest.isEmpty
+        return [self.fail("closed its output" + (isWhole ? "" : " in the middle of a line"))]
+    }
+
+    /// Takes a message to the operator: a line of the plugin's standard error, or of its own accord.
+    mutating func log(_ text: String, level: LogLevel = .info, now: MonotonicTime) -> [Action] {
+        var actions: [Action] = []
+        self.logAllowance.renew(now: now)
+        guard !self.logAllowance.isUsedUp else {
+            self.dropped += 1
+            return []
+        }
+        if self.dropped > 0 {
+            actions.append(.log(.warning, "\(self.dropped) more messages were dropped"))
+            self.dropped = 0
+        }
+        self.logAllowance.take(lines: 1, bytes: text.utf8.count, now: now)
+        return actions + [.log(level, text.printable(limit: 500))]
+    }
+
+    /// Asks the plugin to look again; one that takes no requests is not asked.
+    mutating func refresh() -> [Action] {
+        guard case .active(let hello) = self.mode, hello.answersRefresh else { return [] }
+        self.isAsked = true
+        return [.send(.refresh)]
+    }
+
+    /// Tells the plugin which hosts somebody asks about.
+    mutating func watch(_ addresses: Set<InternetAddress>) -> [Action] {
+        self.watched = addresses
+        guard case .active(let hello) = self.mode, hello.watches else { return [] }
+        return [.send(.watch(addresses.sorted()))]
+    }
+
+    /// Does what is due.
+    mutating func wake(now: MonotonicTime) -> [Action] {
+        self.allowance.renew(now: now)
+        guard let deadline = self.silenceDeadline, deadline <= now else { return [] }
+        if case .awaitingHello = self.mode {
+            let limit = DurationText.format(self.settings.helloDeadline)
+            return [self.fail("wrote no line within \(limit) of its start; the first has to be {\"netpath\":1}")]
+        }
+        return [self.fail("wrote no line for \(DurationText.format(self.heartbeat ?? .zero)), its heartbeat")]
+    }
+
+    // MARK: What there is to wait for
+
+    /// Whether the performer may read on: what is not read makes a plugin that floods wait.
+    var wantsOutput: Bool { !self.hasFailed && !self.allowance.isUsedUp }
+
+    /// The earliest moment at which ``wake(now:)`` has something to do; nil when only the plugin can change anything.
+    var nextDeadline: MonotonicTime? {
+        [self.silenceDeadline, self.allowance.renewal].compactMap { $0 }.min()
+    }
+
+    /// Whether the plugin takes requests, and reads them.
+    var takesRequests: Bool {
+        if case .active(let hello) = self.mode { hello.answersRefresh || hello.watches } else { false }
+    }
+
+    private var hasFailed: Bool { if case .failed = self.mode { true } else { false } }
+
+    private var heartbeat: Duration? {
+        if let heartbeat = self.settings.heartbeat { return heartbeat }
+        if case .active(let hello) = self.mode { return hello.heartbeat }
+        return nil
+    }
+
+    private var silenceDeadline: MonotonicTime? {
+        switch self.mode {
+        case .awaitingHello(let since): since + self.settings.helloDeadline
+        case .active, .passive: self.heartbeat.map { self.lastLine + $0 }
+        case .failed: nil
+        }
+    }
+
+    // MARK: Lines
+
+    private mutating func fail(_ reason: String) -> Action {
+        self.mode = .failed
+        self.lines = LineBuffer(limit: 0)
+        return .fail(reason)
+    }
+
+    /// Takes a line; returns what it says of the network.
+    private mutating func take(
+        _ line: LineBuffer.Line,
+        now: MonotonicTime,
+        actions: inout [Action]
+    ) throws(PluginFault) -> Action? {
+        guard case .whole(let bytes) = line
+        else { throw PluginFault("is longer than \(Self.lineLimit / 1024) KiB") }
+        let node: JSONNode
+        do throws(JSONFault) {
+            node = try JSONReader.read(bytes)
+        } catch {
+            let head = String(decoding: bytes.prefix(60), as: UTF8.self).printable(limit: 60)
+            throw PluginFault("\(error.description) at byte \(error.offset + 1): \(head)")
+        }
+        guard case .object = node else { throw PluginFault("is \(node.kind), and has to be an object") }
+        switch self.mode {
+        case .awaitingHello:
+            actions += try self.begin(node)
+            if case .passive = self.mode { return try self.document(node, now: now) }
+            return nil
+        case .passive: return try self.document(node, now: now)
+        case .active: return try self.message(node, now: now, actions: &actions)
+        case .failed: return nil
+        }
+    }
+
+    /// Takes the first line.
+    private mutating func begin(_ node: JSONNode) throws(PluginFault) -> [Action] {
+        guard node["netpath"] == nil else {
+            let hello = try PluginHello(node)
+            self.mode = .active(hello)
+            var actions: [Action] = hello.answersRefresh ? [] : [.takesNoRefreshRequests]
+            // What was wanted before anybody knew whether the plugin takes requests; it reports by itself first.
+            if hello.watches, let watched { actions.append(.send(.watch(watched.sorted()))) }
+            return actions
+        }
+        guard let schema = node["schema"] else {
+            throw PluginFault(
+                "has to be a hello such as {\"netpath\":1,\"name\":\"mine\"}, or the output of netpath watch --json"
+            )
+        }
+        guard schema == .integer(1) else {
+            throw PluginFault("is of a newer netpath, whose output this one does not know; update this one")
+        }
+        self.mode = .passive
+        return [.takesNoRefreshRequests]
+    }
+
+    private func document(_ node: JSONNode, now: MonotonicTime) throws(PluginFault) -> Action? {
+        guard node["schema"] == .integer(1) else { throw PluginFault("lacks \"schema\":1") }
+        return try self.decoder.document(node, host: self.host, now: now)
+    }
+
+    /// Who says what a plugin of another machine says.
+    private var host: String {
+        if let host = self.settings.host { return host }
+        if case .active(let hello) = self.mode, let name = hello.name { return name }
+        return "another machine"
+    }
+
+    private mutating func message(
+        _ node: JSONNode,
+        now: MonotonicTime,
+        actions: inout [Action]
+    ) throws(PluginFault) -> Action? {
+        if node["netpath"] != nil { throw PluginFault("is a second hello") }
+        if let evidence = node["evidence"] {
+            return try self.decoder.evidence(evidence, host: self.host, now: now)
+        }
+        if let conclusion = node["conclusion"] {
+            return try self.decoder.conclusion(conclusion, host: self.host, now: now)
+        }
+        if let sentence = node["unavailable"] {
+            return .unavailable(try sentence.text("unavailable").printable(limit: 300))
+        }
+        if let message = node["log"] {
+            let level = try node["level"].map { node throws(PluginFault) in
+                try node.choice("level", among: LogLevel.self)
+            }
+            actions += self.log(try message.text("log"), level: level ?? .info, now: now)
+            return nil
+        }
+        // The answer of one that has looked and seen nothing new.
+        if node["heartbeat"] == .bool(true) { return self.isAsked ? self.lastReport?.confirmed(at: now) : nil }
+        throw PluginFault("is no message; those are evidence, conclusion, unavailable, heartbeat and log")
+    }
+}
+
+extension PluginMachine.Action {
+    /// The same report, of a reading at another time.
+    fileprivate func confirmed(at now: MonotonicTime) -> Self {
+        guard case .report(var evidence, let via) = self else { return self }
+        evidence.observedAt = now
+        return .report(evidence, via: via)
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathHTTP
+
+/// One round over all checks, without input and output: answers in, verdict out.
+///
+/// What a portal does to plain HTTP outweighs what other checks say, because portals let through what they do not know,
+/// and hosts that they were told of. HTTPS is judged by itself: with a wrong clock, or somebody in between who signs
+/// certificates, it does not work though the internet is there.
+struct HTTPProbeRound: Sendable {
+    private let checks: [HTTPCheck]
+    private let portalAPI: String?
+    private var answers: [Int: HTTPAnswer] = [:]
+    private var report: PortalReport?
+    private var isReportDue: Bool
+
+    init(_ options: HTTPProbeMonitor.Options) {
+        self.checks = options.checks
+        self.portalAPI = options.portalAPI
+        self.isReportDue = options.portalAPI != nil
+    }
+
+    /// Takes the answer to a check, by its position.
+    mutating func received(_ answer: HTTPAnswer, to check: Int) { self.answers[check] = answer }
+
+    /// Takes what the network says of its portal.
+    mutating func received(portalReport answer: HTTPAnswer) {
+        self.isReportDue = false
+        guard case .success(let response) = answer.result, response.status == 200 else { return }
+        self.report = PortalReport(response.body)
+    }
+
+    /// Whether everything was answered, or failed.
+    var isFinished: Bool { self.answers.count == self.checks.count && !self.isReportDue && !self.checks.isEmpty }
+
+    /// What is known.
+    var result: ProbeRound {
+        let findings = self.findings
+        var outcomes: [ProbeOutcome] = []
+        var portalURL: String?
+        for (check, answer, finding) in findings {
+            var outcome = self.outcome(of: check, finding)
+            outcome.roundTrip = answer.roundTrip
+            outcomes.append(outcome)
+            if case .portal(let url, _) = finding { portalURL = portalURL ?? url }
+        }
+        if let api = self.portalAPI, let report, report.isCaptive {
+            // A check that went through is proof, and the network's word is not.
+            if !findings.contains(where: { $0.2 == .expected }) || portalURL != nil {
+                outcomes.append(ProbeOutcome(target: api, result: .portal))
+                portalURL = report.userPortalURL ?? portalURL
+            }
+        }
+        var round = ProbeRound(outcomes: outcomes, isComplete: self.isFinished)
+        round.portalURL = portalURL
+        return round
+    }
+
+    /// What is wrong besides the internet, each a sentence.
+    var limitations: [String] {
+        let findings = self.findings
+        let isPlainFine = findings.contains { !$0.0.isSecure && $0.2 == .expected }
+        return findings.compactMap { check, _, finding in
+            switch finding {
+            case .outOfTime(let fault): return "HTTPS: \(self.sentence(on: fault, of: check))"
+            case .impersonated(let text) where isPlainFine:
+                return "HTTPS to \(check.place) is answered by somebody in between: \(text)"
+            default: return nil
+            }
+        }
+    }
+
+    private var findings: [(HTTPCheck, HTTPAnswer, CheckFinding)] {
+        self.answers.sorted { $0.key < $1.key }.map { position, answer in
+            (self.checks[position], answer, CheckFinding(answer.result, to: self.checks[position]))
+        }
+    }
+
+    private func outcome(of check: HTTPCheck, _ finding: CheckFinding) -> ProbeOutcome {
+        var outcome = ProbeOutcome(target: check.place, result: .expected)
+        switch finding {
+        case .expected: ()
+        case .portal(_, let text):
+            outcome.result = .portal
+            outcome.detail = text
+        case .unexpected(let text):
+            outcome.result = .unexpected
+            outcome.detail = text
+        case .outOfTime(let fault):
+            outcome.result = .unexpected
+            outcome.detail = self.sentence(on: fault, of: check)
+        case .impersonated(let text):
+            outcome.result = .impersonated
+            outcome.detail = text
+        case .failed(let result, let text):
+            outcome.result = result
+            outcome.detail = text
+        }
+        return outcome
+    }
+
+    /// A certificate out of its time is the server's fault, or that of our clock; the dates of servers tell.
+    private func sentence(on fault: TransportError.CertificateFault, of check: HTTPCheck) -> String {
+        let certificate =
+            "the certificate of \(check.place) " + (fault == .expired ? "has expired" : "is not valid yet")
+        // The nearest to zero: a wrong date of one server is no wrong clock.
+        let leads = self.answers.values.compactMap(\.clockLead)
+        guard let lead = leads.min(by: { abs($0) < abs($1) }) else {
+            return "\(certificate), or the clock of this machine is wrong"
+        }
+        guard abs(lead) >= Self.wrongClock else { return "\(certificate), by the clock of other servers too" }
+        let days = max(1, abs(lead) / 86_400)
+        return "\(certificate) because the clock of this machine is wrong: "
+            + "\(days) \(days == 1 ? "day" : "days") \(lead > 0 ? "ahead of" : "behind") other servers"
+    }
+
+    /// So many seconds apart are no question of synchronization.
+    private static let wrongClock: Int64 = 43_200
+}
+
+extension HTTPCheck {
+    /// Where it goes, without what may be secret.
+    var place: String { TransportRequest(url: self.url).place }
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Synchronization
+
+/// What happened to a coordinator and what it published, kept until somebody takes it.
+package struct CoordinatorJournal: Sendable {
+    /// Something that happened, and when.
+    package struct Entry: Sendable {
+        package enum Event: Sendable {
+            case input(CoordinatorInput)
+            case published(Shared<NetworkPath>)
+        }
+
+        package var time: MonotonicTime
+        package var event: Event
+    }
+
+    /// So much is kept for a reader that does not come; whoever takes it learns how much is lost.
+    package static let limit = 4_096
+
+    /// Called, with no lock held, when there is something to take after there was nothing.
+    let notify: @Sendable () -> Void
+    private var entries: [Entry] = []
+    private var lost = 0
+    /// Whether the reader has to be told.
+    private var isUntold = false
+
+    init(notify: @escaping @Sendable () -> Void) {
+        self.notify = notify
+    }
+
+    mutating func append(_ event: Entry.Event, at time: MonotonicTime) {
+        if self.entries.isEmpty { self.isUntold = true }
+        guard self.entries.count < Self.limit else {
+            self.lost += 1
+            return
+        }
+        self.entries.append(Entry(time: time, event: event))
+    }
+
+    /// Whom to tell that there is something to take.
+    mutating func takeNotice() -> (@Sendable () -> Void)? {
+        guard self.isUntold else { return nil }
+        self.isUntold = false
+        return self.notify
+    }
+
+    mutating func take() -> (entries: [Entry], lost: Int) {
+        defer { (self.entries, self.lost, self.isUntold) = ([], 0, false) }
+        return (self.entries, self.lost)
+    }
+}
+
+/// The state of a coordinator at one moment: all that its further paths depend on, besides what happens.
+package struct CoordinatorCheckpoint: Sendable, Codable {
+    package var time: MonotonicTime
+    var machine: CoordinatorStateMachine
+}
+
+extension PathCoordinator {
+    /// Keeps a journal from now on.
+    ///
+    /// - Parameter notify: Called on any thread, with no lock held, when there is something to take.
+    /// - Returns: The state from which the journal goes on.
+    package func keepJournal(_ notify: @escaping @Sendable () -> Void) -> CoordinatorCheckpoint {
+        self.state.withLock { state in
+            state.journal = CoordinatorJournal(notify: notify)
+            return CoordinatorCheckpoint(time: self.clock.now(), machine: state.machine)
+        }
+    }
+
+    /// What happened since the last call, how many entries of it were lost, and, where asked for, the state after it.
+    package func takeJournal(
+        withCheckpoint: Bool
+    ) -> (entries: [CoordinatorJournal.Entry], lost: Int, checkpoint: CoordinatorCheckpoint?) {
+        self.state.withLock { state in
+            let (entries, lost) = state.journal?.take() ?? ([], 0)
+            // What was lost leaves no other way to go on.
+            let isWanted = withCheckpoint || lost > 0
+            let checkpoint = isWanted ? CoordinatorCheckpoint(time: self.clock.now(), machine: state.machine) : nil
+            return (entries, lost, checkpoint)
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+// What of evidence and settings is not coded as its parts are. The form is that of recordings, not of netpath's JSON.
+
+extension AddressFamily: Codable {}
+extension AddressScope: Codable {}
+extension AddressState: Codable {}
+extension BackendMode: Codable {}
+extension BackendHealth: Codable {}
+extension GatewayInfluence: Codable {}
+extension InterfaceFlags: Codable {}
+extension InterfaceType: Codable {}
+extension InternetReachability: Codable {}
+extension MergePolicy: Codable {}
+extension OperationalState: Codable {}
+extension PathReason.Code: Codable {}
+extension PathStatus: Codable {}
+extension PortalInfluence: Codable {}
+extension ProbeInfluence: Codable {}
+extension RouteRejection: Codable {}
+
+extension MonotonicTime: Codable {
+    /// Reads nanoseconds since boot.
+    public init(from decoder: any Decoder) throws {
+        self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
+    }
+
+    /// Writes nanoseconds since boot.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.nanoseconds)
+    }
+}
+
+extension EqualityIgnored: Codable where Value: Codable {
+    /// Reads the value.
+    public init(from decoder: any Decoder) throws {
+        self.init(wrappedValue: try decoder.singleValueContainer().decode(Value.self))
+    }
+
+    /// Writes the value.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.wrappedValue)
+    }
+}
+
+extension Shared: Codable where Value: Codable {
+    package convenience init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(Value.self))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.value)
+    }
+}
+
+extension InternetAddress: Codable {
+    /// Reads the text of an address.
+    ///
+    /// - Throws: `DecodingError` when it is none.
+    public init(from decoder: any Decoder) throws {
+        self = try decoder.value(of: "an address") { InternetAddress($0) }
+    }
+
+    /// Writes the text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.description)
+    }
+}
+
+extension AddressPrefix: Codable {
+    /// Reads CIDR notation.
+    ///
+    /// - Throws: `DecodingError` when it is none.
+    public init(from decoder: any Decoder) throws {
+        self = try decoder.value(of: "a prefix") { AddressPrefix($0) }
+    }
+
+    /// Writes CIDR notation.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.description)
+    }
+}
+
+extension GlobPattern: Codable {
+    /// Reads a pattern as it was written.
+    ///
+    /// - Throws: `DecodingError` when it is none.
+    public init(from decoder: any Decoder) throws {
+        self = try decoder.value(of: "a pattern") { GlobPattern($0) }
+    }
+
+    /// Writes the pattern as it was written.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(self.description)
+    }
+}
+
+extension Decoder {
+    /// Reads a value from its text.
+    fileprivate func value<Value>(of kind: String, from read: (String) -> Value?) throws -> Value {
+        let container = try self.singleValueContainer()
+        let text = try container.decode(String.self)
+        guard let value = read(text) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "'\(text)' is not \(kind)")
+        }
+        return value
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What a backend found out about the outer packets of a tunnel: those that the tunnel itself sends, with the packets
+/// that were sent into it inside (RFC 2003).
+///
+/// Facts only: whether something carries the tunnel is for the evaluation to say.
+public struct TunnelEvidence: Hashable, Sendable, Codable {
+    /// What the kernel would do with them, one entry for each question; empty when there was nothing to ask by.
+    public var routes: [OuterRoute]
+    /// The interfaces that a route with a gateway leaves through which is not a default route; nil when nobody looked.
+    public var gatewayedInterfaces: [UInt32]?
+    /// Whether another interface has had a default route, or one with a gateway, while the backend watched the tunnel:
+    /// then the tunnel is not what a namespace was given as its only way out.
+    public var stoodBesideRoute: Bool
+    /// Whether packets keep coming in through the tunnel, long after the kernel began to answer as it does.
+    public var isReceiving: Bool
+
+    /// Creates what is known when nothing was found out.
+    public init(
+        routes: [OuterRoute] = [],
+        gatewayedInterfaces: [UInt32]? = nil,
+        stoodBesideRoute: Bool = false,
+        isReceiving: Bool = false
+    ) {
+        self.routes = routes
+        self.gatewayedInterfaces = gatewayedInterfaces
+        self.stoodBesideRoute = stoodBesideRoute
+        self.isReceiving = isReceiving
+    }
+}
+
+/// What the kernel would do with an outer packet.
+public struct OuterRoute: Hashable, Sendable, Codable {
+    /// How the backend came to ask the question.
+    public enum Basis: Hashable, Sendable, Codable {
+        /// The far end of the tunnel is known: by a rule of the configuration, or by the tunnel itself.
+        case endpoint
+        /// Only the mark of the outer packets is known (SO_MARK), which takes them past the routes into the tunnel.
+        case mark
+        /// Nothing is known: this is a default route beside the tunnel.
+        case defaultRoute
+    }
+
+    /// How the backend came to ask.
+    public var basis: Basis
+    /// Where the packet goes.
+    public var destination: InternetAddress
+    /// The only interface that the packet may leave through; nil leaves the choice to the kernel.
+    public var interfaceIndex: UInt32?
+    /// What the kernel would do.
+    public var answer: RouteLookupResult
+
+    /// Creates an answer.
+    public init(
+        _ basis: Basis,
+        to destination: InternetAddress,
+        through interfaceIndex: UInt32? = nil,
+        _ answer: RouteLookupResult
+    ) {
+        self.basis = basis
+        self.destination = destination
+        self.interfaceIndex = interfaceIndex
+        self.answer = answer
+    }
+}
+
+/// The far end of a tunnel, as a rule of the configuration names it.
+public struct TunnelEndpoint: Hashable, Sendable, Codable {
+    /// The address.
+    public var address: InternetAddress
+    /// The name or the index of the interface that a link-local address is valid on (RFC 4007); nil for others.
+    public var zone: String?
+
+    /// Creates an endpoint.
+    public init(_ address: InternetAddress, zone: String? = nil) {
+        self.address = address
+        self.zone = zone
+    }
+}
+
+extension NetworkInterface {
+    /// What is below a stacked interface, as far as it matters to the way of packets.
+    public enum Foundation: Hashable, Sendable, Codable {
+        /// A piece of hardware, beside whatever else.
+        case hardware
+        /// Tunnels and nothing else.
+        case tunnels
+    }
+
+    /// Whether the kernel's kind of the interface is one that sends packets inside other packets, or hands them to a
+    /// program that does.
+    ///
+    /// Not `xfrm`, whose packets are routed by the policies of IPsec, and not `ppp`, which mostly is a line to a provider.
+    public var hasTunnelKind: Bool { Self.isTunnelKind(self.kind) }
+
+    /// The same of a kind alone.
+    package static func isTunnelKind(_ kind: String?) -> Bool { kind.map(self.tunnelKinds.contains) ?? false }
+
+    /// The kinds as the kernel's modules name them (`rtnl_link_ops`).
+    private static let tunnelKinds: Set<String> = [
+        "wireguard", "tun", "ovpn", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "ipip", "sit",
+        "ip6tnl",
+        "vti", "vti6", "vxlan", "geneve", "bareudp", "gtp", "amt", "pfcp",
+    ]
+}

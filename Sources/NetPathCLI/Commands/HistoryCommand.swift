@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import NetPath
+import NetPathConfiguration
+import NetPathRecording
+
+/// `netpath history`.
+struct HistoryCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "history",
+        abstract: "Show when the path changed, and why it was down at a moment.",
+        discussion: """
+            Reads what 'netpath run' has recorded. Without --at: every change, how much of the time there was a path, \
+            and why there was none. The exit status is 0; with --at it is that of 'status' at that moment, and 69 when \
+            nothing is known of it.
+            """
+    )
+
+    @Option(help: ArgumentHelp("How far to look back, for example 2h or 7d.", valueName: "duration"))
+    var since = TimeLimit(duration: .seconds(86_400))
+
+    @Option(
+        help: ArgumentHelp(
+            "Explain the path of one moment, as 'explain' does for now.",
+            discussion: """
+                Such as 03:12, 03:12:30, "2026-11-23 03:12" or 2026-11-23T03:12:00Z. Without a date it is the last time that \
+                the clock showed it.
+                """,
+            valueName: "time"
+        )
+    )
+    var at: String?
+
+    @OptionGroup
+    var source: RecordingOptions
+
+    @OptionGroup(title: "Output options")
+    var output: OutputOptions
+
+    func execute() throws -> ToolStatus {
+        let now = ClockReading.now().wall
+        if let at {
+            guard let moment = MomentText.parse(at, now: now) else {
+                throw ToolFailure(
+                    .usage,
+                    "'\(at.safe)' is no time: write 03:12, \"2026-11-23 03:12\" or 2026-11-23T03:12:00Z"
+                )
+            }
+            return try self.explain(moment)
+        }
+        let begin = WallTime(nanoseconds: now.nanoseconds - self.since.duration.inNanoseconds)
+        let shown = try self.source.history(since: begin, now: now)
+        try self.output.write(shown.document, or: shown.screen)
+        return .satisfied
+    }
+
+    private func explain(_ moment: WallTime) throws -> ToolStatus {
+        guard let found = try self.source.open().moment(at: moment.nanoseconds) else {
+            throw ToolFailure(.noOpinion, "nothing is recorded of \(moment.local.text) and before")
+        }
+        if found.missing == nil, found.isEnd, !self.source.isBeingWritten {
+            let last = WallTime(nanoseconds: found.last.wallNanoseconds).local.text
+            throw ToolFailure(.noOpinion, "nothing is known of \(moment.local.text): the recording ends at \(last)")
+        }
+        if let missing = found.missing {
+            throw ToolFailure(.noOpinion, "nothing is known of \(moment.local.text): \(missing)")
+        }
+        let replay = found.replay
+        // Ages are those of the moment, however long before it something happened last.
+        let silence = Duration.nanoseconds(moment.nanoseconds - found.last.wallNanoseconds)
+        let reading = ClockReading(monotonic: found.last.time + silence, wall: moment)
+        let inquiry = OneShotCommand(
+            snapshots: replay.snapshots,
+            snapshot: StatusSnapshot(path: replay.path, backends: replay.snapshots.map(\.report), takenAt: reading),
+            evaluation: replay.currentSettings.evaluation
+        )
+        let explained = inquiry.explained
+        try self.output.write(explained.document) { style in
+            "At \(moment.local.text)\n\n" + explained.screen(style)
+        }
+        return ToolStatus(replay.path)
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+import NetPathExplanation
+import NetPathSystem
+
+/// What the backends say when they are asked once.
+struct OneShotCommand: Sendable {
+    let snapshots: [BackendSnapshot]
+    let snapshot: StatusSnapshot
+    /// What the verdicts depended on besides the evidence.
+    var evaluation = EvaluationPolicy()
+
+    /// Asks the backends of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: Names the backends.
+    ///   - limit: How long to wait at most.
+    ///   - asWatching: Whether they open what tells of changes too, and say what they lack of it.
+    /// - Returns: What they said.
+    /// - Throws: `SystemError` when the process may open no more files.
+    static func ask(
+        _ configuration: LoadedConfiguration,
+        limit: Duration,
+        asWatching: Bool = false
+    ) throws(SystemError) -> OneShotCommand {
+        let loop = try EventLoop()
+        // What the backends complain about is part of the answer; only what is worse needs a message of its own.
+        let log = ToolContext.current.log(from: LogThreshold(.error))
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        var answer = Self.ask(coordinator, on: loop, limit: limit, asWatching: asWatching)
+        answer.evaluation = configuration.evaluation
+        return answer
+    }
+
+    /// Starts the backends, waits for the first word of each, and stops them.
+    ///
+    /// A backend that failed has spoken too; one that probes has when its first round has ended.
+    ///
+    /// - Parameters:
+    ///   - coordinator: Runs the backends; not yet started.
+    ///   - loop: The coordinator's executor.
+    ///   - limit: How long to wait at most.
+    ///   - asWatching: Whether they open what tells of changes too, and say what they lack of it.
+    /// - Returns: What they said.
+    static func ask(
+        _ coordinator: PathCoordinator,
+        on loop: EventLoop,
+        limit: Duration,
+        asWatching: Bool = false
+    ) -> OneShotCommand {
+        let subscription = coordinator.subscribeSnapshots { _ in loop.wakeUp.wake(.output) }
+        defer {
+            subscription.cancel()
+            coordinator.stop()
+        }
+        let deadline = loop.now() + limit
+        coordinator.start(once: !asWatching)
+        while !Self.isSettled(coordinator.snapshots), loop.now() < deadline {
+            _ = loop.turn(limit: deadline - loop.now())
+        }
+
+        let snapshots = coordinator.snapshots.map { snapshot in
+            var snapshot = snapshot
+            let limit = DurationText.format(limit)
+            if snapshot.report.isSilent {
+                snapshot.report.error = "said nothing within \(limit)"
+            } else if snapshot.isStillProbing {
+                snapshot.report.limitations.append("an answer to its probes, which did not end within \(limit)")
+            }
+            return snapshot
+        }
+        let snapshot = StatusSnapshot(
+            path: coordinator.path,
+            backends: snapshots.map(\.report),
+            takenAt: .now(),
+            via: Provenance.via
+        )
+        return OneShotCommand(snapshots: snapshots, snapshot: snapshot)
+    }
+
+    private static func isSettled(_ snapshots: [BackendSnapshot]) -> Bool {
+        !snapshots.contains { $0.report.isSilent || $0.isStillProbing }
+    }
+
+    /// Says on standard error which backends had the time to speak and did not.
+    func noteSilence() {
+        let context = ToolContext.current
+        for snapshot in self.snapshots {
+            let report = snapshot.report
+            if report.isSilent {
+                context.note("\(context.name): \(report.name.safe) \(report.error?.safe ?? "is silent")")
+            } else if snapshot.isStillProbing, let limitation = report.limitations.last {
+                context.note("\(context.name): \(report.name.safe) is done without \(limitation)")
+            }
+        }
+    }
+
+    /// The verdict that the path is built on; without a path, the first one with evidence.
+    var decisive: BackendSnapshot? {
+        let evident = self.snapshots.filter { $0.evidence != nil }
+        guard let path = self.snapshot.path else { return evident.first }
+        let agreeing = evident.filter { $0.verdict?.status == path.status && $0.verdict?.reason == path.reason }
+        if let stating = agreeing.first(where: { $0.report.name == path.statedBy }) { return stating }
+        return agreeing.first { $0.report.health == .healthy } ?? agreeing.first ?? evident.first
+    }
+
+    /// Why the path is what it is.
+    var explained: ExplainedPath {
+        let snapshot = self.decisive
+        var explanation = snapshot?.evidence.map { evidence in
+            explain(
+                evidence,
+                verdict: snapshot?.verdict,
+                policy: self.evaluation,
+                now: self.snapshot.takenAt.monotonic,
+                describingErrors: SystemReason.text
+            )
+        }
+        // Probes and statements that decide nothing tell what the others cannot see.
+        explanation?.evidence += self.snapshots.filter {
+            $0.report.health == .healthy && $0.report.name != snapshot?.report.name
+        }.flatMap { advisor in
+            let outcomes = advisor.evidence?.probes?.outcomes ?? []
+            let facts =
+                outcomes.map { $0.fact(describingErrors: SystemReason.text) }
+                + [advisor.evidence?.conclusion?.fact].compactMap { $0 }
+            return facts.map { "\($0) (\(advisor.report.name))" }
+        }
+        if let remedy = self.snapshot.path?.portalRemedy { explanation?.remedies.insert(remedy, at: 0) }
+        return ExplainedPath(snapshot: self.snapshot, backend: snapshot?.report.name, explanation: explanation)
+    }
+
+    /// The backends there are, and how they are doing.
+    func inventory(of configuration: LoadedConfiguration, registry: BackendRegistry) -> BackendInventory {
+        BackendInventory(
+            origin: configuration.origin,
+            types: registry.all.map { ($0.type, $0.summary) },
+            entries: self.snapshot.backends.map { report in
+                let type = configuration.backends.first { $0.name == report.name }?.type
+                return BackendInventory.Entry(type: type ?? report.name, report: report)
+            },
+            takenAt: self.snapshot.takenAt
+        )
+    }
+}
+
+extension BackendSnapshot {
+    /// Whether it has spoken only to say that it knows nothing yet: no target has answered, and some may still do.
+    fileprivate var isStillProbing: Bool {
+        guard self.report.health == .healthy, let evidence = self.evidence, evidence.interfaces == nil,
+            let probes = evidence.probes
+        else { return false }
+        return !probes.isComplete && !probes.answered
+    }
+}

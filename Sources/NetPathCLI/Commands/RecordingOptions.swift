@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import NetPath
+import NetPathRecording
+import NetPathSystem
+
+/// Where a recording is.
+struct RecordingOptions: ParsableArguments {
+    @Option(
+        name: .customLong("recording"),
+        help: ArgumentHelp(
+            "Read this recording: a folder, or a file that 'watch --record' wrote.",
+            discussion: "Otherwise that of the service: /var/lib/netpath, or $XDG_STATE_HOME/netpath.",
+            valueName: "path"
+        ),
+        completion: .file()
+    )
+    var path: String?
+
+    /// Whether it is that of the service, which may be writing it.
+    var isLive: Bool { self.path == nil }
+
+    /// Whether a service runs that writes it.
+    var isBeingWritten: Bool { self.isLive && ServiceClient(self.places) != nil }
+
+    private var places: [ServiceFolders] { ServiceFolders.places(of: ToolContext.current.environment) }
+
+    /// Opens the recording.
+    ///
+    /// - Throws: `SystemError` when it cannot be read, or ``ToolFailure`` when there is none.
+    func open() throws -> Recording {
+        if let path { return try Recording(path) }
+        let folders = self.places.map(\.recording)
+        guard let folder = folders.first(where: ServiceFolders.exists) else {
+            throw ToolFailure(
+                .noOpinion,
+                """
+                there is no recording: looked for \(folders.joined(separator: ", ")). 'netpath run' makes one; \
+                --recording names another
+                """
+            )
+        }
+        return try Recording(folder)
+    }
+
+    /// Reads what the recording tells of paths: from its files, or from the service where these are not for everybody.
+    ///
+    /// - Throws: What ``open()`` does.
+    func readPaths(since begin: WallTime, _ body: (RecordedEvent) -> Void) throws {
+        do {
+            let damaged = try self.open().read(.paths, since: begin.nanoseconds) { event in
+                body(event)
+                return true
+            }
+            guard damaged > 0 else { return }
+            let lines = damaged == 1 ? "1 line" : "\(damaged) lines"
+            ToolContext.current.say("\(lines) of the recording cannot be read and are left out")
+        } catch {
+            guard self.isLive, let service = ServiceClient(self.places) else { throw error }
+            try Recording.read(service.ask(.history(since: begin.nanoseconds / 1_000_000_000)), body)
+        }
+    }
+}

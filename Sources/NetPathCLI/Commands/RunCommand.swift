@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import NetPath
+import NetPathConfiguration
+import NetPathRecording
+import NetPathSystem
+
+/// `netpath run`.
+struct RunCommand: ToolCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Watch as a service: run hooks, record what happens, and answer other programs.",
+        discussion: """
+            Runs until SIGTERM or SIGINT. Messages go to standard error, in the form of the journal where that is one; a \
+            service manager is told when it is ready, and what the path is (sd_notify). It answers on the socket \
+            netpath.sock in /run/netpath, or in $XDG_RUNTIME_DIR/netpath where a user runs it; a second one there says \
+            who is first. 'status --service', 'history' and 'hooks' ask it.
+
+            The configuration is read again when its file changes, and on SIGHUP.
+            """
+    )
+
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+
+    func execute() throws -> ToolStatus {
+        var context = ToolContext.current
+        context.isJournal = ServiceManager.isJournal(context.environment)
+        return try ToolContext.$current.withValue(context) {
+            let configuration = try self.options.runnableConfiguration()
+            guard let folders = ServiceFolders.own(context.environment, isRoot: ServiceManager.isRoot) else {
+                throw ToolFailure(
+                    .failure,
+                    """
+                    nobody says where the socket and the recording belong: set XDG_RUNTIME_DIR and HOME, or run it as \
+                    root or as a service of systemd
+                    """
+                )
+            }
+            try Service(configuration, options: self.options, folders: folders).run()
+            return .satisfied
+        }
+    }
+}

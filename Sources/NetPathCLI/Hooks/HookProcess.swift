@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+import NetPathProcess
+import NetPathSystem
+
+/// What others want of a running command.
+struct HookWishes: Sendable {
+    /// What it is to be ended as.
+    var end: HookRun.Outcome?
+    /// How long it may take to end when asked.
+    var patience: Duration = .seconds(2)
+    /// Whether there is no time for it to end by itself.
+    var isUrgent = false
+}
+
+/// One run of a hook's command, confined to the thread that blocks for it.
+///
+/// The thread sleeps until the command writes, reads or ends, or somebody wants it to end.
+final class HookProcess {
+    /// How long its supervisor may take to end everything.
+    private static let supervisorPatience: Duration = .seconds(4)
+    /// What is logged of a run.
+    private static let outputLimit = 16_384
+    private static let lineLimit = 200
+    private static let lineLength = 500
+
+    private let hook: Hook
+    private let telling: HookTelling
+    private let environment: [String: String]
+    private let wishes: Mailbox<HookWishes>
+    private let log: (LogLevel, String) -> Void
+    private var outcome: HookRun.Outcome?
+    private var outgoing: ArraySlice<UInt8> = []
+    private var lines = [LineBuffer(limit: 4096), LineBuffer(limit: 4096)]
+    private var loggedBytes = 0
+    private var loggedLines = 0
+    /// How many bytes of its output were not logged.
+    private(set) var droppedBytes = 0
+
+    /// Prepares a run.
+    ///
+    /// - Parameters:
+    ///   - hook: What to run.
+    ///   - telling: What to tell it.
+    ///   - environment: The variables of a command that somebody typed.
+    ///   - wishes: Where others say that it has to end.
+    ///   - log: Receives what it writes, line by line.
+    init(
+        _ hook: Hook,
+        telling: HookTelling,
+        environment: [String: String],
+        wishes: Mailbox<HookWishes>,
+        log: @escaping (LogLevel, String) -> Void
+    ) {
+        self.hook = hook
+        self.telling = telling
+        self.environment = environment
+        self.wishes = wishes
+        self.log = log
+    }
+
+    /// Runs the command until it and all that it started have ended, as far as they can be ended.
+    func run() -> HookRun.Outcome {
+        ChildProcess.blockBrokenPipes()
+        do throws(LaunchError) {
+            return self.wait(for: try ChildProcess(self.plan()))
+        } catch {
+            return .notStarted(error.description)
+        }
+    }
+
+    private func plan() throws(LaunchError) -> LaunchPlan {
+        let variables = self.telling.variables(of: self.hook)
+        if self.hook.isTyped {
+            let all = self.environment.merging(variables) { $1 }
+            return try LaunchPlan(typed: self.hook.command, environment: all)
+        }
+        return try LaunchPlan(
+            self.hook.command,
+            environment: variables,
+            user: self.hook.user,
+            freedom: .hook
+        )
+    }
+
+    private func wait(for process: ChildProcess) -> HookRun.Outcome {
+        self.outgoing = self.telling.snapshot.jsonLine[...]
+        var killTime: MonotonicTime?
+        while true {
+            self.send(to: process)
+            if let ending = process.ending {
+                self.readRest(of: process)
+                return self.outcome ?? .ended(ending)
+            }
+            let now = MonotonicTime.now()
+            if let killTime, killTime + Self.supervisorPatience <= now {
+                process.end(request: nil, patience: .zero)
+                return self.outcome ?? .stopped
+            }
+            let ready = FileDescriptor.poll(
+                readable: [
+                    process.output?.number ?? -1, process.errors?.number ?? -1, process.endDescriptor,
+                    self.wishes.fileDescriptor,
+                ],
+                writable: [self.outgoing.isEmpty ? -1 : process.input?.number ?? -1],
+                timeout: self.timeout(process, killTime, now)
+            )
+            if ready[0], !self.read(process.output, 0) { process.closeOutput() }
+            if ready[1], !self.read(process.errors, 1) { process.closeErrors() }
+            if ready[3] {
+                let wishes = self.wishes.take()
+                if let end = wishes.end, self.outcome == nil {
+                    self.outcome = end
+                    process.terminate()
+                    killTime = now + wishes.patience
+                }
+                if wishes.isUrgent { killTime = now }
+            }
+            if let time = killTime, time <= .now() { process.kill() }
+        }
+    }
+
+    /// How long nothing can happen that no descriptor tells.
+    private func timeout(_ process: ChildProcess, _ killTime: MonotonicTime?, _ now: MonotonicTime) -> Duration? {
+        // Where the kernel cannot tell of the end.
+        if process.endDescriptor < 0 { return .milliseconds(50) }
+        guard let killTime else { return nil }
+        return max(.zero, (killTime > now ? killTime : killTime + Self.supervisorPatience) - now)
+    }
+
+    /// A command need not read what it is told.
+    private func send(to process: ChildProcess) {
+        guard process.input != nil else { return }
+        if !self.outgoing.isEmpty {
+            guard let count = process.write(self.outgoing.prefix(65_536)) else {
+                self.outgoing = []
+                return
+            }
+            self.outgoing = self.outgoing.dropFirst(count)
+        }
+        if self.outgoing.isEmpty { process.closeInput() }
+    }
+
+    // MARK: Output
+
+    /// Reads what is there; false at the end.
+    private func read(_ descriptor: FileDescriptor?, _ stream: Int) -> Bool {
+        guard let bytes = ChildProcess.read(descriptor, limit: 65_536) else { return false }
+        // What is dropped is dropped unseen: a command may write more than anybody could look at.
+        guard self.loggedBytes < Self.outputLimit, self.loggedLines < Self.lineLimit else {
+            self.droppedBytes += bytes.count
+            return true
+        }
+        let kept = bytes.prefix(Self.outputLimit - self.loggedBytes)
+        self.loggedBytes += kept.count
+        self.droppedBytes += bytes.count - kept.count
+        self.lines[stream].append(kept)
+        while let line = self.lines[stream].next() {
+            switch line {
+            case .whole(let bytes), .tooLong(let bytes): self.logLine(bytes, stream)
+            }
+        }
+        return true
+    }
+
+    private func logLine(_ bytes: ArraySlice<UInt8>, _ stream: Int) {
+        let text = String(decoding: bytes.prefix(Self.lineLength), as: UTF8.self)
+        guard !text.isEmpty else { return }
+        guard self.loggedLines < Self.lineLimit else {
+            self.droppedBytes += bytes.count + 1
+            return
+        }
+        self.loggedLines += 1
+        self.log(stream == 0 ? .info : .warning, text)
+    }
+
+    /// What was written before the end, of which there can be no more than pipes hold.
+    private func readRest(of process: ChildProcess) {
+        for (stream, descriptor) in [process.output, process.errors].enumerated() {
+            for _ in 0..<16 {
+                guard self.read(descriptor, stream) else { break }
+            }
+            let rest = self.lines[stream].rest
+            if !rest.isEmpty { self.logLine(rest, stream) }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import ArgumentParser
+import NetPathSystem
+
+/// `netpath plugin new`.
+package struct NewPluginCommand: ToolCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Write a new backend that builds and passes its tests, to begin with.",
+        discussion: """
+            It is written into a folder of the name given, which must not exist. In Swift it is a package with a backend, \
+            its options, a program and its tests; otherwise a program, a configuration that runs it, and its test.
+            """
+    )
+
+    /// What the backend is written in.
+    package enum Language: String, CaseIterable, ExpressibleByArgument, Sendable {
+        /// Swift: it runs within the program.
+        case swift
+        /// Python: it runs beside it.
+        case python
+        /// The shell, likewise.
+        case shell
+    }
+
+    @Argument(help: ArgumentHelp("What the backend is called: letters, digits and hyphens.", valueName: "name"))
+    package var name: String
+
+    @Option(help: ArgumentHelp("What it is written in.", valueName: "language"))
+    package var language = Language.swift
+
+    @Option(
+        name: .customLong("netpath"),
+        help: ArgumentHelp(
+            "Where the package netpath is: a folder, or the address of a repository.",
+            valueName: "place"
+        )
+    )
+    package var netpath: String?
+
+    package init() {}
+
+    package func validate() throws {
+        guard PluginName(self.name) != nil else {
+            throw ValidationError("'\(self.name)' is no name: a letter, then letters, digits and hyphens")
+        }
+        if self.language == .swift, self.netpath == nil {
+            throw ValidationError("say where the package netpath is: --netpath FOLDER-OR-ADDRESS")
+        }
+    }
+
+    package func execute() throws -> ToolStatus {
+        guard let name = PluginName(self.name) else { return .usage }
+        let files =
+            switch self.language {
+            case .swift: PluginTemplate.swift(name, dependency: try self.dependency)
+            case .python: PluginTemplate.python(name)
+            case .shell: PluginTemplate.shell(name)
+            }
+        try NewFolder(self.name).write(files)
+        let commands = self.language == .swift ? ["cd \(self.name)", "swift test"] : ["cd \(self.name)", "./test"]
+        try ToolContext.current.write("\(self.name) is written. Now:\n" + commands.map { "    \($0)\n" }.joined())
+        return .satisfied
+    }
+
+    /// The package netpath as a manifest names it.
+    private var dependency: PluginTemplate.Dependency {
+        get throws {
+            let place = self.netpath ?? ""
+            if place.contains("://") || place.hasPrefix("git@") {
+                let last = place.split(separator: "/").last ?? ""
+                let identity = last.hasSuffix(".git") ? last.dropLast(4) : last
+                return PluginTemplate.Dependency(
+                    line: ".package(url: \"\(place)\", branch: \"main\")",
+                    identity: "\(identity)"
+                )
+            }
+            // The identity of a package in a folder is the folder's name.
+            let path = try NewFolder.absolute(place)
+            let identity = path.split(separator: "/").last ?? ""
+            return PluginTemplate.Dependency(line: ".package(path: \"\(path)\")", identity: "\(identity)")
+        }
+    }
+}
+
+/// A name and what it becomes where other rules apply.
+struct PluginName: Hashable, Sendable {
+    /// As typed: `modem-watch`.
+    let text: String
+    /// The type in a configuration: `modemWatch`.
+    let type: String
+    /// The module: `ModemWatch`.
+    let module: String
+
+    /// Checks a name; nil for what cannot be one everywhere.
+    init?(_ text: String) {
+        let words = text.split(separator: "-", omittingEmptySubsequences: false)
+        let isPlain = { (word: Substring) in
+            !word.isEmpty && word.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0 & 0xDF) }
+        }
+        guard words.allSatisfy(isPlain), text.utf8.first.map({ (65...90).contains($0 & 0xDF) }) == true else {
+            return nil
+        }
+        self.text = text
+        self.module = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        self.type = self.module.prefix(1).lowercased() + self.module.dropFirst()
+    }
+}

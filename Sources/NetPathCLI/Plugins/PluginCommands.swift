@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import ArgumentParser
+
+/// `netpath plugin`.
+package struct PluginCommands: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "plugin",
+        abstract: "Write a backend of one's own, and find out whether it is right.",
+        subcommands: [NewPluginCommand.self, CheckPluginCommand.self, ComparePluginCommand.self]
+    )
+
+    package init() {}
+}
+
+/// A command about a backend that is a program, which `netpath-plugin` carries out: it has what tests have, and
+/// `netpath` does without.
+package protocol PluginCommand: ToolCommand {
+    /// The backend: a program and its arguments.
+    var command: [String] { get }
+}
+
+extension PluginCommand {
+    /// The command with its program by its absolute path, as a configuration has to name it.
+    ///
+    /// - Throws: `SystemError` when there is no such program.
+    package var absoluteCommand: [String] {
+        get throws {
+            guard let program = self.command.first, program.contains("/"), !program.hasPrefix("/") else {
+                return self.command
+            }
+            return [try NewFolder.absolute(program)] + self.command.dropFirst()
+        }
+    }
+
+    package func execute() throws -> ToolStatus { try ToolContext.current.plugins(self) }
+
+    package func validate() throws {
+        if self.command.isEmpty { throw ValidationError("name the backend's program after '--'") }
+    }
+}
+
+/// `netpath plugin check`.
+package struct CheckPluginCommand: PluginCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "check",
+        abstract: "Check that a program keeps what every backend promises.",
+        discussion: """
+            The program is run as a backend of the type exec is, many times. The exit status is 0 when it breaks no \
+            rule, and 1 otherwise. What it watches has to be there, and at rest.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Start and end it this often in the search for leaks.", valueName: "number"))
+    package var cycles = 100
+
+    @Option(
+        help: ArgumentHelp(
+            "Leave this rule out; may be repeated.",
+            discussion: "For example leaks, which takes longest.",
+            valueName: "rule"
+        )
+    )
+    package var except: [String] = []
+
+    @Flag(help: "Write JSON: one object on one line.")
+    package var json = false
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
+    package var command: [String] = []
+
+    package init() {}
+}
+
+/// `netpath plugin compare`.
+package struct ComparePluginCommand: PluginCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Set a program beside netlink in the situations that netpath is tested in.",
+        discussion: """
+            Each situation is played in network namespaces of its own, which takes root or unprivileged user namespaces. \
+            The exit status is 0 when the program said nothing that it may not, and 1 otherwise. To have no verdict is \
+            always allowed.
+            """
+    )
+
+    @Option(help: ArgumentHelp("Play only the situations whose titles contain this.", valueName: "text"))
+    package var only = ""
+
+    @Option(help: ArgumentHelp("Give it this long to see what netlink sees.", valueName: "duration"))
+    package var patience = TimeLimit(duration: .seconds(10))
+
+    @Flag(help: "Write JSON: one object on one line.")
+    package var json = false
+
+    @Argument(parsing: .postTerminator, help: ArgumentHelp("The program and its arguments.", valueName: "command"))
+    package var command: [String] = []
+
+    package init() {}
+}
+
+/// Becomes `netpath-plugin`, with the command line as it is.
+///
+/// - Throws: ``ToolFailure`` when it is not installed.
+func executePluginProgram(_ command: any PluginCommand) throws -> ToolStatus {
+    let context = ToolContext.current
+    let program = CompanionProgram(
+        "netpath-plugin",
+        executable: CompanionProgram.runningProgram,
+        searchPath: context.environment["PATH"]
+    )
+    try program.execute(as: context.name, context.arguments)
+    throw ToolFailure(
+        .failure,
+        """
+        checks of plugins are the business of the program \(program.name), which cannot be executed: looked for \
+        \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
+        """
+    )
+}

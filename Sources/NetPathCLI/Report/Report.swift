@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathRecording
+
+/// What a report consists of.
+struct Report {
+    /// A part of it.
+    struct Section {
+        var name: String
+        var text: String
+    }
+
+    private(set) var sections: [Section] = []
+    /// What puts something else in place of what is private; nil where nothing is.
+    var masking: Masking?
+
+    init(masking: Masking?) {
+        self.masking = masking
+    }
+
+    /// Adds what a function makes, masked, or why that is missing.
+    mutating func add(_ name: String, _ make: (inout Masking?) throws -> String) {
+        var text: String
+        do {
+            text = try make(&self.masking)
+        } catch {
+            let reason = (error as? ToolFailure)?.message ?? "\(error)"
+            text = self.masked("not available: \(reason)")
+        }
+        if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
+        self.sections.append(Section(name: name, text: text))
+    }
+
+    /// Adds a text, of which nothing is masked yet.
+    mutating func add(_ name: String, text: String) { self.add(name) { $0?.mask(text) ?? text } }
+
+    private mutating func masked(_ text: String) -> String { self.masking?.mask(text) ?? text }
+
+    /// The report; the recording, which is a section as it is, stands last.
+    func text(head: String) -> String {
+        var text = "\(RecordingReport.firstLine): \(head)\n"
+        for section in self.sections {
+            let isRecording = section.name == RecordingReport.section
+            let body = isRecording ? section.text : RecordingReport.body(section.text)
+            text += "\n" + RecordingReport.heading(section.name) + "\n" + body
+        }
+        return text
+    }
+
+    // MARK: What it contains
+
+    /// Says what it contains before it is written.
+    func screen(_ style: TextStyle, file: String) -> String {
+        var screen = TextScreen(style)
+        let bytes = self.sections.reduce(0) { $0 + $1.text.utf8.count }
+        screen.title("Report", .strong, "\(Self.size(bytes)) for \(file)")
+        screen.heading("Sections")
+        for section in self.sections { screen.row(section.name, [Self.size(section.text.utf8.count)]) }
+        screen.heading("Masked")
+        guard let masking else {
+            screen.paragraph("Nothing: it holds addresses, names and whatever else there is as they are.")
+            return screen.text
+        }
+        let counts = masking.counts
+        let named = Masking.Kind.allCases.filter { counts[$0, default: 0] > 0 }
+        for kind in named { screen.paragraph("\(kind.rawValue): \(counts[kind, default: 0])", bullet: "- ") }
+        if named.isEmpty { screen.paragraph("Nothing was found that is private.") }
+        screen.paragraph("Names of interfaces, drivers and backends stay. Read the file before you send it.")
+        return screen.text
+    }
+
+    /// The same for programs.
+    func document(file: String, isWritten: Bool) -> OrderedJSON {
+        var masked = OrderedJSON.null
+        if let counts = self.masking?.counts {
+            masked = .object(
+                Masking.Kind.allCases.map { kind in
+                    OrderedJSON.Member(key: "\(kind)", value: .integer(counts[kind, default: 0]))
+                }
+            )
+        }
+        let sections = self.sections.map { section -> OrderedJSON in
+            ["name": .string(section.name), "bytes": .integer(section.text.utf8.count)]
+        }
+        return [
+            "schema": schemaVersion,
+            "file": .string(file),
+            "written": .bool(isWritten),
+            "sections": .array(sections),
+            "masked": masked,
+        ]
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        bytes < 10_000 ? "\(bytes) bytes" : "\((bytes + 512) / 1024) KiB"
+    }
+}

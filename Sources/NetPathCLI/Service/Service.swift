@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+import NetPathRecording
+import NetPathSystem
+import Synchronization
+
+/// The long-running monitor: one coordinator, and those who are told of its paths.
+final class Service {
+    private let context: ToolContext
+    private let lock: ServiceLock
+    private let loop: EventLoop
+    private let manager: ServiceManager
+    private let coordinator: PathCoordinator
+    private let follower: ConfigurationFollower
+    private let recorder: Recorder?
+    private let hooks: HookRunner
+    private let socket: ServiceSocket
+
+    /// Prepares everything; nothing runs yet.
+    ///
+    /// - Throws: ``ToolFailure`` when another one runs there, or `SystemError`.
+    init(_ configuration: LoadedConfiguration, options: GlobalOptions, folders: ServiceFolders) throws {
+        self.context = ToolContext.current
+        self.lock = try ServiceLock(folders)
+        let loop = try EventLoop()
+        self.loop = loop
+        self.loop.wakeUp.stopOnSignals()
+        self.loop.wakeUp.reloadOnHangUp()
+        self.manager = ServiceManager(self.context.environment)
+        let threshold = LogThreshold(configuration.logLevel)
+        let log = self.context.log(from: threshold)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        self.coordinator = coordinator
+        let recording = configuration.record.isOn ? configuration.record.folder ?? folders.recording : nil
+        do {
+            self.recorder = try recording.map { folder in
+                try Recorder(
+                    coordinator,
+                    to: try RecordingStore(folder: folder),
+                    configuration,
+                    loop: loop,
+                    log: log
+                )
+            }
+        } catch {
+            // What watches the network matters more than what tells of it later.
+            log(.error, "\(error); nothing is recorded")
+            self.recorder = nil
+        }
+        // How hooks end is told however little messages matter otherwise.
+        let hookLog = self.context.log(from: LogThreshold(min(configuration.logLevel, .info)))
+        let usualFolder = folders.runtime == ServiceFolders.system.runtime ? HookFolder.usual : nil
+        let hooks = try HookRunner(
+            configuration.allHooks(usualFolder: usualFolder, log: hookLog),
+            loop: loop,
+            log: hookLog
+        )
+        self.hooks = hooks
+        self.follower = options.follow(
+            configuration,
+            coordinator,
+            loop: loop,
+            threshold: threshold,
+            log: log,
+            onChange: { [recorder] configuration in
+                recorder?.setConfiguration(configuration.effective.text)
+                hooks.apply(configuration.allHooks(usualFolder: usualFolder, log: hookLog))
+            }
+        )
+        let answers = ServiceAnswers(coordinator: coordinator, recording: recording, hooks: self.hooks)
+        self.socket = try ServiceSocket(at: folders.socket) { answers.answer($0, for: $1) }
+    }
+
+    /// Runs until a signal ends it.
+    ///
+    /// - Throws: `SystemError`.
+    func run() throws {
+        let latest = Mutex<NetworkPath?>(nil)
+        self.coordinator.subscribe { [context, manager, socket, hooks] path in
+            let snapshot = StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via)
+            hooks.show(snapshot)
+            let previous = latest.withLock { latest in
+                defer { latest = path }
+                return latest
+            }
+            if previous.map(\.headline) != path.headline {
+                context.tell(path.headline)
+                manager.tell("STATUS=\(path.headline)")
+            }
+            if socket.isWatched { socket.publish(snapshot.jsonLine) }
+        }
+        self.coordinator.start()
+        defer { self.stop() }
+        guard self.socket.start() else { throw SystemError.last("cannot start a thread") }
+        // There is an answer as soon as the first backend has spoken, which systemd need not wait for.
+        self.manager.tell("READY=1")
+        var nextPing = self.manager.watchdogInterval.map { self.loop.now() + $0 }
+        while true {
+            let reasons = self.loop.reasons(limit: nextPing.map { max(.zero, $0 - self.loop.now()) })
+            if reasons.contains(.stop) { return }
+            if !reasons.isDisjoint(with: [.reload, .file]) { self.reload(reasons) }
+            if let interval = self.manager.watchdogInterval, let due = nextPing, due <= self.loop.now() {
+                // Whoever cannot tell the path is not alive.
+                _ = self.coordinator.path
+                self.manager.tell("WATCHDOG=1")
+                nextPing = self.loop.now() + interval
+            }
+        }
+    }
+
+    private func reload(_ reasons: LoopWakeUp.Reasons) {
+        if reasons.contains(.reload) {
+            self.manager.tell("RELOADING=1", "MONOTONIC_USEC=\(self.loop.now().nanoseconds / 1_000)")
+        }
+        self.follower.handle(reasons)
+        if reasons.contains(.reload) { self.manager.tell("READY=1") }
+    }
+
+    private func stop() {
+        self.manager.tell("STOPPING=1")
+        self.socket.stop()
+        self.coordinator.stop()
+        self.hooks.stop(within: .seconds(2))
+        self.recorder?.stop()
+    }
+}
+
+extension Recorder {
+    /// Records for a program that has a loop.
+    convenience init(
+        _ coordinator: PathCoordinator,
+        to store: RecordingStore,
+        _ configuration: LoadedConfiguration,
+        loop: EventLoop,
+        log: @escaping @Sendable (LogLevel, String) -> Void
+    ) throws {
+        let boot = FileAccess.contents("/proc/sys/kernel/random/boot_id")?.prefix { !$0.isNewline }
+        try self.init(
+            coordinator,
+            to: store,
+            header: RecordingHeader(
+                netpath: netPathVersion,
+                boot: boot.map(String.init),
+                configuration: configuration.effective.text
+            ),
+            now: {
+                let now = ClockReading.now()
+                return (now.monotonic, now.wall.nanoseconds)
+            },
+            log: log,
+            schedule: { work in Task(executorPreference: loop) { work() } }
+        )
+    }
+}
+
+extension NetworkPath {
+    /// The path on a line of a log.
+    fileprivate var headline: String {
+        let carrier = self.interfaces.first.map { " [\($0.name), \($0.type.rawValue)]" } ?? ""
+        return "\(self.status.rawValue): \(self.sentence)\(carrier)" + (self.isStale ? " (stale)" : "")
+    }
+}

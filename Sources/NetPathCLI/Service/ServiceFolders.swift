@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathSystem
+
+/// Where the service keeps its socket and its recording.
+struct ServiceFolders: Hashable, Sendable {
+    /// Gone with the next boot: the socket and the lock.
+    var runtime: String
+    /// What stays.
+    var state: String
+
+    /// The socket that the service answers on.
+    var socket: String { self.runtime + "/netpath.sock" }
+    /// What is locked as long as a service runs.
+    var lock: String { self.runtime + "/netpath.lock" }
+    /// The flight recorder's files.
+    var recording: String { self.state }
+
+    /// Those of the service of the system.
+    static let system = ServiceFolders(runtime: "/run/netpath", state: "/var/lib/netpath")
+
+    /// Those of a user (XDG Base Directory Specification); nil where nobody says what is the user's.
+    static func user(_ environment: [String: String]) -> ServiceFolders? {
+        guard let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
+            let state = environment["XDG_STATE_HOME"] ?? environment["HOME"].map({ $0 + "/.local/state" }),
+            state.hasPrefix("/")
+        else { return nil }
+        return ServiceFolders(runtime: runtime + "/netpath", state: state + "/netpath")
+    }
+
+    /// Those that a service uses which is started now: what systemd gives it (RuntimeDirectory=, StateDirectory=), those
+    /// of the system when it is root, else those of the user.
+    static func own(_ environment: [String: String], isRoot: Bool) -> ServiceFolders? {
+        // Of several, systemd names the first one first.
+        let given = { (name: String) in environment[name]?.split(separator: ":").first.map(String.init) }
+        var folders = isRoot ? .system : self.user(environment)
+        if let runtime = given("RUNTIME_DIRECTORY"), let state = given("STATE_DIRECTORY") {
+            folders = ServiceFolders(runtime: runtime, state: state)
+        }
+        return folders
+    }
+
+    /// Where those look who ask a service: the system's first.
+    static func places(of environment: [String: String]) -> [ServiceFolders] {
+        [self.system] + [self.user(environment)].compactMap { $0 }
+    }
+
+    /// Whether there is something at a path.
+    static func exists(_ path: String) -> Bool { FileAccess.exists(path) }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathSystem
+
+/// A question to the service: an object of JSON on a line.
+enum ServiceRequest: Hashable, Sendable {
+    /// `{"request":"status"}`: the document of `status`, on a line.
+    case status
+    /// `{"request":"watch"}`: that document now and whenever it changes, until the client goes.
+    case watch
+    /// `{"request":"snapshot"}`: what that document is made of, for netpath itself.
+    case snapshot
+    /// `{"request":"hooks"}`: what became of the hooks.
+    case hooks
+    /// `{"request":"history","since":SECONDS}`: the lines of the recording that tell of paths, from a moment on that is so
+    /// many seconds after 1970 began.
+    case history(since: Int64)
+    /// Anything else.
+    case unknown
+
+    /// Reads a line.
+    init(_ line: ArraySlice<UInt8>) {
+        let node = try? JSONReader.read(line)
+        guard case .string(let name)? = node?["request"] else {
+            self = .unknown
+            return
+        }
+        switch name {
+        case "status": self = .status
+        case "watch": self = .watch
+        case "snapshot": self = .snapshot
+        case "hooks": self = .hooks
+        case "history":
+            guard case .integer(let since)? = node?["since"] else {
+                self = .unknown
+                return
+            }
+            self = .history(since: since)
+        default: self = .unknown
+        }
+    }
+
+    /// The line.
+    var line: String {
+        switch self {
+        case .status: #"{"request":"status"}"#
+        case .watch: #"{"request":"watch"}"#
+        case .snapshot: #"{"request":"snapshot"}"#
+        case .hooks: #"{"request":"hooks"}"#
+        case .history(let since): #"{"request":"history","since":\#(since)}"#
+        case .unknown: "{}"
+        }
+    }
+
+    /// The answer to what is no question.
+    static let refusal: OrderedJSON = [
+        "error": .string(
+            #"ask with one of {"request":"status"}, {"request":"watch"}, {"request":"hooks"} and "#
+                + #"{"request":"history","since":SECONDS}"#
+        )
+    ]
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathRecording
+
+/// A snapshot on its way from the service to a command.
+struct ServiceSnapshot: Codable {
+    private var path: NetworkPath?
+    private var backends: [BackendReport]
+    private var monotonic: MonotonicTime
+    private var wallNanoseconds: Int64
+    private var via: [String]
+    /// The hooks and their latest runs.
+    let hooks: [HookReport]
+
+    init(_ snapshot: StatusSnapshot, hooks: [HookReport]) {
+        self.hooks = hooks
+        self.path = snapshot.path
+        self.backends = snapshot.backends
+        self.monotonic = snapshot.takenAt.monotonic
+        self.wallNanoseconds = snapshot.takenAt.wall.nanoseconds
+        self.via = snapshot.via
+    }
+
+    /// The snapshot.
+    var status: StatusSnapshot {
+        StatusSnapshot(
+            path: self.path,
+            backends: self.backends,
+            takenAt: ClockReading(monotonic: self.monotonic, wall: WallTime(nanoseconds: self.wallNanoseconds)),
+            via: self.via
+        )
+    }
+
+    /// Asks the service that runs.
+    ///
+    /// - Throws: ``ToolFailure`` when none does, or another version.
+    static func ask() throws -> ServiceSnapshot {
+        let answer = try ServiceClient.running().ask(.snapshot)
+        do {
+            return try CodedLine.value(ServiceSnapshot.self, from: answer)
+        } catch {
+            throw ToolFailure(.failure, "the service is of another version of netpath: start it anew")
+        }
+    }
+}
+
+extension ServiceClient {
+    /// Connects to the service that runs.
+    ///
+    /// - Throws: ``ToolFailure`` when none does.
+    static func running() throws -> ServiceClient {
+        let places = ServiceFolders.places(of: ToolContext.current.environment)
+        if let client = ServiceClient(places) { return client }
+        let sockets = places.map(\.socket).joined(separator: " and ")
+        throw ToolFailure(.noOpinion, "no service answers at \(sockets): start one with 'netpath run'")
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// A file for its owner alone, that is never written over.
+enum NewFile {
+    /// Whether there is something at a path already.
+    static func exists(_ path: String) -> Bool { FileAccess.exists(path) }
+
+    /// Makes a file and writes it; one that cannot be written whole does not stay.
+    ///
+    /// - Throws: `SystemError`, also when there is such a file.
+    static func write(_ text: String, to path: String) throws(SystemError) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
+        guard let file = FileDescriptor(unsafe open(path, flags, 0o600)) else { throw .last("cannot create \(path)") }
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                let error = SystemError.last("cannot write \(path)")
+                _ = unsafe unlink(path)
+                throw error
+            }
+        }
+    }
+}
+
+extension StandardStreams {
+    /// Whether somebody sits at standard input and can be asked.
+    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Asks a question on standard error; anything but yes is no.
+    static func confirm(_ question: String) -> Bool {
+        self.writeMessage("\(question) [y/N] ")
+        var answer: [UInt8] = []
+        var byte: UInt8 = 0
+        while unsafe read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") { answer.append(byte) }
+        return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
+    }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// A folder that is made with its files, and never written over.
+struct NewFolder {
+    /// A file in it.
+    struct File {
+        /// Its path within the folder.
+        var path: String
+        var text: String
+        var isProgram = false
+    }
+
+    private let path: String
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    /// Makes the folder, the folders in it, and the files.
+    ///
+    /// - Throws: `SystemError` when there is such a folder, or one cannot be made.
+    func write(_ files: [File]) throws(SystemError) {
+        guard unsafe mkdir(self.path, 0o777) == 0 else { throw .last("cannot make the folder \(self.path)") }
+        for file in files {
+            var folder = self.path
+            for part in file.path.split(separator: "/").dropLast() {
+                folder += "/\(part)"
+                guard unsafe mkdir(folder, 0o777) == 0 || errno == EEXIST else {
+                    throw .last("cannot make the folder \(folder)")
+                }
+            }
+            try Self.write(file, to: "\(self.path)/\(file.path)")
+        }
+    }
+
+    private static func write(_ file: File, to path: String) throws(SystemError) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+        let descriptor = unsafe open(path, flags, file.isProgram ? 0o777 : 0o666)
+        guard descriptor >= 0 else { throw .last("cannot create \(path)") }
+        defer { close(descriptor) }
+        var rest = Array(file.text.utf8)[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                guard errno == EINTR else { throw .last("cannot write \(path)") }
+            } else {
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// The absolute path of a file or folder that exists, without symbolic links.
+    ///
+    /// - Throws: `SystemError` when it does not.
+    static func absolute(_ path: String) throws(SystemError) -> String {
+        guard let result = unsafe realpath(path, nil) else { throw .last("cannot find \(path)") }
+        defer { unsafe free(result) }
+        return unsafe String(cString: result)
+    }
+}

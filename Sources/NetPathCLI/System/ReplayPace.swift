@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPath
+import NetPathRecording
+import NetPathSystem
+
+/// When the next path of a replay is shown.
+final class ReplayPace {
+    private let speed: Double?
+    private let waitsForKey: Bool
+    private let loop: EventLoop
+    private var first: (recorded: MonotonicTime, shown: MonotonicTime)?
+    private var isFirst = true
+
+    init(speed: Double?, waitsForKey: Bool) throws(SystemError) {
+        self.speed = speed
+        self.waitsForKey = waitsForKey
+        self.loop = try EventLoop()
+        if speed != nil { self.loop.wakeUp.stopOnSignals() }
+    }
+
+    /// Waits until what happened is to be shown.
+    ///
+    /// - Returns: Whether anybody wants more.
+    func wait(until event: RecordedEvent) throws -> Bool {
+        if self.waitsForKey {
+            defer { self.isFirst = false }
+            return self.isFirst || Self.readLine()
+        }
+        guard let speed else { return true }
+        let now = self.loop.now()
+        // A machine that booted meanwhile begins to count anew.
+        guard let first, event.time >= first.recorded else {
+            self.first = (event.time, now)
+            return true
+        }
+        let due = first.shown + (event.time - first.recorded) / speed
+        while self.loop.now() < due {
+            if self.loop.reasons(limit: due - self.loop.now()).contains(.stop) { return false }
+        }
+        return true
+    }
+
+    /// Waits for the end of a line on standard input; false at the end of the input.
+    private static func readLine() -> Bool {
+        var byte: UInt8 = 0
+        while unsafe read(STDIN_FILENO, &byte, 1) == 1 { if byte == UInt8(ascii: "\n") { return true } }
+        return false
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// Asks a running service over its socket.
+struct ServiceClient {
+    private let socket: FileDescriptor
+
+    /// Connects to the first service that runs; nil when none does.
+    init?(_ places: [ServiceFolders]) {
+        for place in places {
+            guard let socket = FileDescriptor(Glibc.socket(AF_UNIX, SocketType.blockingStream, 0)) else { return nil }
+            if unsafe UnixAddress(place.socket).with({ unsafe connect(socket.number, $0, $1) }) == 0 {
+                self.socket = socket
+                return
+            }
+        }
+        return nil
+    }
+
+    /// Asks, and reads the whole answer.
+    ///
+    /// - Throws: `SystemError` when the service does not answer.
+    func ask(_ request: ServiceRequest) throws(SystemError) -> [UInt8] {
+        let line = Array((request.line + "\n").utf8)
+        let flags = Int32(MSG_NOSIGNAL)
+        let count = unsafe line.withUnsafeBytes { unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }
+        guard count == line.count, shutdown(self.socket.number, Int32(SHUT_WR)) == 0 else {
+            throw .last("cannot ask the service")
+        }
+        var answer: [UInt8] = []
+        while FileDescriptor.poll(readable: [self.socket.number], timeout: .seconds(5))[0] {
+            guard let part = self.socket.read(limit: 1 << 16) else {
+                if errno == EINTR { continue }
+                throw .last("the service does not answer")
+            }
+            if part.isEmpty { return answer }
+            answer += part
+        }
+        throw SystemError(action: "the service does not answer", errno: ETIMEDOUT)
+    }
+}

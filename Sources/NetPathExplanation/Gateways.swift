@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+extension AssessedEvidence {
+    /// What is known of gateways, one fact each.
+    var gatewayFacts: [String] {
+        self.evidence.gateways.compactMap { gateway in
+            gateway.answers.map { answers in
+                "Gateway \(gateway.address) on \(self.name(gateway.interfaceIndex)): "
+                    + (answers ? "answers" : "does not answer, so that the kernel drops packets through it")
+            }
+        }
+    }
+
+    func remedies(forSilentAmong gateways: [Gateway]) -> [String] {
+        gateways.filter { $0.answers == false }.compactMap { gateway in
+            let ports = self.byIndex[gateway.interfaceIndex]?.membersWithoutCarrier ?? []
+            let cables = ports.isEmpty ? "" : ", and the cable of \(ports.joined(separator: " and "))"
+            let words = ["address": "\(gateway.address)", "cables": cables]
+            return RemedyTexts.text(.gatewaySilent, about: self.name(gateway.interfaceIndex), words)
+        }
+    }
+}

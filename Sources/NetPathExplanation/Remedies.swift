@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+// Which of the texts in ``RemedyTexts`` help.
+extension AssessedEvidence {
+    /// More of the same kind would bury the advice.
+    private static let limit = 3
+
+    var remediesWithoutVerdict: [String] {
+        self.evidence.limitations.isEmpty
+            ? []
+            : ["Give the backend what it has to do without: \(self.evidence.limitations.joined(separator: "; "))"]
+    }
+
+    func remedies(for verdict: Verdict) -> [String] {
+        if verdict.status == .satisfied {
+            return self.lostHops.flatMap(self.remedies) + self.remedies(forSilentAmong: verdict.gateways)
+                + self.remediesForDoubtfulTunnels
+        }
+        if verdict.reason.code == .gatewaySilent { return self.remedies(forSilentAmong: verdict.gateways) }
+        if verdict.reason.code == .probeFailed { return [RemedyTexts.text(.probeFailed)].compactMap(\.self) }
+        let outlook = self.outlook(self.findings)
+        switch outlook.closeness {
+        case .ignoredEgress:
+            return outlook.interfaces.compactMap { index in
+                let key = self.isIgnored(index) ? "ignore" : "type: loopback"
+                return RemedyTexts.text(.ignoredInterface, about: self.name(index), ["key": key])
+            }
+        case .deadEgress: return self.remediesForDeadEgress
+        case .rejected: return self.remediesForRejections
+        case .noSource where !outlook.interfaces.contains(where: self.isTaken):
+            let words = ["family": outlook.family.name]
+            return outlook.interfaces.compactMap { RemedyTexts.text(.noAddress, .source, about: self.name($0), words) }
+        case .noRoute: return self.interfaces(outlook).compactMap { Self.addRoute($0, outlook.family) }
+        case .nothing where outlook.reason.code == .noInterface:
+            return [RemedyTexts.text(.noInterface)].compactMap(\.self)
+        case .noSource, .stepOfEgress, .stepElsewhere, .nothing:
+            return self.interfaces(outlook).compactMap(self.remedy)
+        }
+    }
+
+    private func interfaces(_ outlook: FamilyOutlook) -> [NetworkInterface] {
+        outlook.interfaces.prefix(Self.limit).compactMap { self.byIndex[$0] }
+    }
+
+    /// What helps one interface out of the state it is in.
+    private func remedy(for interface: NetworkInterface) -> String? {
+        guard let assessment = self.assessments[interface.index] else { return nil }
+        // What is missing below is missing to everything that is built on it.
+        let subject = self.fault(below: interface) ?? interface
+        let code = assessment.reason.code
+        switch code {
+        case .interfaceDown: return RemedyTexts.text(code, about: interface.name)
+        case .radioBlocked:
+            let radio = subject.type == .wifi ? "wifi" : subject.type == .cellular ? "wwan" : "all"
+            return RemedyTexts.text(code, about: subject.name, ["radio": radio])
+        case .noCarrier: return self.restoreLink(interface)
+        case .noRoute: return Self.addRoute(interface, interface.canSend(.ipv4) ? .ipv4 : .ipv6)
+        case .noAddress:
+            let situation: RemedyTexts.Situation =
+                interface.kind == "vrf" ? .routingDomain : self.isTaken(interface.index) ? .addressInUse : .usual
+            return RemedyTexts.text(code, situation, about: subject.name)
+        case .configuringAddress:
+            let awaited = interface.canSend(.ipv4) || interface.canSend(.ipv6) ? "route" : "address"
+            let situation: RemedyTexts.Situation = assessment.reviseAt == nil ? .addressCheck : .usual
+            return RemedyTexts.text(code, situation, about: subject.name, ["awaited": awaited])
+        case .authenticating, .wifiNotAssociated, .dialOnDemand, .modemNotConnected:
+            return RemedyTexts.text(code, about: subject.name)
+        default: return nil
+        }
+    }
+
+    // MARK: Single reasons
+
+    private var remediesForDeadEgress: [String] {
+        let dead = self.deadEgress
+        var advice: [String] = []
+        for egress in dead.map(\.index) {
+            let index = self.cause(of: egress)
+            guard let interface = self.byIndex[index], interface.type != .loopback else { continue }
+            let remedy = self.remedyForLostWay(of: egress) ?? self.restore(interface)
+            if let remedy, !advice.contains(remedy) { advice.append(remedy) }
+        }
+        for family in AddressFamily.allCases where dead.contains(where: { $0.family == family }) {
+            let alternative = self.candidates.first { interface in
+                !dead.contains { $0.index == interface.index } && self.assessments[interface.index]?.isUsable == true
+                    && interface.hasDefaultRoute(family)
+            }
+            guard let alternative else { continue }
+            let words = ["passOver": Self.ignoreRoutesWithoutLink(family)]
+            if let text = RemedyTexts.text(.noCarrier, .alternative, about: alternative.name, words) {
+                advice.append(text)
+            }
+        }
+        return advice
+    }
+
+    private func remedies(for lost: LostHops) -> [String] {
+        let interfaces = Set(lost.nextHops.map(\.interfaceIndex)).sorted().compactMap { self.byIndex[$0] }
+        let words = ["family": lost.family.name, "passOver": Self.ignoreRoutesWithoutLink(lost.family)]
+        return (interfaces.map(self.restore) + [RemedyTexts.text(.routed, .loseNextHops, words)]).compactMap(\.self)
+    }
+
+    private static func ignoreRoutesWithoutLink(_ family: AddressFamily) -> String {
+        "`sysctl -w net.\(family.rawValue).conf.all.ignore_routes_with_linkdown=1`"
+    }
+
+    /// What brings an interface back that the kernel sends packets to; by itself it looks well when only the next hop's
+    /// link is down.
+    private func restore(_ interface: NetworkInterface) -> String? {
+        self.assessments[interface.index]?.isUsable == true ? self.restoreLink(interface) : self.remedy(for: interface)
+    }
+
+    /// Routes that refuse are mostly there on purpose: the advice to delete them comes last.
+    private var remediesForRejections: [String] {
+        var advice: [String] = []
+        for question in self.evidence.referenceRoutes {
+            guard case .rejected(let rejection) = question.answer else { continue }
+            let idle = self.candidates.first { $0.isTunnel && self.assessments[$0.index]?.isUsable == false }
+            let words = [
+                "vpn": idle.map { "the VPN of \($0.name)" } ?? "the VPN",
+                "ip": question.destination.family.command,
+                "rejection": rejection.rawValue,
+            ]
+            for situation in [RemedyTexts.Situation.killSwitch, .usual] {
+                guard let text = RemedyTexts.text(.routeRejects, situation, words) else { continue }
+                if !advice.contains(text) { advice.append(text) }
+            }
+        }
+        return advice
+    }
+
+    private func restoreLink(_ interface: NetworkInterface) -> String? {
+        let fault = self.fault(below: interface)
+        if let fault, !fault.flags.contains(.up) {
+            let situation: RemedyTexts.Situation = interface.kind == "veth" ? .peer : .lowerInterface
+            return RemedyTexts.text(.interfaceDown, situation, about: fault.name, ["upper": interface.name])
+        }
+        let subject = fault ?? interface
+        let situation: RemedyTexts.Situation =
+            switch subject.kind {
+            case "veth": .virtualEthernet
+            case "bridge", "bond", "team": .group
+            case "tun": .tunnelDevice
+            case nil where subject.type == .wired: .wired
+            default: .usual
+            }
+        return RemedyTexts.text(.noCarrier, situation, about: subject.name)
+    }
+
+    private static func addRoute(_ interface: NetworkInterface, _ family: AddressFamily) -> String? {
+        let situation: RemedyTexts.Situation =
+            interface.isTunnel ? .tunnel : interface.kind == "bridge" ? .bridge : .usual
+        return RemedyTexts.text(.noRoute, situation, about: interface.name, ["ip": family.command])
+    }
+
+    // MARK: Tunnels
+
+    /// How to tell what cannot be found out.
+    private var remediesForDoubtfulTunnels: [String] {
+        self.doubtfulTunnels.compactMap { RemedyTexts.text(.routed, .doubtfulTunnel, about: self.name($0)) }
+    }
+
+    /// What helps a tunnel whose packets find no way although interfaces could carry them; nil for what is no such tunnel.
+    private func remedyForLostWay(of tunnel: UInt32) -> String? {
+        guard case .notCarried(let cause)? = self.transports[tunnel] else { return nil }
+        let name = self.name(tunnel)
+        func words(_ address: InternetAddress) -> [String: String] {
+            ["address": "\(address)", "ip": address.family.command]
+        }
+        return switch cause {
+        case .interface, .source: nil
+        case .nothingLeft: RemedyTexts.text(.noInterface, .tunnel, about: name)
+        case .route(let destination, nil), .loop(let destination):
+            RemedyTexts.text(.noRoute, .wayOfTunnel, about: name, words(destination))
+        case .route(let destination, _?):
+            RemedyTexts.text(.routeRejects, .wayOfTunnel, about: name, words(destination))
+        }
+    }
+}
+
+extension NetworkPath {
+    /// What to do about a captive portal; nil where there is none.
+    ///
+    /// A portal is met by a probe and is a matter of the path: the evidence it is built on does not show it.
+    package var portalRemedy: String? {
+        guard self.internet == .portal else { return nil }
+        guard let address = self.portalURL else { return RemedyTexts.text(.captivePortal) }
+        return RemedyTexts.text(.captivePortal, .portalAddress, ["address": address])
+    }
+}
+
+extension AddressFamily {
+    /// The command of iproute2 for routes of the family.
+    fileprivate var command: String { self == .ipv4 ? "ip" : "ip -6" }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import NetPath
+
+extension ConfigurationSection {
+    /// Reads the program and its arguments that `command` names; what is wrong is recorded with its place.
+    ///
+    /// - Parameter isPrivileged: Whether nobody but root may have written the section.
+    /// - Returns: The words; none when the key is absent or wrong.
+    package func command(isPrivileged: Bool) -> [String] {
+        let command = self.requiredStrings("command")
+        guard let program = command.first else { return [] }
+        if program.contains(" "), command.count == 1 {
+            self.warn(
+                "command",
+                "is one program with a blank in its name; no shell reads it: write [program, argument]"
+            )
+        }
+        if isPrivileged, !program.hasPrefix("/") {
+            self.reject("command", at: 0, "must be an absolute path, since netpath is privileged")
+        } else if program.contains("/"), !program.hasPrefix("/") {
+            self.reject("command", at: 0, "must be an absolute path, or the name of a program of the system")
+        }
+        for (index, word) in command.enumerated() where word.utf8.contains(0) {
+            self.reject("command", at: index, "must not hold a NUL")
+        }
+        if isPrivileged, let origin = self.otherAuthor {
+            self.reject(
+                "command",
+                "cannot come from \(origin), since netpath is privileged; write it in /etc/netpath/netpath.yaml"
+            )
+        }
+        return command
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CLaunch
+import Glibc
+import NetPath
+import NetPathSystem
+
+/// What this process may do that others may not.
+package enum Privileges {
+    /// Whether it runs as root, or with more rights than whoever started it.
+    package static var areHeld: Bool { geteuid() == 0 || netpath_is_secure() != 0 }
+}
+
+/// Who a program runs as.
+package struct ProcessIdentity: Hashable, Sendable {
+    var user: uid_t
+    var group: gid_t
+    var groups: [gid_t]
+    var name: String
+    var home: String
+
+    /// The user of a name or number.
+    ///
+    /// - Throws: ``LaunchError`` when there is none, or this process may not become him.
+    init(_ name: String) throws(LaunchError) {
+        guard
+            let identity = unsafe Self(matching: { entry, room, size, found in
+                unsafe getpwnam_r(name, entry, room, size, found)
+            })
+        else { throw LaunchError("there is no user '\(name.printable(limit: 60))'") }
+        guard geteuid() == 0 || identity.user == geteuid()
+        else { throw LaunchError("only root can run a program as another user ('\(name.printable(limit: 60))')") }
+        self = identity
+    }
+
+    /// Who started this process; nil when he has no entry.
+    init?(real user: uid_t) {
+        unsafe self.init(matching: { entry, room, size, found in
+            unsafe getpwuid_r(user, entry, room, size, found)
+        })
+    }
+
+    private init?(
+        matching find: (
+            UnsafeMutablePointer<passwd>, UnsafeMutablePointer<CChar>, Int,
+            UnsafeMutablePointer<UnsafeMutablePointer<passwd>?>
+        ) -> Int32
+    ) {
+        var entry = unsafe passwd()
+        var found: UnsafeMutablePointer<passwd>?
+        var room = [CChar](repeating: 0, count: 16_384)
+        let values: (uid_t, gid_t, String, String)? = unsafe room.withUnsafeMutableBufferPointer { room in
+            guard let base = room.baseAddress, unsafe find(&entry, base, room.count, &found) == 0, unsafe found != nil,
+                let name = unsafe entry.pw_name,
+                let home = unsafe entry.pw_dir
+            else { return nil }
+            return unsafe (entry.pw_uid, entry.pw_gid, String(cString: name), String(cString: home))
+        }
+        guard let values else { return nil }
+        (self.user, self.group, self.name, self.home) = values
+        var count: Int32 = 64
+        var groups = [gid_t](repeating: 0, count: Int(count))
+        let result = unsafe getgrouplist(self.name, self.group, &groups, &count)
+        self.groups = result < 0 ? [self.group] : Array(groups.prefix(Int(count)))
+    }
+}

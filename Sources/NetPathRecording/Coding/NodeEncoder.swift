@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathSystem
+
+/// Makes JSON of values that are `Encodable`; what is nil is left out.
+///
+/// Foundation's encoder would be a third of the program, and makes text, of which no differences can be taken.
+struct NodeEncoder: Encoder {
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private let slot: Slot
+
+    /// Where a value is put together.
+    final class Slot {
+        enum Content {
+            case node(JSONNode)
+            case object([String: Slot])
+            case array([Slot])
+        }
+
+        var content = Content.node(.null)
+
+        var node: JSONNode {
+            switch self.content {
+            case .node(let node): return node
+            case .array(let slots): return .array(slots.map(\.node))
+            case .object(let slots):
+                var members: [String: JSONNode] = [:]
+                for (key, slot) in slots {
+                    let node = slot.node
+                    if node != .null { members[key] = node }
+                }
+                return .object(members)
+            }
+        }
+
+        func member(_ key: any CodingKey) -> Slot {
+            let slot = Slot()
+            if case .object(var slots) = self.content {
+                self.content = .node(.null)
+                slots[key.stringValue] = slot
+                self.content = .object(slots)
+            }
+            return slot
+        }
+
+        func element() -> Slot {
+            let slot = Slot()
+            if case .array(var slots) = self.content {
+                self.content = .node(.null)
+                slots.append(slot)
+                self.content = .array(slots)
+            }
+            return slot
+        }
+
+        func put(_ value: some Encodable) throws {
+            // Not through containers of their own: these are nearly all there is.
+            switch value {
+            case let value as String: self.content = .node(.string(value))
+            case let value as Bool: self.content = .node(.bool(value))
+            case let value as any BinaryInteger:
+                // What does not fit, as half of an attosecond count, is kept as text.
+                self.content = .node(Int64(exactly: value).map(JSONNode.integer) ?? .string("\(value)"))
+            case let value as Double: self.content = .node(.number(value))
+            default: try value.encode(to: NodeEncoder(slot: self))
+            }
+        }
+    }
+
+    private init(slot: Slot) {
+        self.slot = slot
+    }
+
+    /// Encodes a value.
+    static func node(of value: some Encodable) throws -> JSONNode {
+        let slot = Slot()
+        try slot.put(value)
+        return slot.node
+    }
+
+    func container<Key: CodingKey>(keyedBy _: Key.Type) -> KeyedEncodingContainer<Key> {
+        if case .object = self.slot.content {} else { self.slot.content = .object([:]) }
+        return KeyedEncodingContainer(Keyed(slot: self.slot))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        if case .array = self.slot.content {} else { self.slot.content = .array([]) }
+        return Unkeyed(slot: self.slot)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { Single(slot: self.slot) }
+
+    private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
+        let codingPath: [any CodingKey] = []
+        let slot: Slot
+
+        func encodeNil(forKey _: Key) {}
+        func encode(_ value: some Encodable, forKey key: Key) throws { try self.slot.member(key).put(value) }
+
+        func nestedContainer<Nested: CodingKey>(
+            keyedBy type: Nested.Type,
+            forKey key: Key
+        ) -> KeyedEncodingContainer<Nested> {
+            NodeEncoder(slot: self.slot.member(key)).container(keyedBy: type)
+        }
+
+        func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+            NodeEncoder(slot: self.slot.member(key)).unkeyedContainer()
+        }
+
+        func superEncoder() -> any Encoder { NodeEncoder(slot: self.slot) }
+        func superEncoder(forKey key: Key) -> any Encoder { NodeEncoder(slot: self.slot.member(key)) }
+    }
+
+    private struct Unkeyed: UnkeyedEncodingContainer {
+        let codingPath: [any CodingKey] = []
+        let slot: Slot
+
+        var count: Int { if case .array(let slots) = self.slot.content { slots.count } else { 0 } }
+
+        func encodeNil() { _ = self.slot.element() }
+        func encode(_ value: some Encodable) throws { try self.slot.element().put(value) }
+
+        func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+            NodeEncoder(slot: self.slot.element()).container(keyedBy: type)
+        }
+
+        func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+            NodeEncoder(slot: self.slot.element()).unkeyedContainer()
+        }
+
+        func superEncoder() -> any Encoder { NodeEncoder(slot: self.slot.element()) }
+    }
+
+    private struct Single: SingleValueEncodingContainer {
+        let codingPath: [any CodingKey] = []
+        let slot: Slot
+
+        func encodeNil() { self.slot.content = .node(.null) }
+        func encode(_ value: some Encodable) throws { try self.slot.put(value) }
+    }
+}

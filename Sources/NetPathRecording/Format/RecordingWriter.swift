@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import NetPath
+import NetPathSystem
+
+/// Makes the lines of a recording from the journal of a coordinator.
+///
+/// Each line is an object of JSON. Of evidence only what differs is written; at every checkpoint it begins anew, so that
+/// a reader can begin there.
+package struct RecordingWriter: Sendable {
+    /// After so many bytes a reader wants another place to begin at.
+    package static let checkpointInterval = 96 << 10
+    /// The wall clock was set when it is so far from where it was expected.
+    private static let clockTolerance: Int64 = 1_000_000_000
+
+    /// Whether the next lines should be followed by a checkpoint.
+    package var wantsCheckpoint: Bool { self.sinceCheckpoint >= Self.checkpointInterval }
+    private var header: RecordingHeader
+    private var sinceCheckpoint = 0
+    private var wallOffset: Int64 = 0
+    /// The latest evidence of each backend.
+    private var evidence: [Int: JSONNode] = [:]
+
+    package init(_ header: RecordingHeader) {
+        self.header = header
+    }
+
+    /// The lines at the beginning, or after a gap.
+    ///
+    /// - Parameters:
+    ///   - checkpoint: The state there.
+    ///   - wallNanoseconds: The wall clock at its time.
+    ///   - continues: Whether it follows from the lines before, as at the beginning of a further file.
+    /// - Returns: The lines.
+    /// - Throws: `EncodingError`.
+    package mutating func begin(
+        _ checkpoint: CoordinatorCheckpoint,
+        wallNanoseconds: Int64,
+        continues: Bool = false
+    ) throws -> [UInt8] {
+        self.wallOffset = wallNanoseconds - checkpoint.time.nanoseconds
+        var bytes: [UInt8] = []
+        self.header.continues = continues
+        let header = try NodeEncoder.node(of: self.header)
+        self.write([(RecordingKey.header, header)], at: checkpoint.time, withWall: true, to: &bytes)
+        try self.write(checkpoint, continues: continues, to: &bytes)
+        return bytes
+    }
+
+    /// Names another configuration in what follows.
+    package mutating func setConfiguration(_ text: String?) { self.header.configuration = text }
+
+    /// The lines of what happened.
+    ///
+    /// - Parameters:
+    ///   - entries: What happened.
+    ///   - checkpoint: The state after it; nil for none.
+    ///   - now: A recent moment, and the wall clock at it.
+    /// - Returns: The lines.
+    /// - Throws: `EncodingError`.
+    package mutating func lines(
+        of entries: [CoordinatorJournal.Entry],
+        checkpoint: CoordinatorCheckpoint?,
+        now: (time: MonotonicTime, wallNanoseconds: Int64)
+    ) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let offset = now.wallNanoseconds - now.time.nanoseconds
+        if abs(offset - self.wallOffset) > Self.clockTolerance {
+            self.wallOffset = offset
+            self.write([], at: entries.first?.time ?? now.time, withWall: true, to: &bytes)
+        }
+        var position = 0
+        while position < entries.count {
+            let entry = entries[position]
+            position += 1
+            switch entry.event {
+            case .published(let path):
+                let node = try NodeEncoder.node(of: RecordedPath(path.value))
+                self.write([(RecordingKey.path, node)], at: entry.time, to: &bytes)
+            case .input(.report(let id, let generation, let evidence)):
+                var report = RecordedReport(backend: id, generation: generation)
+                // What was published by it stands before its subscribers were called.
+                var next = position
+                var published: CoordinatorJournal.Entry?
+                if next < entries.count, case .published = entries[next].event {
+                    published = entries[next]
+                    next += 1
+                }
+                if next + 1 < entries.count,
+                    case .input(.held(id, generation)) = entries[next].event,
+                    case .input(.released(id, generation)) = entries[next + 1].event
+                {
+                    report.held = entries[next].time
+                    report.released = entries[next + 1].time
+                    position = next + 2
+                } else {
+                    published = nil
+                }
+                try self.write(report, evidence, at: entry.time, to: &bytes)
+                if case .published(let path)? = published?.event {
+                    let node = try NodeEncoder.node(of: RecordedPath(path.value))
+                    self.write([(RecordingKey.path, node)], at: entry.time, to: &bytes)
+                }
+            case .input(let input):
+                let node = try NodeEncoder.node(of: input)
+                self.write([(RecordingKey.input, node)], at: entry.time, to: &bytes)
+            }
+        }
+        self.sinceCheckpoint += bytes.count
+        if let checkpoint { try self.write(checkpoint, continues: true, to: &bytes) }
+        return bytes
+    }
+
+    /// The line of an event that was read.
+    package mutating func line(of event: RecordedEvent) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        let offset = event.wallNanoseconds &- event.time.nanoseconds
+        let isOther = offset != self.wallOffset
+        self.wallOffset = offset
+        func write(_ members: [(String, JSONNode)], withWall: Bool? = nil) {
+            self.write(members, at: event.time, withWall: withWall ?? isOther, to: &bytes)
+        }
+        switch event.kind {
+        case .header(let header):
+            self.header = header
+            write([(RecordingKey.header, try NodeEncoder.node(of: header))], withWall: true)
+        case .checkpoint(let checkpoint, let continues): try self.write(checkpoint, continues: continues, to: &bytes)
+        case .input(.report(let id, let generation, let evidence)):
+            // The line has no place for the time of day.
+            if isOther { write([]) }
+            try self.write(RecordedReport(backend: id, generation: generation), evidence, at: event.time, to: &bytes)
+        case .input(let input): write([(RecordingKey.input, try NodeEncoder.node(of: input))])
+        case .path(let path): write([(RecordingKey.path, try NodeEncoder.node(of: path))])
+        case .clock: write([], withWall: true)
+        case .gap(let reason): write([(RecordingKey.gap, .string(reason))])
+        case .end: write([(RecordingKey.end, .bool(true))])
+        }
+        return bytes
+    }
+
+    /// The line that tells what is missing; a checkpoint has to follow.
+    package func gap(_ reason: String, at time: MonotonicTime) -> [UInt8] {
+        var bytes: [UInt8] = []
+        self.write([(RecordingKey.gap, .string(reason))], at: time, to: &bytes)
+        return bytes
+    }
+
+    /// The last line.
+    package func end(at time: MonotonicTime) -> [UInt8] {
+        var bytes: [UInt8] = []
+        self.write([(RecordingKey.end, .bool(true))], at: time, to: &bytes)
+        return bytes
+    }
+
+    private mutating func write(
+        _ checkpoint: CoordinatorCheckpoint,
+        continues: Bool,
+        to bytes: inout [UInt8]
+    ) throws {
+        self.evidence = [:]
+        self.sinceCheckpoint = 0
+        let node = try NodeEncoder.node(of: checkpoint)
+        self.write(
+            [(RecordingKey.checkpoint, node), (RecordingKey.continues, .bool(continues))],
+            at: checkpoint.time,
+            withWall: true,
+            to: &bytes
+        )
+    }
+
+    private mutating func write(
+        _ report: RecordedReport,
+        _ evidence: Evidence,
+        at time: MonotonicTime,
+        to bytes: inout [UInt8]
+    ) throws {
+        let node = try NodeEncoder.node(of: evidence)
+        let patch = node.patch(from: self.evidence[report.backend] ?? .null)
+        self.evidence[report.backend] = node
+        var members = [(RecordingKey.report, try NodeEncoder.node(of: report))]
+        if let patch { members.append(("evidence", patch)) }
+        self.write(members, at: time, to: &bytes)
+    }
+
+    private func write(
+        _ members: [(String, JSONNode)],
+        at time: MonotonicTime,
+        withWall: Bool = false,
+        to bytes: inout [UInt8]
+    ) {
+        // First, where a reader finds them who looks for a moment (``RecordingLine``).
+        let moment = [(RecordingKey.time, JSONNode.integer(time.nanoseconds))]
+        let wall = withWall ? [(RecordingKey.wall, JSONNode.integer(time.nanoseconds + self.wallOffset))] : []
+        JSONNode.write(moment + wall + members, to: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+    }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+package import NetPathSystem
+
+/// Where a recording is kept: one file, or a folder of files of which the oldest go.
+///
+/// What was written survives the end of the program, not that of the machine: the kernel writes it to the disk within
+/// half a minute, and files that are full are written at once.
+package struct RecordingStore: Sendable {
+    /// How large a file of a folder becomes, besides what is written at once.
+    package static let fileLimit = 2 << 20
+    /// How large the files of a folder become together.
+    package static let folderLimit = 16 << 20
+
+    private let path: String
+    private let isFolder: Bool
+    private var file: FileDescriptor?
+    private var size = 0
+    private var number = 0
+
+    /// Whether a new file should begin.
+    package var isFull: Bool { self.isFolder && self.size >= Self.fileLimit }
+
+    /// Opens a folder, and makes it where there is none; goes on with its last file unless that is full.
+    ///
+    /// - Throws: `SystemError` when that does not go.
+    package init(folder: String) throws(SystemError) {
+        self.path = folder
+        self.isFolder = true
+        try Self.makeFolder(folder)
+        self.number = Self.numbers(in: folder).last ?? 1
+        try self.open()
+        if self.isFull { try self.beginFile() }
+    }
+
+    /// Begins a file, in place of one that has that name.
+    ///
+    /// - Throws: `SystemError` when that does not go.
+    package init(file: String) throws(SystemError) {
+        self.path = file
+        self.isFolder = false
+        try self.open()
+    }
+
+    /// Makes a folder, and those above it as the XDG Base Directory Specification asks for: for nobody else.
+    private static func makeFolder(_ path: String) throws(SystemError) {
+        var above = path[...]
+        var missing: [String] = []
+        while let slash = above.dropLast().lastIndex(of: "/"), slash > above.startIndex {
+            above = above[..<slash]
+            if FileAccess.exists(String(above)) { break }
+            missing.append(String(above))
+        }
+        for folder in missing.reversed() { _ = unsafe mkdir(folder, 0o700) }
+        guard unsafe mkdir(path, 0o750) == 0 || errno == EEXIST else { throw .last("cannot make the folder \(path)") }
+    }
+
+    private static func name(_ number: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 8 - digits.count)) + digits + ".jsonl"
+    }
+
+    private static func numbers(in folder: String) -> [Int] {
+        FileAccess.names(in: folder).compactMap { name in
+            name.hasSuffix(".jsonl") ? Int(name.dropLast(6)) : nil
+        }.sorted()
+    }
+
+    /// The files of a folder, the oldest first.
+    package static func files(in folder: String) -> [String] {
+        self.numbers(in: folder).map { "\(folder)/\(self.name($0))" }
+    }
+
+    private mutating func open() throws(SystemError) {
+        let path = self.isFolder ? "\(self.path)/\(Self.name(self.number))" : self.path
+        // Not waiting for the reader of what is a pipe.
+        let flags =
+            O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_APPEND | (self.isFolder ? 0 : O_TRUNC)
+        guard let file = FileDescriptor(unsafe Glibc.open(path, flags, 0o640)) else {
+            throw .last("cannot write the recording \(path)")
+        }
+        var status = stat()
+        guard unsafe fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemError(action: "cannot write the recording \(path), which is no file", errno: EINVAL)
+        }
+        self.file = file
+        self.size = Int(status.st_size)
+        // Half a line of a program that was killed must not swallow the next one.
+        if self.size > 0 { try self.append([UInt8(ascii: "\n")]) }
+    }
+
+    /// Begins the next file, and removes those that are too many.
+    ///
+    /// - Throws: `SystemError` when that does not go; the file there is stays in use.
+    package mutating func beginFile() throws(SystemError) {
+        guard self.isFolder else { return }
+        if let file { _ = fdatasync(file.number) }
+        self.number += 1
+        do {
+            try self.open()
+        } catch {
+            self.number -= 1
+            throw error
+        }
+        self.prune(to: Self.folderLimit - Self.fileLimit)
+    }
+
+    /// Removes the oldest files, and never the one that is written, until the rest is no larger than a limit.
+    private func prune(to limit: Int) {
+        var size = 0
+        for path in Self.files(in: self.path).reversed() {
+            var status = stat()
+            guard unsafe lstat(path, &status) == 0 else { continue }
+            size += Int(status.st_size)
+            if size > limit, path != "\(self.path)/\(Self.name(self.number))" { _ = unsafe unlink(path) }
+        }
+    }
+
+    /// Writes lines: all of them, or none.
+    ///
+    /// - Throws: `SystemError` when they do not go, as on a full disk.
+    package mutating func append(_ bytes: [UInt8]) throws(SystemError) {
+        guard let file else { return }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe write(file.number, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                let error = SystemError.last("cannot write the recording \(self.path)")
+                _ = ftruncate(file.number, off_t(self.size))
+                throw error
+            }
+            rest = rest.dropFirst(count)
+        }
+        self.size += bytes.count
+        // By more than there is room for, once in the life of a file.
+        if self.isFull { self.prune(to: Self.folderLimit) }
+    }
+
+    /// Lets go of the file; it can be opened again.
+    package mutating func close() {
+        if let file { _ = fdatasync(file.number) }
+        self.file = nil
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// Reading of small files and directories, never following surprises: bounded sizes, no blocking.
+package enum FileAccess {
+    /// Reads a file; nil when it cannot be read.
+    package static func contents(_ path: String, limit: Int = 65_536) -> String? {
+        guard let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else { return nil }
+        var bytes: [UInt8] = []
+        while bytes.count < limit, let part = file.read(limit: min(4096, limit - bytes.count)), !part.isEmpty {
+            bytes += part
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Whether something exists at a path; a symbolic link counts by itself.
+    package static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0
+    }
+
+    /// Where a symbolic link points; nil when the path is none.
+    package static func linkTarget(_ path: String) -> String? {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
+                unsafe characters.baseAddress.map { unsafe readlink(path, $0, characters.count) } ?? -1
+            }
+            count = max(result, 0)
+        }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The names in a directory; empty when it cannot be read.
+    package static func names(in path: String) -> [String] {
+        guard let directory = unsafe opendir(path) else { return [] }
+        return unsafe self.names(in: directory).sorted()
+    }
+
+    /// The names in an open directory, unsorted; closes it.
+    package static func names(in directory: OpaquePointer) -> [String] {
+        defer { unsafe closedir(directory) }
+        var names: [String] = []
+        while let entry = unsafe readdir(directory) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// What the clocks of the system tell besides the time.
+package enum SystemClock {
+    /// How long the machine has slept since boot: the lead of the boot-time clock over the monotonic one.
+    package static func timeAsleep() -> Duration {
+        var boot = timespec()
+        var monotonic = timespec()
+        _ = unsafe clock_gettime(CLOCK_BOOTTIME, &boot)
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &monotonic)
+        return .seconds(boot.tv_sec - monotonic.tv_sec) + .nanoseconds(boot.tv_nsec - monotonic.tv_nsec)
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// Wakes a thread that sleeps in poll(2): a pipe to itself.
+///
+/// An eventfd would do with one descriptor, but Swift's Glibc module does not hold it.
+public struct WakeUp: Sendable {
+    private let output: FileDescriptor
+    private let input: FileDescriptor
+
+    /// Opens the pipe.
+    ///
+    /// - Throws: ``SystemError`` when the process may open no more files.
+    public init() throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0, let output = FileDescriptor(ends[0]), let input = FileDescriptor(ends[1])
+        else { throw .last("cannot create a pipe") }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        self.output = output
+        self.input = input
+    }
+
+    /// The descriptor that becomes readable.
+    public var fileDescriptor: Int32 { self.output.number }
+
+    /// Wakes the thread; callable from any thread.
+    public func wake() {
+        var byte: UInt8 = 0
+        // When the pipe is full the thread is awake already.
+        _ = unsafe write(self.input.number, &byte, 1)
+    }
+
+    /// Forgets what woke the thread.
+    public func drain() {
+        var bytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        let size = MemoryLayout.size(ofValue: bytes)
+        while unsafe read(self.output.number, &bytes, size) == size {}
+    }
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPath
+
+/// Sets a backend beside netlink, in the situations that netpath plays for its own backends, or in one's own.
+///
+/// Each scenario is played in network namespaces of its own, by programs: one `netpath` with the netlink backend, and one
+/// with the backend in question. What is measured is what a person would see.
+///
+/// ```swift
+/// let comparison = try BackendComparison("flagFile", program: "/usr/local/bin/uplink") { stage in
+///     "{type: flagFile, path: /run/uplink-is-up}"
+/// }
+/// let table = await comparison.play()
+/// #expect(table.isAllowed, "\(table)")
+/// ```
+///
+/// It needs what `NetworkNamespace` needs.
+public struct BackendComparison: Sendable {
+    /// The backend's entry in the list `backends` of a configuration, in one line of YAML.
+    public typealias Entry = @Sendable (ScenarioStage) -> String
+
+    private let name: String
+    private let program: String
+    private let patience: Duration
+    private let allowances: [String: String]
+    private let entry: Entry
+
+    /// Prepares a comparison.
+    ///
+    /// - Parameters:
+    ///   - name: What the backend is called in the table.
+    ///   - program: The path of a `netpath` that knows the backend; nil for the one named by `NETPATH_BINARY`, or else the
+    ///     product `netpath` built with the tests.
+    ///   - patience: The time the backend has to see what netlink sees.
+    ///   - allowances: Where the backend may differ: titles of scenarios, and why.
+    ///   - entry: How the backend is configured; the stage knows the hosts to probe, and the file of name servers.
+    /// - Throws: ``LabError`` when the program is not there.
+    public init(
+        _ name: String,
+        program: String? = nil,
+        patience: Duration = .seconds(10),
+        allowing allowances: [String: String] = [:],
+        entry: @escaping Entry
+    ) throws {
+        self.name = name
+        self.program = try program ?? ScenarioStage.usualProgram
+        self.patience = patience
+        self.allowances = allowances
+        self.entry = entry
+    }
+
+    /// Plays scenarios, several at a time.
+    ///
+    /// - Parameters:
+    ///   - scenarios: What to play; those of the project unless named.
+    ///   - progress: Called with every row as it is known, on any thread.
+    /// - Returns: The table, in the order of the scenarios.
+    public func play(
+        _ scenarios: [Scenario] = ScenarioTable.rows,
+        progress: @escaping @Sendable (ComparedRow) -> Void = { _ in }
+    ) async -> ComparedTable {
+        let rows = await withTaskGroup(of: (Int, ComparedRow).self) { group in
+            for (number, scenario) in scenarios.enumerated() {
+                group.addTask {
+                    let row = await ScenarioPlace.run { self.play(scenario) }
+                    progress(row)
+                    return (number, row)
+                }
+            }
+            return await group.reduce(into: [(Int, ComparedRow)]()) { $0.append($1) }
+        }
+        return ComparedTable(name: self.name, rows: rows.sorted { $0.0 < $1.0 }.map(\.1))
+    }
+
+    // MARK: One scenario
+
+    private func play(_ scenario: Scenario) -> ComparedRow {
+        if let need = scenario.need, !need.isMet {
+            return ComparedRow(scenario.title, .unplayed("needs \(need.rawValue)"))
+        }
+        do {
+            let stage = try ScenarioStage(scenario.world, program: self.program)
+            defer { stage.lab.close() }
+            return try self.play(scenario, on: stage)
+        } catch {
+            return ComparedRow(scenario.title, .unplayed("\(error)"))
+        }
+    }
+
+    private func play(_ scenario: Scenario, on stage: ScenarioStage) throws -> ComparedRow {
+        try scenario.prepare(stage)
+        var programs: [ComparedProgram] = []
+        if scenario.approach == .both {
+            programs = try self.start(scenario, on: stage)
+            guard programs[0].settle(within: .seconds(15), on: { $0 == .routed }) else {
+                return ComparedRow(scenario.title, .unplayed("netlink sees no path before the change"))
+            }
+            // One that knows nothing may go on knowing nothing.
+            programs[1].settle(within: self.patience) { $0.status == .satisfied }
+            for program in programs { try program.forget() }
+        }
+        let start = ContinuousClock.now
+        try scenario.change(stage)
+        if programs.isEmpty { programs = try self.start(scenario, on: stage) }
+        let expected = scenario.cell(.netlink)
+        guard programs[0].settle(within: .seconds(15), on: { $0 == expected }) else {
+            let said = "netlink says \(programs[0].cell) instead of \(expected); \(programs[0].errors)"
+            return ComparedRow(scenario.title, .unplayed(said))
+        }
+        // Told last, so that netlink has seen all of it: what another one says by then counts.
+        let mark = try stage.setResolverMark()
+        programs[0].settle(within: .seconds(15), untilDNSServer: mark)
+        let reference = ComparedRow.reference(of: scenario)
+        programs[1].settle(within: self.patience) { $0.status == reference.status }
+        // Nothing tells when it has looked: one that is right because it has not noticed yet gets the time to.
+        let hasNoticed = programs[1].settle(within: min(self.patience, .seconds(3))) { $0.status != reference.status }
+        if hasNoticed { programs[1].settle(within: self.patience) { $0.status == reference.status } }
+        // A reason may be one of several on the way, and may be a word of its own for good.
+        programs[1].settle(within: min(self.patience, .seconds(1))) { $0 == reference }
+        return ComparedRow(
+            scenario,
+            cell: programs[1].cell,
+            meanwhile: programs[1].said,
+            allowance: self.allowances[scenario.title],
+            delays: (programs[0].settled.map { $0 - start }, programs[1].settled.map { $0 - start }),
+            errors: programs[1].errors
+        )
+    }
+
+    private func start(_ scenario: Scenario, on stage: ScenarioStage) throws -> [ComparedProgram] {
+        let file = "\(stage.lab.directory)/compared.yaml"
+        try "backends:\n  - \(self.entry(stage))\n".write(toFile: file, atomically: true, encoding: .utf8)
+        // Netlink's own word is read, the first of three; a few scenarios need somebody who probes.
+        return try [stage.start(.merged, by: scenario.launcher), stage.start(file: file, by: scenario.launcher)]
+            .map(ComparedProgram.init)
+    }
+}
+
+/// A running program, and what its first backend has said.
+private final class ComparedProgram {
+    private let process: MonitorProcess
+    private var last: JSONLine?
+    /// What it says now; no verdict before the first line.
+    private(set) var cell: ScenarioCell = .silent
+    /// What it said since it was last forgotten, repetitions included.
+    private(set) var said: [ScenarioCell] = []
+    /// When it came to say what it says now; nil when it has said nothing else since it was forgotten.
+    private(set) var settled: ContinuousClock.Instant?
+
+    init(_ process: MonitorProcess) {
+        self.process = process
+    }
+
+    var errors: String { self.process.standardError }
+
+    func forget() throws {
+        for line in try self.process.drain() { self.take(line) }
+        self.said = []
+        self.settled = nil
+    }
+
+    /// Waits until it says what is wanted.
+    @discardableResult
+    func settle(within patience: Duration, on isWanted: (ScenarioCell) -> Bool) -> Bool {
+        self.wait(patience) { isWanted(self.cell) }
+    }
+
+    @discardableResult
+    func settle(within patience: Duration, untilDNSServer mark: String) -> Bool {
+        self.wait(patience) {
+            self.cell == .silent || self.last?["dnsServers"]?.elements.contains(.string(mark)) == true
+        }
+    }
+
+    private func wait(_ patience: Duration, _ isOver: () -> Bool) -> Bool {
+        let deadline = ContinuousClock.now + patience
+        do {
+            for line in try self.process.drain() { self.take(line) }
+            while !isOver() {
+                guard ContinuousClock.now < deadline else { return false }
+                self.take(try self.process.next(timeout: deadline - .now))
+            }
+            return true
+        } catch {
+            return isOver()
+        }
+    }
+
+    private func take(_ line: JSONLine) {
+        let backend = line["backends"]?.elements.first ?? .null
+        // What a broken backend said last is history.
+        let cell = backend["health"] == "healthy" ? ScenarioCell(backend) : .silent
+        if cell != self.cell { self.settled = line.receivedAt }
+        self.last = line
+        self.cell = cell
+        self.said.append(cell)
+    }
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// What happens to a working network, and what each backend says then.
+///
+/// One of your own:
+///
+/// ```swift
+/// Scenario(
+///     "the modem hangs up",
+///     netlink: .no(.noCarrier),
+///     probe: .unanswered,
+///     change: { stage in try stage.wan.setPeerCarrier(false) }
+/// )
+/// ```
+///
+/// What the merged columns say follows from the backends' own words by the merge's rules, and is given only where they
+/// do not: with a verdict of the netlink backend its word is the merged one.
+public struct Scenario: Sendable {
+    /// When the monitors are started.
+    public enum Approach: Sendable {
+        /// Before the change, on a working path, and others after it: the events and the snapshot must agree.
+        case both
+        /// After the change only.
+        case atStart
+    }
+
+    /// What happens, in the documentation's words.
+    public let title: String
+    /// What there is before.
+    public let world: ScenarioStage.World
+    /// When the monitors are started.
+    public let approach: Approach
+    /// How the monitors are started.
+    package let launcher: Launcher
+    /// What the machine has to offer besides namespaces.
+    package let need: Need?
+    /// Whether nothing may be published while it happens but the status there was.
+    public let isSteady: Bool
+    /// What each backend says of itself.
+    package let words: [ScenarioColumn: ScenarioCell]
+    /// What the merged columns say.
+    package let merged: ScenarioCell
+    package let required: ScenarioCell
+    /// Why the columns may rightly differ.
+    public let why: String
+    /// A part of what sysfs says it has to do without.
+    package let limitation: String?
+    /// What is set up besides the world; the path works afterwards.
+    package let prepare: @Sendable (ScenarioStage) throws -> Void
+    /// What happens.
+    package let change: @Sendable (ScenarioStage) throws -> Void
+
+    package init(
+        _ title: String,
+        in world: ScenarioStage.World = .ipv4,
+        _ approach: Approach = .both,
+        by launcher: Launcher = .plain,
+        needs need: Need? = nil,
+        steady isSteady: Bool = false,
+        netlink: ScenarioCell,
+        sysfs: ScenarioCell? = nil,
+        probe: ScenarioCell,
+        merged: ScenarioCell? = nil,
+        required: ScenarioCell? = nil,
+        why: String = "",
+        limitation: String? = nil,
+        prepare: @escaping @Sendable (ScenarioStage) throws -> Void = { _ in },
+        change: @escaping @Sendable (ScenarioStage) throws -> Void
+    ) {
+        self.title = title
+        self.world = world
+        self.approach = approach
+        self.launcher = launcher
+        self.need = need ?? launcher.need
+        self.isSteady = isSteady
+        self.words = [.netlink: netlink, .sysfs: sysfs ?? netlink, .tcpProbe: probe]
+        self.merged = merged ?? netlink
+        self.required = required ?? (netlink == .routed && probe == .unanswered ? .unanswered : self.merged)
+        self.why = why
+        self.limitation = limitation
+        self.prepare = prepare
+        self.change = change
+    }
+
+    /// Describes a scenario; the titles of those that are played together differ.
+    ///
+    /// - Parameters:
+    ///   - title: What happens, in a few words without a vertical bar.
+    ///   - world: What there is before: an uplink wan0 with a path to the internet.
+    ///   - approach: When the monitors are started.
+    ///   - isSteady: Whether nothing may be published while it happens but the status there was.
+    ///   - netlink: What the netlink backend says then.
+    ///   - sysfs: What the sysfs backend says; the same unless named.
+    ///   - probe: What the tcpProbe backend says.
+    ///   - why: Why they may rightly differ, where they do: another backend may differ likewise.
+    ///   - prepare: What is set up besides; the path works afterwards.
+    ///   - change: What happens. It blocks until it has.
+    public init(
+        _ title: String,
+        in world: ScenarioStage.World = .ipv4,
+        _ approach: Approach = .both,
+        steady isSteady: Bool = false,
+        netlink: ScenarioCell,
+        sysfs: ScenarioCell? = nil,
+        probe: ScenarioCell,
+        why: String = "",
+        prepare: @escaping @Sendable (ScenarioStage) throws -> Void = { _ in },
+        change: @escaping @Sendable (ScenarioStage) throws -> Void
+    ) {
+        self.init(
+            title,
+            in: world,
+            approach,
+            by: .plain,
+            steady: isSteady,
+            netlink: netlink,
+            sysfs: sysfs,
+            probe: probe,
+            why: why,
+            prepare: prepare,
+            change: change
+        )
+    }
+
+    /// What a column is expected to say.
+    package func cell(_ column: ScenarioColumn) -> ScenarioCell {
+        switch column {
+        case .merged: self.merged
+        case .required: self.required
+        case .netlink, .sysfs, .tcpProbe: self.words[column] ?? .silent
+        }
+    }
+
+    /// Whether a person is told why there is no path, and what would help.
+    package var needsAdvice: Bool { self.words[.netlink]?.status.map { $0 != .satisfied } ?? false }
+
+    /// Whether the columns see different things, which needs a reason.
+    package var differs: Bool {
+        // A probe knows yes and no only.
+        let isOnline = { self.words[$0]?.status == .satisfied }
+        return self.words[.netlink] != self.words[.sysfs] || isOnline(.tcpProbe) != isOnline(.netlink)
+    }
+}
+
+extension Scenario: CustomStringConvertible {
+    /// Its title.
+    public var description: String { self.title }
+}
+
+/// What not every machine has.
+package enum Need: String, Sendable {
+    case tun = "/dev/net/tun"
+    case vrf = "a kernel with VRF"
+    case x86 = "an x86-64 processor"
+
+    /// Whether this machine has it; tried once.
+    package var isMet: Bool {
+        switch self {
+        case .tun: TunDevice.isAvailable
+        case .vrf: Self.hasVRF
+        case .x86:
+            #if arch(x86_64)
+            true
+            #else
+            false
+            #endif
+        }
+    }
+
+    private static let hasVRF = (try? NetworkNamespace().ip("link add vrf0 type vrf table 10")) != nil
+}
+
+/// How a monitor is started.
+package enum Launcher: Sendable {
+    /// Just so.
+    case plain
+    /// In a sandbox that refuses netlink sockets.
+    case withoutNetlink
+    /// With monotonic and boot clocks that are ten days ahead of everybody else's.
+    case otherClocks
+
+    /// The words before the program.
+    var words: [String] {
+        switch self {
+        case .plain: []
+        case .otherClocks:
+            ["unshare", "--time", "--monotonic", "864000", "--boottime", "864000", "--fork", "--kill-child"]
+        case .withoutNetlink: ["perl", "-e", Self.sandbox]
+        }
+    }
+
+    var need: Need? {
+        if case .withoutNetlink = self { .x86 } else { nil }
+    }
+
+    /// A seccomp filter that answers EPERM to socket(AF_NETLINK, …) on x86-64, then the program.
+    private static let sandbox = """
+        my @filter = ([0x20,0,0,0], [0x15,0,3,41], [0x20,0,0,16], [0x15,0,1,16], [6,0,0,0x50001], [6,0,0,0x7fff0000]);
+        my $code = join "", map { pack("SCCL", @$_) } @filter;
+        syscall(157, 38, 1, 0, 0, 0) == 0 or die "no_new_privs: $!";
+        my $program = pack("Sx6P", scalar(@filter), $code);
+        syscall(157, 22, 2, $program) == 0 or die "seccomp: $!";
+        exec @ARGV;
+        """
+}

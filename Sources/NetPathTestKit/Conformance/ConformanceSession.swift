@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// The checks of one backend, and what they have found so far.
+actor ConformanceSession {
+    /// A rule is broken; why.
+    struct Broken: Error {
+        let reason: String
+
+        init(_ reason: String) { self.reason = reason }
+    }
+
+    /// A rule cannot be checked; why.
+    struct Unchecked: Error {
+        let reason: String
+    }
+
+    private let suite: BackendConformance
+    private var findings: [ConformanceFinding] = []
+    private var messages: [String] = []
+    /// Why further runs would prove nothing, or would pile up.
+    private var obstacle: String?
+
+    init(_ suite: BackendConformance) {
+        self.suite = suite
+    }
+
+    /// How much time the backend has.
+    var limits: BackendConformance.Limits { self.suite.limits }
+
+    /// What was found so far.
+    var report: ConformanceReport {
+        ConformanceReport(name: self.suite.name, findings: self.findings, messages: self.messages)
+    }
+
+    /// Checks one rule.
+    func check(_ rule: ConformanceRule) async {
+        let outcome: ConformanceFinding.Outcome
+        if let obstacle {
+            outcome = .unchecked(obstacle)
+        } else if Task.isCancelled {
+            outcome = .unchecked("cancelled")
+        } else if rule == .missingSource, self.suite.makeWithoutSource == nil {
+            outcome = .unchecked("nobody said how to make the backend without its source")
+        } else {
+            do {
+                outcome = .kept(try await self.measure(rule))
+            } catch let unchecked as Unchecked {
+                outcome = .unchecked(unchecked.reason)
+            } catch {
+                outcome = .broken((error as? Broken)?.reason ?? "it threw: \(error)")
+                if rule == .firstReport { self.obstacle = "there is no first report" }
+            }
+        }
+        self.findings.append(ConformanceFinding(rule: rule, outcome: outcome))
+    }
+
+    private func measure(_ rule: ConformanceRule) async throws -> String {
+        switch rule {
+        case .firstReport: try await self.checkFirstReport()
+        case .completeSnapshots: try await self.checkSnapshots(Snapshots.defects, "fit together")
+        case .unknownIsNotNo: try await self.checkSnapshots(Snapshots.inventions, "invent nothing")
+        case .refresh: try await self.checkRefresh()
+        case .watchedAddresses: try await self.checkWatchedAddresses()
+        case .asksOnce: try await self.checkAskedOnce()
+        case .cancellation: try await self.checkCancellation()
+        case .silence: try await self.checkSilence()
+        case .restart: try await self.checkRestart()
+        case .missingSource: try await self.checkMissingSource()
+        case .leaks: try await self.checkLeaks()
+        }
+    }
+
+    // MARK: What the checks are made of
+
+    func makeMonitor() throws -> any PathMonitor { try self.suite.make() }
+
+    func makeMonitorWithoutSource() throws -> any PathMonitor {
+        guard let make = self.suite.makeWithoutSource else { throw Broken("there is no such backend") }
+        return try make()
+    }
+
+    /// Starts a backend, does something with it, and ends it.
+    func withRun<Value: Sendable>(
+        of monitor: any PathMonitor,
+        asksOnce: Bool = false,
+        _ body: (BackendRun) async throws -> Value
+    ) async throws -> Value {
+        let run = BackendRun(monitor, clock: ThreadClock.shared, asksOnce: asksOnce)
+        let result: Result<Value, any Error>
+        do { result = .success(try await body(run)) } catch { result = .failure(error) }
+        // What went wrong first is worth telling.
+        do {
+            try await self.end(run)
+        } catch {
+            _ = try result.get()
+            throw error
+        }
+        return try result.get()
+    }
+
+    /// What the check of a rule about requests leads to where the backend takes none; nil where it takes some.
+    func refusal(of run: BackendRun) -> Unchecked? {
+        run.takesRefreshRequests ? nil : Unchecked(reason: "it says that it takes no refresh requests")
+    }
+
+    /// Ends a backend in time.
+    @discardableResult
+    func end(_ run: BackendRun) async throws -> Duration {
+        defer { for message in run.messages where !self.messages.contains(message) { self.messages.append(message) } }
+        // What it threw by itself is no answer to a cancellation.
+        if run.hasEnded { return .zero }
+        let start = ContinuousClock.now
+        do {
+            guard try await within(self.limits.cancellation, { try await run.stop() }) != nil else {
+                self.obstacle = "it does not end when it is cancelled, so that it cannot be run again"
+                throw Broken(
+                    """
+                    run(_:) had not returned \(self.limits.cancellation) after its task was cancelled; wait in ways that \
+                    end with the task, and start nothing that outlives it
+                    """
+                )
+            }
+        } catch let broken as Broken {
+            throw broken
+        } catch {
+            throw Broken("cancelled, run(_:) threw \(error); return, or throw CancellationError")
+        }
+        return .now - start
+    }
+
+    /// Waits for the first report, in time.
+    @discardableResult
+    func first(of run: BackendRun) async throws -> Evidence {
+        let limit = self.limits.firstReport
+        do {
+            guard let evidence = try await within(limit, { try await run.waitForEvidence() }) else {
+                throw Broken("nothing was reported within \(limit); report what is known at the start, before waiting")
+            }
+            return evidence
+        } catch is CancellationError {
+            throw Broken("run(_:) returned without a report; watch until the task is cancelled")
+        } catch let broken as Broken {
+            throw broken
+        } catch {
+            throw Broken("run(_:) threw before its first report: \(error)")
+        }
+    }
+
+    /// Asks a backend to look again, and waits for evidence that began after the question.
+    func refresh(_ run: BackendRun) async throws {
+        let count = run.reports.count
+        let asked = SystemMonotonicClock().now()
+        run.refresh()
+        let isAnswer: @Sendable (Evidence) -> Bool = { $0.observedAt >= asked || $0.probes != nil }
+        let limit = self.limits.refresh
+        let answer = try await within(limit) {
+            var number = count + 1
+            // Until one of them is new.
+            while let evidence = try await run.waitForReports(number).dropFirst(number - 1).first {
+                if isAnswer(evidence) { return true }
+                number += 1
+            }
+            return false
+        }
+        if answer == true { return }
+        let isOld = run.reports.count > count
+        throw Broken(
+            isOld
+                ? "what it reported after a refresh request was read before it (observedAt); read everything again"
+                : "a refresh request was not answered within \(limit); take refreshRequests, also when nothing changed"
+        )
+    }
+}
+
+/// Runs an operation that ends when its task is cancelled, and cancels it when the time is over.
+///
+/// - Returns: What it returned; nil when the time was over.
+func within<Value: Sendable>(
+    _ limit: Duration,
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value? {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+        group.addTask { try await operation() }
+        group.addTask {
+            try await ThreadClock.shared.sleep(for: limit)
+            return nil
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
+    }
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// What evidence must never contain, whatever a backend watches.
+enum Snapshots {
+    /// What does not fit together within evidence of one run, in which nothing happened.
+    static func defects(_ reports: [Evidence]) -> [String] {
+        let now = SystemMonotonicClock().now()
+        var defects = reports.flatMap(self.defects)
+        if reports.contains(where: { $0.observedAt > now }) {
+            defects.append("observedAt is in the future; take it from the context's clock when the reading begins")
+        }
+        for (earlier, later) in zip(reports, reports.dropFirst()) {
+            let parts = self.facts(of: earlier).subtracting(self.facts(of: later)).sorted().joined(separator: ", ")
+            guard !parts.isEmpty else { continue }
+            defects.append("a later report lacks \(parts); evidence replaces the one before, so tell it all")
+        }
+        return defects
+    }
+
+    /// What says "no" without having seen it.
+    static func inventions(_ reports: [Evidence]) -> [String] {
+        reports.flatMap { evidence in
+            var inventions: [String] = []
+            if let probes = evidence.probes, probes.isComplete, probes.outcomes.isEmpty {
+                inventions.append(
+                    "a round of probes is complete without an outcome, which means no; leave `probes` nil"
+                )
+            }
+            if evidence.interfaces?.isEmpty == true, !evidence.isAbridged, evidence.isPartial {
+                inventions.append("it sees only a part, and says that there is no interface; leave `interfaces` nil")
+            }
+            return inventions
+        }
+    }
+
+    /// What a coordinator makes of evidence; nil without a verdict.
+    static func status(of evidence: Evidence) -> PathStatus? {
+        evaluate(evidence, policy: EvaluationPolicy(), now: SystemMonotonicClock().now())?.status
+    }
+
+    private static func defects(of evidence: Evidence) -> [String] {
+        var defects: [String] = []
+        let interfaces = evidence.interfaces ?? []
+        let indexes = interfaces.map(\.index)
+        if indexes != indexes.sorted() { defects.append("the interfaces are not sorted by index") }
+        if Set(indexes).count < indexes.count { defects.append("two interfaces have the same index") }
+        if Set(interfaces.map(\.name)).count < interfaces.count { defects.append("two interfaces have the same name") }
+        if evidence.interfaces != nil {
+            let missing = evidence.referenceRoutes.egress.filter { !indexes.contains($0) }
+            if !missing.isEmpty { defects.append("routes lead through interfaces \(missing), which are not listed") }
+        }
+        let destinations = evidence.referenceRoutes.map(\.destination)
+        if Set(destinations).count < destinations.count { defects.append("a destination has two answers") }
+        if !evidence.dnsRoutes.isEmpty, evidence.dnsRoutes.count != evidence.dnsServers?.count {
+            defects.append("dnsRoutes are not those of dnsServers, one each in the same order")
+        }
+        return defects
+    }
+
+    private static func facts(of evidence: Evidence) -> Set<String> {
+        var facts: Set<String> = []
+        if evidence.interfaces != nil { facts.insert("interfaces") }
+        if !evidence.referenceRoutes.isEmpty { facts.insert("referenceRoutes") }
+        if evidence.dnsServers != nil { facts.insert("dnsServers") }
+        if evidence.probes != nil { facts.insert("probes") }
+        if evidence.conclusion != nil { facts.insert("conclusion") }
+        return facts
+    }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import ArgumentParser
+import Dispatch
+import NetPath
+import NetPathCLI
+import NetPathConfiguration
+import NetPathTestKit
+import Synchronization
+
+/// `netpath-plugin`: the commands of `netpath` that check backends, which it executes this program for.
+struct PluginTool: ParsableCommand {
+    /// What the program is made of.
+    static let facts = BuildFacts(program: "netpath-plugin")
+
+    /// What messages name: the program that this one serves.
+    static let program = "netpath"
+
+    static let configuration = CommandConfiguration(
+        commandName: "netpath-plugin",
+        abstract: "Find out whether a backend is right.",
+        discussion: """
+            This is what 'netpath plugin' executes.
+
+            \(ToolStatus.help)
+            """,
+        version: Self.facts.text,
+        subcommands: [PluginCommands.self]
+    )
+}
+
+extension CheckPluginCommand {
+    /// Runs the conformance suite.
+    func perform() throws -> ToolStatus {
+        var rules = Set(ConformanceRule.allCases)
+        for name in self.except {
+            guard let rule = ConformanceRule(rawValue: name) else {
+                let names = ConformanceRule.allCases.map(\.rawValue).joined(separator: ", ")
+                throw ToolFailure(.usage, "there is no rule '\(name)'; the rules are \(names)")
+            }
+            rules.remove(rule)
+        }
+        var limits = BackendConformance.Limits()
+        limits.cycles = self.cycles
+        let entry = try self.entry
+        // Said once, with its place, before anything runs.
+        _ = try makeMonitor(entry)
+        let suite = BackendConformance(self.command[0], limits: limits) { try makeMonitor(entry) }
+        let report = waitFor { [rules] in await suite.check(rules) }
+        try ToolContext.current.write((self.json ? report.document.line : "\(report)") + "\n")
+        return report.isConforming ? .satisfied : .unsatisfied
+    }
+}
+
+extension ComparePluginCommand {
+    /// Plays the scenarios.
+    func perform() throws -> ToolStatus {
+        if let reason = NetworkNamespace.unavailableReason { throw ToolFailure(.failure, reason) }
+        let entry = try self.entry
+        _ = try makeMonitor(entry)
+        let scenarios = ScenarioTable.rows.filter { self.only.isEmpty || $0.title.contains(self.only) }
+        guard !scenarios.isEmpty else { throw ToolFailure(.usage, "no situation is called '\(self.only)'") }
+        let comparison = try BackendComparison(
+            self.command[0],
+            program: ToolContext.current.netpath,
+            patience: self.patience.duration
+        ) { _ in entry }
+        let count = Mutex(0)
+        let context = ToolContext.current
+        let table = waitFor {
+            await comparison.play(scenarios) { row in
+                let number = count.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number % 10 == 0 { context.note("\(number) of \(scenarios.count)") }
+            }
+        }
+        try context.write((self.json ? table.document.line : "\(table)") + "\n")
+        return table.isAllowed ? .satisfied : .unsatisfied
+    }
+}
+
+extension PluginCommand {
+    /// The backend as an entry of a configuration.
+    fileprivate var entry: String {
+        get throws { "{type: exec, command: [\(try self.absoluteCommand.map(\.quoted).joined(separator: ", "))]}" }
+    }
+}
+
+/// Makes a backend as a configuration file would.
+private func makeMonitor(_ entry: String) throws -> any PathMonitor {
+    let source = ConfigurationSource(name: "command line", text: "backends:\n  - \(entry)\n")
+    guard let backend = try LoadedConfiguration.parse(source).backends.first else {
+        throw ToolFailure(.failure, "the configuration has no backend")
+    }
+    return backend.monitor
+}
+
+/// Waits for what is asynchronous; this thread has nothing else to do.
+private func waitFor<Value: Sendable>(_ operation: @escaping @Sendable () async -> Value) -> Value {
+    let result = Mutex<Value?>(nil)
+    let isOver = DispatchSemaphore(value: 0)
+    Task.detached {
+        let value = await operation()
+        result.withLock { $0 = value }
+        isOver.signal()
+    }
+    while true {
+        isOver.wait()
+        if let value = result.withLock(\.self) { return value }
+    }
+}
+
+extension String {
+    /// In double quotes, as JSON and YAML have it.
+    fileprivate var quoted: String {
+        let escaped = self.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"", "\\": "\\\(scalar)"
+            case "\n": "\\n"
+            case "\t": "\\t"
+            default: String(scalar)
+            }
+        }
+        return "\"\(escaped.joined())\""
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathCLI
+
+NetPathTool.main(PluginTool.self) { context in
+    context.name = PluginTool.program
+    context.facts = PluginTool.facts
+    context.plugins = { command in
+        switch command {
+        case let command as CheckPluginCommand: try command.perform()
+        case let command as ComparePluginCommand: try command.perform()
+        default: throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")
+        }
+    }
+}

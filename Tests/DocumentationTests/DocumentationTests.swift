@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// What is printed in the documentation is true: programs compile, commands run, and nothing is left out.
+@Suite struct DocumentationTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+
+    /// Pages whose programs are compiled elsewhere: with the tests of the queue and of the test kit, by the command that
+    /// writes them, and with the packages in Tests/Packages.
+    private static let checkedElsewhere = ["OfflineRequests.docc", "WritingABackend.md", "History.md"]
+
+    /// The pages, from the root of the repository.
+    private static func pages() throws -> [String] {
+        let folders = ["Sources", "Documentation"].map { self.root.appending(path: $0) }
+        let below = folders.flatMap { folder -> [String] in
+            let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+            return files.filter { $0.hasSuffix(".md") }.map { "\(folder.lastPathComponent)/\($0)" }
+        }
+        return ["README.md", "CONTRIBUTING.md"] + below.sorted()
+    }
+
+    private static func text(_ path: String) throws -> String {
+        try String(contentsOf: self.root.appending(path: path), encoding: .utf8)
+    }
+
+    /// The blocks of a language on a page, without indentation.
+    private static func blocks(_ language: String, of page: String) throws -> [[String]] {
+        var blocks: [[String]] = []
+        var lines = try self.text(page).components(separatedBy: "\n")[...]
+        while let start = lines.firstIndex(of: "```\(language)") {
+            let block = Array(lines[(start + 1)...].prefix { $0 != "```" })
+            lines = lines[(start + 1 + block.count)...]
+            blocks.append(block.map { $0.trimmingCharacters(in: .whitespaces) })
+        }
+        return blocks
+    }
+
+    @Test func everyProgramCompiles() throws {
+        let snippets = try ["Application", "Others"].flatMap {
+            try Self.text("Tests/DocumentationTests/Snippets/\($0).swift").components(separatedBy: "\n")
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        var checked = 0
+        for page in try Self.pages() where !Self.checkedElsewhere.contains(where: page.contains) {
+            for block in try Self.blocks("swift", of: page) {
+                let body = block.drop { $0.isEmpty || $0.hasPrefix("import ") || $0.hasPrefix("//") }
+                // A part of a manifest, with which the packages in Tests/Packages are built.
+                if body.first?.hasPrefix(".") == true { continue }
+                #expect(snippets.ranges(of: body).count == 1, "\(page): \(body.joined(separator: "\n"))")
+                checked += 1
+            }
+        }
+        #expect(checked >= 10)
+    }
+
+    @Test func theReadmeIsAPage() throws {
+        #expect(try Self.text("README.md").utf8.count <= 8_192)
+    }
+
+    @Test func everyReasonHasItsParagraph() throws {
+        let source = try Self.text("Sources/NetPath/Values/PathReason.swift")
+        let codes = source.matches(of: #/Self\(rawValue: "(\w+)"\)/#).map { String($0.1) }
+        #expect(codes.count >= 20)
+        let page = try Self.text("Sources/NetPath/NetPath.docc/Troubleshooting.md").components(separatedBy: "\n")
+        for code in codes { #expect(page.contains("### \(code)"), "\(code) is not explained") }
+        let explained = page.filter { $0.hasPrefix("### ") }.map { String($0.dropFirst(4)) }
+        #expect(Set(explained) == Set(codes))
+    }
+
+    /// Links to files lead somewhere.
+    @Test func everyFileIsThere() throws {
+        for page in ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"] {
+            for match in try Self.text(page).matches(of: #/\]\(([^)#:]+)(#[^)]*)?\)/#) {
+                let path = Self.root.appending(path: String(match.1)).path
+                #expect(FileManager.default.fileExists(atPath: path), "\(page): \(match.1)")
+            }
+        }
+    }
+
+    /// The commands of README.md and of the page about the command line, in a network that has a path.
+    @Test(.needsNamespaces, arguments: ["README.md", "Sources/NetPath/NetPath.docc/CommandLine.md"])
+    func everyCommandRuns(_ page: String) throws {
+        let lab = try NetworkNamespace(resolverConfiguration: "nameserver 192.0.2.53\n")
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let named = ProcessInfo.processInfo.environment["NETPATH_BINARY"]
+        let program = try named ?? MonitorProcess.builtProduct("netpath")
+        let folder = "\(lab.directory)/bin"
+        // A recording for those that read one.
+        try lab.run(
+            """
+            mkdir -p \(folder) && ln -s \(program) \(folder)/netpath && cd \(folder)
+            export XDG_STATE_HOME=\(lab.directory)/state
+            netpath=\(program); timeout 1 $netpath watch --record recording.jsonl >/dev/null || true
+            mkdir -p $XDG_STATE_HOME/netpath && cp recording.jsonl $XDG_STATE_HOME/netpath/00000001.jsonl
+            """
+        )
+        var ran = 0
+        let lines = try Self.blocks("sh", of: page).joined().filter {
+            $0.hasPrefix("netpath") || $0.contains("$(netpath")
+        }
+        for line in lines {
+            // 03:12 is a moment that nothing is recorded of, as exit status 69 says.
+            let status = try lab.run(
+                """
+                cd \(folder); export PATH=\(folder):$PATH XDG_RUNTIME_DIR=\(lab.directory) \
+                XDG_STATE_HOME=\(lab.directory)/state HOME=\(lab.directory)
+                status=0; timeout 5 bash -c \(Self.quoted(line)) >output 2>&1 || status=$?; echo $status; cat output >&2
+                """
+            ).trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(["0", "124", line.contains("--at") ? "69" : "0"].contains(status), "\(line): \(status)")
+            ran += 1
+        }
+        #expect(ran >= 4)
+    }
+
+    private static func quoted(_ text: String) -> String {
+        "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
+    }
+}
+
+/// Runs where namespaces can be made, and fails rather than skips in CI.
+extension Trait where Self == ConditionTrait {
+    fileprivate static var needsNamespaces: Self {
+        .enabled(if: NetworkNamespace.isAvailableOrRequired, "\(NetworkNamespace.unavailableReason ?? "")")
+    }
+}

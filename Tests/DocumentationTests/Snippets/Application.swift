@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+// swift-format-ignore-file
+// It stands here as the pages have it.
+
+// What README.md and articles show, as it stands there; nobody runs it.
+
+import Connectivity
+import NetPath
+import NetPathConfiguration
+import NetPathNetlink
+import OfflineRequests
+import Reachability
+
+@MainActor private final class Label {
+    var text = ""
+    var isHidden = false
+}
+
+private final class Loop: Sendable {
+    func enqueue(_: @escaping @Sendable () -> Void) {}
+}
+
+private func readme() async {
+    if NetworkMonitor.shared.isConnected { print("online", NetworkMonitor.shared.connectionType.phrase) }
+    NetworkMonitor.shared.mainActorHandler = { isConnected in print(isConnected ? "back" : "gone") }
+    let token = NetworkMonitor.shared.observe { isConnected in print("and here", isConnected) }
+    for await update in NetworkMonitor.shared.updates {
+        print(update.status, update.connectionType)
+    }
+    token.cancel()
+}
+
+private func coordinator() async {
+    let coordinator = PathCoordinator(backends: [Backend("netlink", monitor: NetlinkMonitor())])
+    coordinator.start()
+    for await path in coordinator.paths() {
+        print(path.status, path.reason.message)
+    }
+}
+
+@MainActor private func application(label: Label) async {
+    NetworkMonitor.shared.mainActorHandler = { label.isHidden = $0 }                  // now and on every change
+    for await update in NetworkMonitor.shared.updates { print(update.status, update.connectionType) }
+}
+
+@MainActor private func indicator() {
+    let indicator = OfflineIndicator()
+    indicator.start()
+    indicator.print("a line above the banner")
+    indicator.progress("[####    ] 50 %")      // beside it
+
+    TerminalStatusView().run()                  // or all that a program shows: ● Online via WiFi
+}
+
+private func reachability(send: () -> Void, sync: () -> Void) async throws {
+    let host = try HostReachability(host: "example.net")       // or url:, or address:
+    if host.reach().isReachable { send() }                     // at once; sends nothing, waits for no name server
+    if host.reach().isReachable(allowingCellular: false) { sync() }
+    host.reach { status in                                     // now, and whenever it changes
+        switch status {
+        case .reachable(let route): print("through \(route.interface ?? "?")", route.isVPN)
+        case .cellular: print("reachable, and it may cost money")
+        case .unknown(let reason), .unreachable(let reason): print(reason.message)
+        }
+    }
+    for await status in host.statuses { print(status.name) }
+}
+
+@MainActor private final class View {
+    let label = Label()
+
+    func load() {
+        print(NetworkMonitor.shared.isConnected ? "Online" : "Offline", NetworkMonitor.shared.connectionType.phrase)
+        NetworkMonitor.shared.mainActorHandler = { [weak self] isConnected in
+            self?.label.text = "∆ No Network"
+            self?.label.isHidden = isConnected
+        }
+    }
+}
+
+private func ownLoop(_ loop: Loop) {
+    let delivery = ConnectivityDelivery.custom { loop.enqueue($0) }
+    let isEarly = NetworkMonitor.configureShared(deliverOn: delivery)  // before its first use
+    let monitor = NetworkMonitor(deliverOn: delivery)                  // or one of one's own
+    print(isEarly, monitor)
+}
+
+private func ownCoordinator() throws {
+    let file = try LoadedConfiguration.load(path: "netpath.yaml", environment: [:])
+    let coordinator = file.makeCoordinator()
+    let monitor = NetworkMonitor(coordinator: coordinator)
+    let host = try HostReachability(host: "example.net", on: coordinator)
+    let queue = try OfflineRequestQueue(monitor: monitor)              // `unmeteredOnly` goes by the same rules
+    print(host, queue)
+}

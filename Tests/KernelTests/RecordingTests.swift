@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// Recordings of the shipped program that are cut short, and reports.
+@Suite(.needsNamespaces)
+struct RecordingTests {
+    private let lab: NetworkNamespace
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        try self.lab.addUplink("wan0", addresses: ["10.77.3.2/24"], gateway: "10.77.3.1")
+    }
+
+    private func watch(recording: String) throws -> MonitorProcess {
+        let monitor = try self.lab.start(Watched.program, ["watch", "--json", "--record", recording])
+        try monitor.next { $0["status"] == "satisfied" }
+        return monitor
+    }
+
+    /// Runs the program, and tells its exit status on the last line.
+    private func run(_ arguments: String) throws -> (text: String, status: String) {
+        let answer = try self.lab.run("\(Watched.program) \(arguments) 2>&1; echo \"status $?\"")
+        let lines = answer.split(separator: "\n")
+        return (lines.dropLast().joined(separator: "\n"), lines.last.map(String.init) ?? "")
+    }
+
+    @Test func killedWhileItRecords() throws {
+        let file = "\(self.lab.directory)/killed.jsonl"
+        let monitor = try self.watch(recording: file)
+        for _ in 0..<5 {
+            try self.lab.run("ip link set wan0 down")
+            try monitor.next { $0["status"] == "unsatisfied" }
+            try self.lab.run("ip link set wan0 up && ip route add default via 10.77.3.1")
+            try monitor.next { $0["status"] == "satisfied" }
+        }
+        kill(monitor.processIdentifier, SIGKILL)
+        while monitor.isRunning { usleep(1_000) }
+        let replay = try self.run("replay \(file)")
+        #expect(replay.status == "status 0", "\(replay.text)")
+        #expect(replay.text.split(separator: "\n").count >= 10)
+        let history = try self.run("history --json --recording \(file)")
+        let document = try JSONValue(json: history.text)
+        #expect(document["availability"]?["down"]?["count"]?.number ?? 0 >= 4)
+        // Nobody knows of what came after.
+        let now = try self.run("history --at \"$(date -u -d '+2 seconds' +%Y-%m-%dT%H:%M:%SZ)\" --recording \(file)")
+        #expect(now.status == "status 69" && now.text.contains("the recording ends at"), "\(now.text)")
+    }
+
+    /// Half of its lines are there, and one is damaged.
+    @Test func cutAndDamaged() throws {
+        let file = "\(self.lab.directory)/cut.jsonl"
+        let monitor = try self.watch(recording: file)
+        try self.lab.run("ip link set wan0 down")
+        try monitor.next { $0["status"] == "unsatisfied" }
+        #expect(try monitor.stop() == 0)
+        let bytes = try Data(contentsOf: URL(filePath: file))
+        try bytes.dropLast(40).write(to: URL(filePath: file))
+        let cut = try self.run("replay \(file)")
+        #expect(cut.status == "status 0" && cut.text.contains("1 line cannot be read"), "\(cut.text)")
+        try Data("nothing\n".utf8).write(to: URL(filePath: file))
+        let empty = try self.run("replay \(file)")
+        #expect(empty.status == "status 70" && empty.text.contains("holds no recording of netpath"), "\(empty.text)")
+        let newer = String(decoding: bytes, as: UTF8.self).replacing("\"recording\":1", with: "\"recording\":9")
+        try Data(newer.utf8).write(to: URL(filePath: file))
+        for command in ["replay \(file)", "history --recording \(file)"] {
+            let answer = try self.run(command)
+            #expect(answer.status == "status 70" && answer.text.contains("use a newer netpath"), "\(answer.text)")
+        }
+    }
+
+    /// The monitor goes on, says so once, and the recording tells what is missing.
+    @Test func fullDisk() throws {
+        let folder = "\(self.lab.directory)/small"
+        try self.lab.run("mkdir \(folder) && mount -t tmpfs -o size=64k none \(folder)")
+        let program = try Watched.program
+        let monitor = try self.lab.start(program, ["watch", "--json", "--record", "\(folder)/r.jsonl"])
+        try monitor.next { $0["status"] == "satisfied" }
+        try self.lab.run("dd if=/dev/zero of=\(folder)/rest bs=4k 2>/dev/null || true")
+        for _ in 0..<40 {
+            try self.lab.run("ip link set wan0 down")
+            try monitor.next { $0["status"] == "unsatisfied" }
+            try self.lab.run("ip link set wan0 up && ip route add default via 10.77.3.1")
+            try monitor.next { $0["status"] == "satisfied" }
+        }
+        #expect(monitor.standardError.components(separatedBy: "what happens until then is missing").count == 2)
+        try self.lab.run("rm \(folder)/rest && ip link set wan0 down")
+        try monitor.next { $0["status"] == "unsatisfied" }
+        #expect(try monitor.stop() == 0)
+        let replay = try self.run("replay \(folder)/r.jsonl")
+        #expect(replay.status == "status 0", "\(replay.text)")
+        let history = try self.run("history --json --recording \(folder)/r.jsonl")
+        #expect(history.text.contains("No space left on device"), "\(history.text)")
+        try self.lab.run("umount \(folder)")
+    }
+
+    /// A report of a recording: masked, replayable, never written over an older one.
+    @Test func report() throws {
+        let file = "\(self.lab.directory)/whole.jsonl"
+        let monitor = try self.watch(recording: file)
+        try self.lab.run("ip link set wan0 down")
+        try monitor.next { $0["status"] == "unsatisfied" }
+        #expect(try monitor.stop() == 0)
+        let report = "\(self.lab.directory)/report.txt"
+        let made = try self.run("report \(report) --yes --recording \(file)")
+        #expect(made.status == "status 0" && made.text.contains("Masked"), "\(made.text)")
+        let text = try String(contentsOf: URL(filePath: report), encoding: .utf8)
+        let address = try self.lab.run("cat /sys/class/net/wan0/address").filter { !$0.isNewline }
+        #expect(!text.contains("10.77.3."))
+        #expect(!text.contains(address))
+        for section in ["versions", "configuration", "explain", "history", "network", "resolver", "recording"] {
+            #expect(text.contains("\n== \(section) ==\n"), "\(section)")
+        }
+        let replay = try self.run("replay \(report)")
+        #expect(replay.status == "status 0" && replay.text.contains("unsatisfied"), "\(replay.text)")
+        #expect(try self.run("history --recording \(report)").text.contains("wan0"))
+        let again = try self.run("report \(report) --yes --recording \(file)")
+        #expect(again.status == "status 70" && again.text.contains("is there already"), "\(again.text)")
+        let open = try self.run("report \(report).2 --yes --unmasked --json --recording \(file)")
+        #expect(open.status == "status 0" && open.text.contains("\"masked\":null"), "\(open.text)")
+        #expect(try String(contentsOf: URL(filePath: "\(report).2"), encoding: .utf8).contains(address))
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// What monitors cost.
+///
+/// `make test` takes the program that is built as libraries are shipped (NETPATH_SCENARIOS).
+@Suite(.needsNamespaces, .serialized)
+struct CostTests {
+    @Test func aThousandMonitorsShareEverything() throws {
+        let (lab, wan) = try NetworkNamespace.online()
+        let scenario = try Scenario("many", in: lab)
+        let (_, one) = try scenario.lines(until: "one")
+        let (_, many) = try scenario.lines(until: "many")
+        #expect(many["descriptors"]?.number == one["descriptors"]?.number)
+        // The queues of the handlers and of the executor may each have a thread or not, whatever the number of monitors.
+        #expect(try self.difference("threads", one, many) <= 2)
+        #expect(try self.difference("memoryKiB", one, many) < 999 * 2)
+        try wan.setDown()
+        let (_, changed) = try scenario.lines(until: "changed")
+        #expect(changed["calls"]?.number == 2_000)
+        #expect(changed["descriptors"]?.number == one["descriptors"]?.number)
+        try scenario.finish()
+    }
+
+    @Test func tenThousandStartsLeaveNothingBehind() throws {
+        let scenario = try Scenario("cycles", "10000", in: NetworkNamespace.online().lab)
+        let (_, early) = try scenario.lines(until: "cycle")
+        let (_, late) = try scenario.lines(until: "cycle")
+        #expect(late["number"]?.number == 10_000)
+        #expect(late["descriptors"]?.number == early["descriptors"]?.number)
+        #expect(try self.difference("threads", early, late) <= 1)
+        // libdispatch on Linux keeps the block of every call, 64 bytes, until the thread that ran it ends.
+        #expect(try self.difference("memoryKiB", early, late) < 2_048)
+        try scenario.finish()
+    }
+
+    /// A thread has to be woken for the handler, and how long that takes is the machine's affair: what counts is the
+    /// time by which the handler comes later than a block that does nothing, in the same process, in turns.
+    @Test func handlerFollowsTheCoordinatorsCallback() throws {
+        let (lab, _) = try NetworkNamespace.online()
+        let scenario = try Scenario("latency", in: lab)
+        var times: [String: [Double]] = [:]
+        var change = 0
+        while true {
+            let line = try scenario.process.next()
+            let event = try #require(line["event"]?.string)
+            if event == "done" { break }
+            guard event == "ready" else {
+                try times[event, default: []].append(#require(line["microseconds"]?.number))
+                continue
+            }
+            change += 1
+            try lab.ip("route replace default via 192.0.2.\(100 + change % 100)")
+        }
+        try scenario.process.waitForEnd()
+        let (hops, handlers) = try (#require(times["hop"]).sorted(), #require(times["handler"]).sorted())
+        let (hop, handler) = (hops[hops.count / 2], handlers[handlers.count / 2])
+        print("a block after the coordinator's callback: median \(hop) µs; pathUpdateHandler: \(handler) µs")
+        #expect(handlers.count == 101 && hops.count == 101)
+        #expect(handler <= 30 || handler - hop <= 30)
+    }
+
+    @Test(arguments: ["main", "serial"])
+    func idleMonitorSleeps(on queue: String) throws {
+        let scenario = try Scenario("idle", queue, in: NetworkNamespace.online().lab)
+        try scenario.next("path")
+        // Threads that have nothing to do end after 5 s.
+        try scenario.lab.run("sleep 8")
+        let before = try scenario.process.contextSwitches()
+        try scenario.lab.run("sleep 4")
+        #expect(try scenario.process.contextSwitches() == before)
+    }
+
+    private func difference(_ name: String, _ first: JSONLine, _ second: JSONLine) throws -> Double {
+        try #require(second[name]?.number) - #require(first[name]?.number)
+    }
+}

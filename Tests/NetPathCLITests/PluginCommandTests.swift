@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Synchronization
+import Testing
+
+@testable import NetPathCLI
+
+/// `netpath plugin`, as far as `netpath` itself carries it out.
+@Suite struct PluginCommandTests {
+    /// Runs a command; what it wrote, to either stream.
+    private func run(_ words: [String], prepare: (inout ToolContext) -> Void = { _ in }) -> (ToolStatus, String) {
+        let output = Mutex("")
+        var context = ToolContext()
+        context.write = { text in output.withLock { $0 += text } }
+        context.message = { text in output.withLock { $0 += text } }
+        prepare(&context)
+        let status = NetPathTool.run(["plugin"] + words, in: context)
+        return (status, output.withLock(\.self))
+    }
+
+    @Test func namesBecomeTypesAndModules() throws {
+        let name = try #require(PluginName("modem-watch2"))
+        #expect((name.type, name.module) == ("modemWatch2", "ModemWatch2"))
+        for wrong in ["", "2modems", "modem_watch", "modem--watch", "-modem", "modem/watch", "módem", "modem watch"] {
+            #expect(PluginName(wrong) == nil, "\(wrong)")
+            #expect(self.run(["new", "--netpath", "/", "--", wrong]).0 == .usage)
+        }
+    }
+
+    @Test(arguments: NewPluginCommand.Language.allCases)
+    func filesAreWrittenOnce(_ language: NewPluginCommand.Language) throws {
+        let folder = try TemporaryDirectory()
+        // The name is the folder's, and a folder may be anywhere: what is written is relative to where one is.
+        let files =
+            switch language {
+            case .swift:
+                PluginTemplate.swift(try #require(PluginName("door")), dependency: .init(line: "", identity: ""))
+            case .python: PluginTemplate.python(try #require(PluginName("door")))
+            case .shell: PluginTemplate.shell(try #require(PluginName("door")))
+            }
+        try NewFolder(folder["door"]).write(files)
+        for file in files {
+            let path = "\(folder["door"])/\(file.path)"
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == file.text)
+            #expect(FileManager.default.isExecutableFile(atPath: path) == file.isProgram, "\(file.path)")
+            #expect(!file.text.contains("BuildFacts") && file.text.hasSuffix("\n"), "\(file.path)")
+        }
+        #expect(throws: (any Error).self) { try NewFolder(folder["door"]).write(files) }
+    }
+
+    @Test func aPackageHasToKnowWhereNetpathIs() {
+        let (status, text) = self.run(["new", "door"])
+        #expect(status == .usage && text.contains("--netpath FOLDER-OR-ADDRESS"), "\(text)")
+    }
+
+    @Test func checksAreHandedOver() {
+        let seen = Mutex<[String]>([])
+        let (status, _) = self.run(["check", "--cycles", "5", "--", "/bin/door", "--fast"]) { context in
+            context.plugins = { command in
+                seen.withLock { $0 = command.command + [String(describing: type(of: command))] }
+                return .unsatisfied
+            }
+        }
+        #expect(status == .unsatisfied)
+        #expect(seen.withLock(\.self) == ["/bin/door", "--fast", "CheckPluginCommand"])
+        for command in ["check", "compare"] {
+            let (status, text) = self.run([command])
+            #expect(status == .usage && text.contains("name the backend's program after '--'"), "\(text)")
+        }
+    }
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+
+/// What the server does, chosen by the path.
+///
+/// Before the body: `/close-during-body?after=N`, `/reset-during-body?after=N`, `/stall-reading?after=N`,
+/// `/read-on-release?after=N&id=I`, `/refuse-early` (413 without reading). After the whole request: `/ok`, `/echo`,
+/// `/status/N?retry-after=V`, `/status/N?location=V`, `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-status`,
+/// `/close-mid-headers`, `/close-mid-body`, `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`,
+/// `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`, `/dedupe`, `/not-http`,
+/// `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I` and `/release?id=I`. Everything else is 404.
+///
+/// `/flaky` is one of them by lot, every second time `/ok`. With `times=N` only the first N requests with an `id` meet
+/// what the path says, and later ones are `/ok`. The journal names the path that was taken.
+struct Behaviors {
+    let journal: Journal
+    let holds: Holds
+
+    /// Serves a connection until its end.
+    func serve(_ connection: Connection) {
+        while let head = connection.readHead() {
+            guard var request = LabRequest(head) else {
+                connection.send(Self.response(400))
+                return
+            }
+            self.choosePath(of: &request)
+            guard self.receive(&request, connection) else { return }
+            let repeats = self.journal.received(request, on: connection.number)
+            guard self.answer(request, repeats: repeats, connection) else { return }
+            if request["connection"]?.lowercased() == "close" { return }
+        }
+    }
+
+    private func choosePath(of request: inout LabRequest) {
+        if request.path == "/flaky" {
+            request.query["after"] = "10"
+            request.query["ms"] = "30"
+            request.path = Bool.random() ? "/ok" : Self.faults.randomElement() ?? "/ok"
+        } else if request.path != "/fail-then-ok", request.query["times"] != nil {
+            let count = self.journal.count(request.path + (request.query["id"] ?? ""))
+            if count > request.number("times") { request.path = "/ok" }
+        }
+    }
+
+    private static let faults = [
+        "/slow", "/status/503", "/status/429", "/close-during-body", "/reset-during-body", "/close-before-response",
+        "/reset", "/close-mid-headers", "/close-mid-body", "/reset-mid-body",
+    ]
+
+    /// Reads the body; false when the connection is over.
+    private func receive(_ request: inout LabRequest, _ connection: Connection) -> Bool {
+        if request.path == "/refuse-early" {
+            self.journal.broke(request, on: connection.number)
+            connection.send(Self.response(413, fields: "Connection: close\r\n"))
+            return false
+        }
+        if request["expect"] == "100-continue" { connection.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
+        let breaks = [
+            "/close-during-body", "/reset-during-body", "/stall-reading", "/read-on-release",
+        ].contains(request.path)
+        let end = breaks ? min(request.length, request.number("after")) : request.length
+        while request.received < end {
+            let part = connection.readBody(atMost: end - request.received)
+            guard !part.isEmpty else {
+                self.journal.broke(request, on: connection.number)
+                return false
+            }
+            request.received += part.count
+            if request.body.count < 1 << 20 { request.body += part }
+        }
+        guard breaks else { return true }
+        self.journal.broke(request, on: connection.number)
+        switch request.path {
+        case "/read-on-release":
+            guard self.holds.wait(for: request.query["id"] ?? "") else { return false }
+            while !connection.readBody(atMost: .max >> 1).isEmpty {}
+        case "/stall-reading": connection.waitForClose()
+        case "/reset-during-body": connection.reset()
+        default: break
+        }
+        return false
+    }
+
+    /// Answers; false when the connection is over.
+    private func answer(_ request: LabRequest, repeats: Int, _ connection: Connection) -> Bool {
+        switch request.path {
+        case "/ok": return connection.send(Self.ok)
+        case "/echo": return connection.send(Self.response(200, body: request.body))
+        case "/slow":
+            usleep(UInt32(clamping: request.number("ms", default: 1000) * 1000))
+            return connection.send(Self.ok)
+        case "/drip":
+            let count = request.number("n")
+            connection.send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8))
+            for _ in 0..<count {
+                usleep(UInt32(clamping: request.number("ms") * 1000))
+                guard connection.send([UInt8(ascii: ".")]) else { return false }
+            }
+            return true
+        case "/bytes": return self.sendOctets(request.number("n"), connection)
+        case "/dedupe":
+            let body = #"{"repeat":\#(repeats)}"#
+            return connection.send(Self.response(200, body: Array(body.utf8)))
+        case "/once-503-then-ok", "/fail-then-ok":
+            let id = request.query["id"] ?? request.idempotencyKey ?? ""
+            let isFailure = self.journal.count(request.path + id) <= request.number("times", default: 1)
+            return connection.send(isFailure ? Self.response(request.number("status", default: 503)) : Self.ok)
+        case "/hold":
+            guard self.holds.wait(for: request.query["id"] ?? "") else { return false }
+            return connection.send(Self.ok)
+        case "/release":
+            self.holds.release(request.query["id"] ?? "")
+            return connection.send(Self.ok)
+        case "/long-header":
+            let value = String(repeating: "x", count: request.number("n"))
+            return connection.send(Self.response(200, fields: "X-Long: \(value)\r\n"))
+        case _ where request.path.hasPrefix("/status/"):
+            let status = Int(request.path.dropFirst("/status/".count)) ?? 500
+            let after = request.query["retry-after"].map { "Retry-After: \($0)\r\n" } ?? ""
+            let location = request.query["location"].map { "Location: \($0)\r\n" } ?? ""
+            let body = Array("status \(status)\n".utf8)
+            return connection.send(Self.response(status, fields: after + location, body: body))
+        case _ where self.isCut(request, connection): return false
+        default: return connection.send(Self.response(404))
+        }
+    }
+
+    /// Ends the connection somewhere in the answer, if the path says so.
+    private func isCut(_ request: LabRequest, _ connection: Connection) -> Bool {
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n"
+        switch request.path {
+        case "/close-before-response": return true
+        case "/reset": connection.reset()
+        case "/stall-response": self.stall(request, connection)
+        case "/close-mid-headers": connection.send(Array(head.utf8))
+        case "/close-mid-status": connection.send(Array("HTTP/1.1 2".utf8))
+        case "/close-mid-body": connection.send(Array("\(head)\r\nabc".utf8))
+        case "/reset-mid-body":
+            connection.send(Array("\(head)\r\nabc".utf8))
+            connection.reset()
+        case "/stall-body":
+            connection.send(Array("\(head)\r\nabc".utf8))
+            self.stall(request, connection)
+        case "/stall-headers":
+            connection.send(Array(head.utf8))
+            self.stall(request, connection)
+        case "/not-http": connection.send(Array("hello, who is there?\r\n\r\n".utf8))
+        // It looks alive to the client until it sends the next request on it.
+        case "/drop-next":
+            connection.send(Self.ok)
+            guard let head = connection.readHead(), let next = LabRequest(head) else { return true }
+            self.journal.received(next, on: connection.number)
+        case "/close-after": connection.send(Self.ok)
+        default: return false
+        }
+        return true
+    }
+
+    private func stall(_ request: LabRequest, _ connection: Connection) {
+        connection.waitForClose()
+        self.journal.left(request, on: connection.number)
+    }
+
+    private func sendOctets(_ count: Int, _ connection: Connection) -> Bool {
+        guard connection.send(Array("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8)) else { return false }
+        let block = (0..<65_536).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        var rest = count
+        while rest > 0 {
+            guard connection.send(rest >= block.count ? block : Array(block[..<rest])) else { return false }
+            rest -= min(rest, block.count)
+        }
+        return true
+    }
+
+    private static let ok = response(200, body: Array("ok\n".utf8))
+
+    private static func response(_ status: Int, fields: String = "", body: [UInt8] = []) -> [UInt8] {
+        Array("HTTP/1.1 \(status) Lab\r\nContent-Length: \(body.count)\r\n\(fields)\r\n".utf8) + body
+    }
+}
