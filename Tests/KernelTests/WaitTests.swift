@@ -119,7 +119,7 @@ struct WaitTests {
         let wait = try self.start("--host", "192.0.2.1:8080")
         try self.lab.serve("hello", on: 8080)
         #expect(try wait.waitForEnd() == 0)
-        #expect(try self.wait("--host 192.0.2.1:8081 --timeout 500ms").contains("port 8081 refuses connections"))
+        #expect(try self.wait("--host 192.0.2.1:8081 --timeout 5s").contains("port 8081 refuses connections"))
     }
 
     @Test func theInternetComesLate() throws {
@@ -161,7 +161,8 @@ struct WaitTests {
         let milliseconds = times.split(separator: "\n").compactMap { Double($0) }.sorted()
         try #require(milliseconds.count == 9)
         print("a default route until netpath wait has ended, ip included: \(milliseconds[4]) ms")
-        #expect(milliseconds[4] < 100)
+        // Beside other tests; whoever polls takes longer.
+        #expect(milliseconds[4] < 500)
     }
 
     /// As by `status`: an answer that could be given at once must not wait for a program to start.
@@ -179,7 +180,7 @@ struct WaitTests {
             in: self.lab
         )
         #expect(try self.wait("--config \(path) --quiet") == "0\n")
-        #expect(try self.wait("--config \(path) --probe --timeout 1s").contains("the modem sleeps\n3\n"))
+        #expect(try self.wait("--config \(path) --probe --timeout 5s").contains("the modem sleeps\n3\n"))
         #expect(try self.wait("--config \(path) --probe --not --quiet") == "0\n")
     }
 
@@ -187,12 +188,14 @@ struct WaitTests {
 
     @Test func aFlapBeginsItAnew() throws {
         _ = try self.addUplink()
-        let wait = try self.start("--stable", "2s", "--json")
-        // Gone for less than a moment, after a part of the time.
-        try self.lab.run("sleep 0.3; ip route replace unreachable default; ip route replace default via 192.0.2.1")
-        let line = try wait.next()
-        #expect(try #require(line["waitedMilliseconds"]?.number) >= 2_300, "\(line.text)")
-        #expect(try wait.waitForEnd() == 0)
+        let (wait, screen) = try self.startOnTerminal("--stable 2s")
+        try self.look(for: "so for [0-9]* s, has to be for 2s", on: screen)
+        try self.lab.ip("route replace unreachable default")
+        try self.look(for: "an unreachable route refuses packets", on: screen)
+        let restored = ContinuousClock.now
+        try self.lab.ip("route replace default via 192.0.2.1")
+        #expect(try self.rest(of: wait).contains("ended 0"))
+        #expect(ContinuousClock.now - restored >= .seconds(2))
     }
 
     // MARK: What never comes
@@ -269,7 +272,7 @@ struct WaitTests {
         try self.lab.setParameter("user/max_inotify_instances", to: 0)
         #expect(try !self.wait("--timeout 300ms").contains("file watcher"))
         #expect(try !self.wait("--timeout 300ms --host 192.0.2.9").contains("file watcher"))
-        #expect(try self.wait("--timeout 300ms --dns").contains("the system grants no file watcher"))
+        #expect(try self.wait("--timeout 2s --dns").contains("the system grants no file watcher"))
     }
 
     /// Nobody looks, so nothing happens while nothing happens.
@@ -284,35 +287,44 @@ struct WaitTests {
             "--status",
             "unsatisfied"
         )
-        try self.lab.run("sleep 1.5")
-        let before = try wait.contextSwitches()
-        try self.lab.run("sleep 2")
-        #expect(try wait.contextSwitches() == before)
+        #expect(try wait.contextSwitches(in: .seconds(2)) == 0)
     }
 
     @Test func aTerminalSaysWhatIsMissing() throws {
         try self.lab.addUplink("wan0", addresses: [])
         try self.lab.ip("link set wan0 down")
+        let (wait, screen) = try self.startOnTerminal("")
+        try self.look(for: "every network interface is administratively down, [1-9]", on: screen)
+        try self.lab.ip("link set wan0 up")
+        try self.look(for: "wan0: no address, [1-9]", on: screen)
+        try self.lab.ip("addr add 192.0.2.2/24 dev wan0")
+        try self.lab.ip("route add default via 192.0.2.1")
+        let output = try self.rest(of: wait)
+        #expect(output.contains("\r\u{1B}[Kmet after "), "the line is gone")
+        #expect(output.contains("ended 0"))
+    }
+
+    /// Starts the command on a terminal; what that is sent is in the file it returns, too.
+    private func startOnTerminal(_ arguments: String) throws -> (MonitorProcess, screen: String) {
         let screen = "\(self.lab.directory)/screen"
         let wait = try self.lab.start(
             "script",
-            ["-qfec", "\(Watched.program) wait; echo ended $?", screen],
+            ["-qfec", "\(Watched.program) wait \(arguments); echo ended $?", screen],
             environment: ["TERM": "xterm", "SHELL": "/bin/sh"]
         )
-        // The line has no end, so it is looked for in what the terminal was sent.
-        func look(for text: String) throws {
-            try self.lab.run(
-                "for i in $(seq 300); do grep -q '\(text)' \(screen) && break; sleep 0.1; done; grep -q '\(text)' \(screen)"
-            )
-        }
-        try look(for: "every network interface is administratively down, 1 s")
-        try self.lab.ip("link set wan0 up")
-        try look(for: "wan0: no address, [2-9]")
-        try self.lab.ip("addr add 192.0.2.2/24 dev wan0")
-        try self.lab.ip("route add default via 192.0.2.1")
+        return (wait, screen)
+    }
+
+    /// Waits until a terminal was sent a text; the line has no end, so it is looked for in all that was sent.
+    private func look(for text: String, on screen: String) throws {
+        try self.lab.run(
+            "for i in $(seq 300); do grep -q '\(text)' \(screen) && break; sleep 0.1; done; grep -q '\(text)' \(screen)"
+        )
+    }
+
+    private func rest(of wait: MonitorProcess) throws -> String {
         var output = ""
         while !output.contains("ended") { output += try wait.nextText() + "\n" }
-        #expect(output.contains("\r\u{1B}[Kmet after "), "the line is gone")
-        #expect(output.contains("ended 0"))
+        return output
     }
 }

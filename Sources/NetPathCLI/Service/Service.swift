@@ -70,7 +70,12 @@ final class Service {
                 hooks.apply(configuration.allHooks(usualFolder: usualFolder, log: hookLog))
             }
         )
-        let answers = ServiceAnswers(coordinator: coordinator, recording: recording, hooks: self.hooks)
+        let answers = ServiceAnswers(
+            coordinator: coordinator,
+            recording: recording,
+            recorder: self.recorder,
+            hooks: self.hooks
+        )
         self.socket = try ServiceSocket(at: folders.socket) { answers.answer($0, for: $1) }
     }
 
@@ -129,6 +134,10 @@ final class Service {
 }
 
 extension Recorder {
+    /// For so long what happened is kept in memory: to encode it at once would hold up the events that follow, and whoever
+    /// waits for the path (see Benchmarks/run-recorder).
+    private static var writeDelay: Duration { .milliseconds(100) }
+
     /// Records for a program that has a loop.
     convenience init(
         _ coordinator: PathCoordinator,
@@ -151,7 +160,12 @@ extension Recorder {
                 return (now.monotonic, now.wall.nanoseconds)
             },
             log: log,
-            schedule: { work in Task(executorPreference: loop) { work() } }
+            schedule: { work in
+                Task(executorPreference: loop) {
+                    try? await loop.sleep(until: .now() + Self.writeDelay)
+                    work()
+                }
+            }
         )
     }
 }

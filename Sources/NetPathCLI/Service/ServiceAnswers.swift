@@ -10,6 +10,8 @@ struct ServiceAnswers: Sendable {
     let coordinator: PathCoordinator
     /// Where it records; nil where it does not.
     let recording: String?
+    /// Records, and may have something to write yet.
+    let recorder: Recorder?
     /// Runs the hooks.
     let hooks: HookRunner
 
@@ -44,6 +46,7 @@ struct ServiceAnswers: Sendable {
     ///
     /// What reasons say, with the addresses in it, is for those who may read the files.
     private func history(since: Int64, for peer: ServiceSocket.Peer) -> [UInt8] {
+        self.recorder?.flush()
         guard let recording, let files = try? Recording(recording) else { return [] }
         let (begin, isOutOfRange) = since.multipliedReportingOverflow(by: 1_000_000_000)
         return (try? files.pathLines(since: isOutOfRange ? 0 : begin, withMessages: peer.isTrusted)) ?? []

@@ -20,6 +20,36 @@ extension MonitorProcess {
         return sum
     }
 
+    /// Waits until the program has not been switched for a second.
+    ///
+    /// What comes from its own start is over then, and from an address whose duplicates the kernel looks for
+    /// (RFC 4862, 5.4).
+    ///
+    /// - Throws: ``LabError`` when the program has not come to rest after 100 seconds, or has ended.
+    public func waitForRest() throws {
+        var last = try contextSwitches()
+        for _ in 0..<100 {
+            Thread.sleep(forTimeInterval: 1)
+            let now = try contextSwitches()
+            if now == last { return }
+            last = now
+        }
+        throw LabError.invalidRequest("\(program) never comes to rest: \(last) context switches")
+    }
+
+    /// Counts the context switches of a program that has come to rest.
+    ///
+    /// - Parameter time: How long to count.
+    /// - Returns: The number; 0 for a program that does nothing.
+    /// - Throws: What ``waitForRest()`` throws.
+    public func contextSwitches(in time: Duration) throws -> Int {
+        try waitForRest()
+        let before = try contextSwitches()
+        // What is measured is what happens while time passes.
+        Thread.sleep(forTimeInterval: time / .seconds(1))
+        return try contextSwitches() - before
+    }
+
     /// Reads the processor time the program has used so far, in the kernel and in itself, with all its threads.
     ///
     /// - Returns: The time.

@@ -33,7 +33,7 @@ public final class MonitorProcess: Sendable {
     /// The program's process identifier.
     public let processIdentifier: Int32
 
-    private let program: String
+    let program: String
     private let output = ProgramOutput()
     private let exitStatus = Mutex<Int32?>(nil)
 
