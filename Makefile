@@ -28,7 +28,7 @@ TYPES = -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-nam
 ARCHIVES = $(CURDIR)/.build/archives
 # Where the checkout is says nothing about the programs: the same commit makes the same bytes anywhere.
 PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compilation-dir -Xswiftc . \
-    -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs \
+    -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
     -Xcc -ffile-prefix-map=$(CURDIR)=. -Xcc -ffile-compilation-dir=.
 # Without a search path for libraries that begins in the program's own folder, where anybody may have put some.
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \

@@ -93,6 +93,8 @@ struct HookTests {
             try self.message("took too long and was ended", in: monitor)
             #expect(monitor.isRunning, "round \(round)")
         }
+        // What a command prints without end is read, and not kept.
+        #expect(try monitor.residentPeakKiB() < 64 << 10)
         #expect(try monitor.stop() == 0)
     }
 
