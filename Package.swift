@@ -92,8 +92,9 @@ let requests: [Target] = [
     ),
 ]
 
-/// The programs: `netpath`, which links neither SQLite nor libcurl nor Foundation, and apart from it those that do:
-/// `netpath-http`, which is the same with backends that send requests, `netpath-queue`, and `netpath-plugin`.
+/// The programs: `netpath`, which links neither SQLite nor libcurl nor a web server nor Foundation, and apart from it those
+/// that do: `netpath-http`, which is the same with backends that send requests, `netpath-queue`, `netpath-plugin` and
+/// `netpath-serve`.
 let programs: [Target] = [
     // What only the Makefile knows. In C, because a define has no value in Swift.
     .target(
@@ -108,6 +109,13 @@ let programs: [Target] = [
             "NetPathSystem", "Reachability", argumentParser,
         ],
         resources: [.embedInCode("Resources/netpath.schema.json")]
+    ),
+    // A status page, an offline banner and metrics over HTTP; knows neither coordinators nor configurations.
+    .target(
+        name: "NetPathServe",
+        dependencies: ["NetPathSystem", nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix")],
+        resources: ["page.html", "login.html", "page.css", "page.js", "banner.js", "banner.d.ts", "demo.html", "demo.js", "openapi.json"]
+            .map { .embedInCode("Resources/\($0)") }
     ),
     // A folder netpath beside NetPath would collide on case-insensitive disks.
     .executableTarget(name: "NetPathCommand", dependencies: ["NetPathCLI"]),
@@ -124,6 +132,7 @@ let programs: [Target] = [
             "OfflineRequests", argumentParser,
         ]
     ),
+    .executableTarget(name: "ServeCommand", dependencies: ["NetPathCLI", "NetPathServe", argumentParser]),
 ]
 
 // MARK: Examples and tests
@@ -214,6 +223,7 @@ let package = Package(
         .executable(name: "netpath-http", targets: ["HTTPCommand"]),
         .executable(name: "netpath-queue", targets: ["QueueCommand"]),
         .executable(name: "netpath-plugin", targets: ["PluginCommand"]),
+        .executable(name: "netpath-serve", targets: ["ServeCommand"]),
     ],
     traits: [
         .trait(name: "OpenCombine", description: "Combine publishers and an ObservableObject in Connectivity")
@@ -221,6 +231,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         // Not even resolved without the trait.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -251,6 +262,8 @@ for target in package.targets where target.type != .system {
 
 var grdb: Target.Dependency { .product(name: "GRDB", package: "GRDB.swift") }
 var argumentParser: Target.Dependency { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+
+func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
 
 func system(_ name: String, _ pkgConfig: String, _ packages: [String]) -> Target {
     .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt(packages)])

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// How much is taken of anybody.
+package struct ServeLimits: Sendable {
+    /// More connections are closed at once.
+    package var connections = 2_048
+    /// The bytes of the header of a request, all lines together.
+    package var header = 16_384
+    /// How many lines the header may have.
+    package var headerLines = 64
+    /// The bytes of the body of a request: a token.
+    package var body = 4_096
+    /// How long a request may take to arrive, and what is asked because of it to be answered.
+    package var request: Duration = .seconds(10)
+    /// How long a connection is kept without a request.
+    package var idle: Duration = .seconds(60)
+    /// How long there may be nothing on a stream of events.
+    package var heartbeat: Duration = .seconds(20)
+
+    package init() {}
+}

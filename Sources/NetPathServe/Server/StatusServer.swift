@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// Serves states over HTTP on one thread, and waits for nobody.
+///
+/// Thread-safe. Whoever watches the network only leaves a state here (``publish(_:)``): clients that are slow, many or dead
+/// are the business of the server's own thread.
+package final class StatusServer: Sendable {
+    /// Answers what takes time; called on one thread, which is not that of the server. Nil when it cannot.
+    package typealias Worker = @Sendable (Work) -> [UInt8]?
+
+    private struct Newest: Sendable {
+        var line: [UInt8]?
+    }
+
+    private let group: MultiThreadedEventLoopGroup
+    private let loop: any EventLoop
+    private let core: NIOLoopBoundBox<ServerCore>
+    private let limits: ServeLimits
+    private let newest = Mutex(Newest())
+
+    /// Makes a server that listens nowhere yet.
+    ///
+    /// - Parameters:
+    ///   - access: Who may ask.
+    ///   - limits: How much is taken of anybody.
+    ///   - document: The state until one is published: a line of JSON.
+    ///   - worker: Answers what takes time.
+    package init(
+        _ access: Access,
+        limits: ServeLimits = ServeLimits(),
+        document: [UInt8],
+        worker: @escaping Worker
+    ) {
+        self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = self.group.next()
+        self.loop = loop
+        self.limits = limits
+        self.core = NIOLoopBoundBox.makeBoxSendingValue(
+            ServerCore(access, limits: limits, document: document, loop: loop, worker: worker),
+            eventLoop: loop
+        )
+    }
+
+    /// Listens.
+    ///
+    /// - Returns: The address, with the port that the system chose where it was to choose one.
+    /// - Throws: `SystemError`, or an error of NIO, when the address is in use or not of this machine.
+    package func listen(on address: ServeAddress) throws -> ServeAddress {
+        let core = self.core
+        let limits = self.limits
+        var isUnix = false
+        if case .unix = address { isUnix = true }
+        let bootstrap = ServerBootstrap(group: self.group)
+            .serverChannelOption(.backlog, value: 512)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // What lies in the kernel's buffer is older than the newest state.
+            .childChannelOption(.socketOption(.so_sndbuf), value: 32_768)
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelInitializer { [isUnix] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try core.value.accept(channel, isUnix: isUnix, limits: limits)
+                }
+            }
+        switch address {
+        case .internet(let host, let port):
+            let channel = try bootstrap.bind(host: host, port: port).wait()
+            return .internet(host: host, port: channel.localAddress?.port ?? port)
+        case .unix(let path):
+            let channel = try bootstrap.withBoundSocket(try UnixListener.open(path)).wait()
+            channel.closeFuture.whenComplete { _ in UnixListener.remove(path) }
+            return address
+        }
+    }
+
+    /// Shows everybody a state: a line of JSON. Returns at once; of several that come faster than they can be sent the
+    /// newest is.
+    package func publish(_ line: [UInt8]) {
+        let isFirst = self.newest.withLock { newest in
+            defer { newest.line = line }
+            return newest.line == nil
+        }
+        guard isFirst else { return }
+        self.loop.execute {
+            let line = self.newest.withLock { newest in newest.line.take() }
+            if let line { self.core.value.show(line) }
+        }
+    }
+
+    /// Lets everybody go; final.
+    package func stop() { try? self.group.syncShutdownGracefully() }
+}
+
+extension ServerCore {
+    /// Takes a new connection, or closes it where there are too many.
+    func accept(_ channel: any Channel, isUnix: Bool, limits: ServeLimits) throws {
+        guard self.counters.connections < limits.connections else {
+            self.counters.refusedConnections += 1
+            channel.close(promise: nil)
+            return
+        }
+        var heading = NIOHTTPDecoderLimitConfiguration()
+        heading.maxHeaderFieldSize = limits.header
+        heading.maxHeaderListSize = limits.header
+        heading.maxHeaderFieldCount = limits.headerLines
+        let peer = isUnix ? Request.Peer.unixSocket : .address(channel.remoteAddress?.ipAddress ?? "")
+        try channel.pipeline.syncOperations.addHandlers([
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heading)),
+            ConnectionHandler(self, peer: peer, limits: limits),
+        ])
+    }
+}

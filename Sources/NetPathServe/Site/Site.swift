@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// Answers requests; knows no sockets.
+package struct Site: Sendable {
+    /// How many hours of history there are to ask for.
+    package static let historyHours = 1...168
+
+    package private(set) var access: Access
+
+    package init(_ access: Access) {
+        self.access = access
+    }
+
+    /// Answers a request.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - document: The newest state.
+    /// - Returns: The answer, or where it comes from.
+    package mutating func answer(_ request: Request, document: @autoclosure () -> [UInt8]) -> Outcome {
+        var isScript = false
+        var outcome = self.route(request, document: document(), isScript: &isScript)
+        // The banner's script has no data in it, and a page that pins it (SRI) has to read it.
+        let origin =
+            isScript ? [(name: "Access-Control-Allow-Origin", value: "*")] : self.access.originFields(request)
+        let fields = Self.commonFields + origin + [("Cross-Origin-Resource-Policy", isScript ? "cross-origin" : "same-origin")]
+        switch outcome {
+        case .response(var response):
+            let hasOwnPolicy = response.field("Cache-Control") != nil
+            response.fields += fields + (hasOwnPolicy ? [] : [("Cache-Control", "no-store")])
+            outcome = .response(response)
+        case .events(let lastEvent, _): outcome = .events(lastEvent: lastEvent, fields: fields + [("Cache-Control", "no-store")])
+        case .work(let work, let type, _):
+            outcome = .work(work, type: type, fields: fields + [("Cache-Control", "no-store")])
+        }
+        return outcome
+    }
+
+    /// What every answer says to browsers: load nothing from elsewhere, be in no frame, guess no types.
+    static let commonFields: [(name: String, value: String)] = [
+        (
+            "Content-Security-Policy",
+            """
+            default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+            form-action 'self'; frame-ancestors 'none'; base-uri 'none'
+            """
+        ),
+        ("X-Content-Type-Options", "nosniff"),
+        ("Referrer-Policy", "same-origin"),
+    ]
+
+    // MARK: Routes
+
+    private mutating func route(_ request: Request, document: @autoclosure () -> [UInt8], isScript: inout Bool) -> Outcome {
+        if let refusal = self.access.refusal(of: request) { return .response(refusal) }
+        guard let route = Route(rawValue: request.path) else {
+            return .response(.refusal(404, "there is no such page; /openapi.json lists them"))
+        }
+        isScript = route == .banner || route == .bannerTypes
+        if request.method == "OPTIONS" { return .response(self.preflight(request, route)) }
+        guard route.methods.contains(request.method) else {
+            let allow = [("Allow", route.methods.joined(separator: ", "))]
+            return .response(.refusal(405, "this page does not take the method", fields: allow))
+        }
+        guard route.isPublic || self.access.admits(request) else {
+            if route == .page { return .response(Response(401, MediaType.html, PackageResources.login_html)) }
+            let challenge = [("WWW-Authenticate", #"Bearer realm="netpath""#)]
+            return .response(.refusal(401, "send the token: Authorization: Bearer …", fields: challenge))
+        }
+        if let file = route.file {
+            return .response(Response(200, file.type, file.bytes, fields: [("Cache-Control", "no-cache")]))
+        }
+        return self.data(route, request, document: document())
+    }
+
+    private mutating func data(_ route: Route, _ request: Request, document: @autoclosure () -> [UInt8]) -> Outcome {
+        switch route {
+        case .status: return .response(Response(200, MediaType.json, document() + [0x0A]))
+        case .events:
+            // HEAD asks what would come.
+            if request.method == "HEAD" { return .response(Response(200, MediaType.events, [])) }
+            return .events(lastEvent: request.field("last-event-id"), fields: [])
+        case .details: return .work(.details, type: MediaType.json, fields: [])
+        case .history:
+            guard let hours = request.query.isEmpty ? 24 : request.queryValue("hours").flatMap({ Int($0) }),
+                Self.historyHours.contains(hours)
+            else { return .response(.refusal(400, "hours is a whole number from 1 to 168")) }
+            return .work(.history(hours: hours), type: MediaType.json, fields: [])
+        case .metrics:
+            let isOpen = request.field("accept")?.contains("application/openmetrics-text") == true
+            let type = isOpen ? MediaType.openMetrics : MediaType.prometheus
+            return .work(.metrics(isOpenMetrics: isOpen), type: type, fields: [])
+        case .logIn: return .response(self.logIn(request))
+        case .logOut: return .response(self.logOut(request))
+        default: return .response(Response(200, MediaType.text, Array("ok\n".utf8)))
+        }
+    }
+
+    // MARK: Logging in
+
+    private mutating func logIn(_ request: Request) -> Response {
+        guard self.access.isOwnForm(request) else { return .refusal(403, "the form is another site's") }
+        guard let cookie = self.access.logIn(request) else {
+            return Response(401, MediaType.html, PackageResources.login_html)
+        }
+        return Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", cookie)])
+    }
+
+    private mutating func logOut(_ request: Request) -> Response {
+        guard self.access.isOwnForm(request) else { return .refusal(403, "the form is another site's") }
+        return Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", self.access.logOut(request))])
+    }
+
+    /// What a browser asks before it sends a token for a page of another origin.
+    private func preflight(_ request: Request, _ route: Route) -> Response {
+        let allow = [
+            ("Allow", route.methods.joined(separator: ", ")), ("Access-Control-Allow-Headers", "Authorization, Last-Event-ID"),
+            ("Access-Control-Max-Age", "600"),
+        ]
+        return Response(204, MediaType.text, [], fields: allow)
+    }
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// A socket in the file system that those may open who own it and their group.
+enum UnixListener: Sendable {
+    /// Opens one, in place of one that nobody listens to any more.
+    ///
+    /// - Returns: Its descriptor, bound.
+    /// - Throws: `SystemError`; EADDRINUSE when somebody listens there.
+    static func open(_ path: String) throws(SystemError) -> Int32 {
+        let action = "cannot open the socket \(path)"
+        guard path.utf8.count < 108 else { throw SystemError(action: action, errno: ENAMETOOLONG) }
+        if self.isAlive(path) { throw SystemError(action: action, errno: EADDRINUSE) }
+        let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_UNIX, flags, 0)
+        guard descriptor >= 0 else { throw .last(action) }
+        var status = stat()
+        // Never somebody's file that only has the name.
+        if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { _ = unsafe unlink(path) }
+        // Nobody else can open it even before its mode could be changed.
+        let mask = umask(0o117)
+        let result = unsafe self.with(path) { unsafe bind(descriptor, $0, $1) }
+        let error = errno
+        _ = umask(mask)
+        guard result == 0 else {
+            _ = close(descriptor)
+            throw SystemError(action: action, errno: error)
+        }
+        return descriptor
+    }
+
+    /// Removes it.
+    static func remove(_ path: String) { _ = unsafe unlink(path) }
+
+    private static func isAlive(_ path: String) -> Bool {
+        guard let probe = FileDescriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+        else { return false }
+        return unsafe self.with(path) { unsafe connect(probe.number, $0, $1) } == 0
+    }
+
+    private static func with(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
+        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        return unsafe withUnsafePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
+        }
+    }
+}
