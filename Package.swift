@@ -132,7 +132,7 @@ let programs: [Target] = [
             "OfflineRequests", argumentParser,
         ]
     ),
-    .executableTarget(name: "ServeCommand", dependencies: ["NetPathCLI", "NetPathServe", argumentParser]),
+    .executableTarget(name: "ServeCommand", dependencies: ["NetPathCLI", "NetPathConfiguration", "NetPathServe", "NetPathSystem", argumentParser]),
 ]
 
 // MARK: Examples and tests
@@ -205,6 +205,8 @@ let tests: [Target] = [
     ("NetPathHTTPTests", ["NetPathCurl", "NetPathHTTP", "NetPathHTTPProbe"]),
     ("OfflineRequestsTests", ["Connectivity", "NetPathHTTP", "NetPathSystem", "OfflineRequests", grdb]),
     ("DeliveryTests", [grdb]),
+    // The status page, its events and metrics: values without sockets, and a server on sockets of its own.
+    ("ServeTests", ["NetPathCLI", "NetPathConfiguration", "NetPathServe", "NetPathSystem"]),
 ].map { .testTarget(name: $0, dependencies: ["NetPath", "NetPathTestKit"] + $1) }
 
 // MARK: The package

@@ -67,6 +67,8 @@ package struct ToolContext: Sendable {
     package var requests: @Sendable (any RequestCommand) throws -> ToolStatus = executeQueueProgram
     /// Carries out a command that checks a backend: another program does.
     package var plugins: @Sendable (any PluginCommand) throws -> ToolStatus = executePluginProgram
+    /// Serves pages and metrics: another program does.
+    package var serve: @Sendable (ServeCommand) throws -> ToolStatus = executeServeProgram
     /// The path of the program that watches, which is installed beside those that it executes; nil when it is not there.
     package var netpath: String? {
         CompanionProgram(

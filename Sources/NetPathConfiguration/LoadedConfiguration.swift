@@ -20,6 +20,8 @@ public struct LoadedConfiguration: Sendable {
     public let logLevel: LogLevel
     /// What the service records.
     public let record: RecordSettings
+    /// Where and to whom the path is shown.
+    package let serve: ServeSettings
     /// What is run when the path changes, by the service.
     package let hooks: [Hook]
     /// The folder whose programs are hooks too; nil when the configuration names none.
@@ -114,6 +116,7 @@ public struct LoadedConfiguration: Sendable {
         let settings = CoordinatorSettings.read(from: root)
         let logLevel = root.nested("logging").choice("level", default: LogLevel.warning)
         let record = RecordSettings.read(from: root)
+        let serve = ServeSettings.read(from: root)
         let isPrivileged = Privileges.areHeld
         let hooks = Hook.read(from: root, isPrivileged: isPrivileged)
         let hooksFolder = Hook.readFolder(from: root, isPrivileged: isPrivileged)
@@ -132,6 +135,7 @@ public struct LoadedConfiguration: Sendable {
             settings: settings,
             logLevel: logLevel,
             record: record,
+            serve: serve,
             hooks: hooks,
             hooksFolder: hooksFolder,
             warnings: root.warnings,

@@ -1,4 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPathServe
+import NetPathCLI
+
+NetPathTool.main(ServeTool.self) { context in
+    context.name = ServeTool.program
+    context.facts = ServeTool.facts
+    context.serve = { command in try command.perform() }
+}

@@ -23,6 +23,8 @@ public final class PathCoordinator: Sendable {
         var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
         /// What happens, where somebody records it.
         var journal: CoordinatorJournal?
+        /// What is counted, where somebody wants to know.
+        var tally: CoordinatorTally?
         var isStopped = false
         var hasStarted = false
         var watchesFiles = true
@@ -30,7 +32,9 @@ public final class PathCoordinator: Sendable {
         /// Feeds the machine, and the journal where there is one.
         mutating func take(_ input: CoordinatorInput, now: MonotonicTime) -> [CoordinatorStateMachine.Action] {
             self.journal?.append(.input(input), at: now)
-            return self.machine.take(input, now: now)
+            let actions = self.machine.take(input, now: now)
+            self.tally?.count(input, actions, at: now) { self.backends[$0]?.name }
+            return actions
         }
     }
 

@@ -35,7 +35,7 @@ struct RootCommand: ParsableCommand {
             StatusCommand.self, WatchCommand.self, WaitCommand.self, ReachCommand.self, ExplainCommand.self,
             BackendsCommand.self, CompareCommand.self, RunCommand.self, HooksCommand.self, HistoryCommand.self,
             ReplayCommand.self, ReportCommand.self, ConfigurationCommand.self, SendCommand.self, QueueCommands.self,
-            PluginCommands.self, CompletionCommand.self,
+            PluginCommands.self, ServeCommand.self, CompletionCommand.self,
         ],
         defaultSubcommand: StatusCommand.self
     )

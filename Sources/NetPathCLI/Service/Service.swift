@@ -33,6 +33,7 @@ final class Service {
         let threshold = LogThreshold(configuration.logLevel)
         let log = self.context.log(from: threshold)
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        coordinator.keepTally()
         self.coordinator = coordinator
         let recording = configuration.record.isOn ? configuration.record.folder ?? folders.recording : nil
         do {
@@ -74,6 +75,7 @@ final class Service {
             coordinator: coordinator,
             recording: recording,
             recorder: self.recorder,
+            evaluation: { [follower = self.follower] in follower.configuration.evaluation },
             hooks: self.hooks
         )
         self.socket = try ServiceSocket(at: folders.socket) { answers.answer($0, for: $1) }

@@ -12,6 +12,8 @@ struct ServiceAnswers: Sendable {
     let recording: String?
     /// Records, and may have something to write yet.
     let recorder: Recorder?
+    /// What verdicts depend on now, besides the evidence.
+    let evaluation: @Sendable () -> EvaluationPolicy
     /// Runs the hooks.
     let hooks: HookRunner
 
@@ -23,6 +25,11 @@ struct ServiceAnswers: Sendable {
             let snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer))
             return (try? CodedLine.bytes(of: snapshot)) ?? []
         case .hooks: return Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8)
+        case .metrics(let isOpenMetrics):
+            let text = String(decoding: self.coordinator.metrics(isOpenMetrics: isOpenMetrics), as: UTF8.self)
+            return JSONText.line { sink in sink.object { $0.member("text", text) } }
+        case .details:
+            return JSONText.line(self.coordinator.details(self.evaluation()).write)
         case .history(let since): return self.history(since: since, for: peer)
         case .unknown: return Array((ServiceRequest.refusal.line + "\n").utf8)
         }

@@ -16,6 +16,11 @@ enum ServiceRequest: Hashable, Sendable {
     /// `{"request":"history","since":SECONDS}`: the lines of the recording that tell of paths, from a moment on that is so
     /// many seconds after 1970 began.
     case history(since: Int64)
+    /// `{"request":"metrics"}`: what is counted, as `{"text":…}` in the format of Prometheus, or, with
+    /// `"format":"openMetrics"`, in that of OpenMetrics without its last line.
+    case metrics(isOpenMetrics: Bool)
+    /// `{"request":"details"}`: what explains the path, and the latest round trips of probes.
+    case details
     /// Anything else.
     case unknown
 
@@ -31,6 +36,8 @@ enum ServiceRequest: Hashable, Sendable {
         case "watch": self = .watch
         case "snapshot": self = .snapshot
         case "hooks": self = .hooks
+        case "metrics": self = .metrics(isOpenMetrics: node?["format"] == .string("openMetrics"))
+        case "details": self = .details
         case "history":
             guard case .integer(let since)? = node?["since"] else {
                 self = .unknown
@@ -49,6 +56,9 @@ enum ServiceRequest: Hashable, Sendable {
         case .snapshot: #"{"request":"snapshot"}"#
         case .hooks: #"{"request":"hooks"}"#
         case .history(let since): #"{"request":"history","since":\#(since)}"#
+        case .metrics(let isOpenMetrics):
+            isOpenMetrics ? #"{"request":"metrics","format":"openMetrics"}"# : #"{"request":"metrics"}"#
+        case .details: #"{"request":"details"}"#
         case .unknown: "{}"
         }
     }
@@ -56,8 +66,8 @@ enum ServiceRequest: Hashable, Sendable {
     /// The answer to what is no question.
     static let refusal: OrderedJSON = [
         "error": .string(
-            #"ask with one of {"request":"status"}, {"request":"watch"}, {"request":"hooks"} and "#
-                + #"{"request":"history","since":SECONDS}"#
+            #"ask with one of {"request":"status"}, {"request":"watch"}, {"request":"hooks"}, {"request":"metrics"}, "#
+                + #"{"request":"details"} and {"request":"history","since":SECONDS}"#
         )
     ]
 }

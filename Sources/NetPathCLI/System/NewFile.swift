@@ -12,9 +12,9 @@ enum NewFile {
     /// Makes a file and writes it; one that cannot be written whole does not stay.
     ///
     /// - Throws: `SystemError`, also when there is such a file.
-    static func write(_ text: String, to path: String) throws(SystemError) {
+    static func write(_ text: String, to path: String, mode: mode_t = 0o600) throws(SystemError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        guard let file = FileDescriptor(unsafe open(path, flags, 0o600)) else { throw .last("cannot create \(path)") }
+        guard let file = FileDescriptor(unsafe open(path, flags, mode)) else { throw .last("cannot create \(path)") }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
@@ -25,6 +25,23 @@ enum NewFile {
                 _ = unsafe unlink(path)
                 throw error
             }
+        }
+    }
+}
+
+extension NewFile {
+    /// Writes a file that everybody may read in place of another, so that nobody ever reads half of it.
+    ///
+    /// - Throws: `SystemError`.
+    static func replace(_ path: String, with text: String) throws(SystemError) {
+        // Beside it, where it can be renamed; collectors read only names that end in .prom.
+        let temporary = "\(path).\(getpid())"
+        _ = unsafe unlink(temporary)
+        try self.write(text, to: temporary, mode: 0o644)
+        guard unsafe rename(temporary, path) == 0 else {
+            let error = SystemError.last("cannot write \(path)")
+            _ = unsafe unlink(temporary)
+            throw error
         }
     }
 }

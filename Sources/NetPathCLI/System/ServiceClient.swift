@@ -20,6 +20,30 @@ struct ServiceClient {
         return nil
     }
 
+    /// Reads every path from now on, until the service goes.
+    ///
+    /// - Parameters:
+    ///   - limit: A line that is longer is passed over.
+    ///   - body: Receives each line, its line feed included.
+    func watch(limit: Int, _ body: ([UInt8]) -> Void) {
+        let line = Array((ServiceRequest.watch.line + "\n").utf8)
+        let flags = Int32(MSG_NOSIGNAL)
+        guard unsafe line.withUnsafeBytes({ unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }) == line.count
+        else { return }
+        var lines = LineBuffer(limit: limit)
+        while true {
+            guard let part = self.socket.read(limit: 1 << 16) else {
+                if errno == EINTR { continue }
+                return
+            }
+            if part.isEmpty { return }
+            lines.append(part)
+            while let line = lines.next() {
+                if case .whole(let bytes) = line { body(Array(bytes) + [UInt8(ascii: "\n")]) }
+            }
+        }
+    }
+
     /// Asks, and reads the whole answer.
     ///
     /// - Throws: `SystemError` when the service does not answer.

@@ -4,6 +4,7 @@
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+package import NetPathSystem
 import Synchronization
 
 /// Serves states over HTTP on one thread, and waits for nobody.

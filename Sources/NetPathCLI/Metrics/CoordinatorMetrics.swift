@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathSystem
+
+extension PathCoordinator {
+    /// What there is to tell of the network and of who watches it, as families of metrics.
+    func metrics(isOpenMetrics: Bool) -> [UInt8] {
+        let path = self.path
+        let reports = path?.backends ?? self.snapshots.map(\.report)
+        var text = MetricsText(isOpenMetrics: isOpenMetrics)
+        text.gauge("netpath_build_info", "The version of netpath.", [.init(1, ["version": netPathVersion])])
+        text.add(path)
+        text.add(reports)
+        if let (tally, now) = self.tally { text.add(tally, at: now) }
+        return Array(text.text.utf8)
+    }
+}
+
+extension MetricsText {
+    /// What the path is.
+    fileprivate mutating func add(_ path: NetworkPath?) {
+        let states = PathStatus.allCases.map(\.rawValue) + ["unknown"]
+        self.states(
+            "netpath_status",
+            "Whether there is a path; unknown while no backend has a verdict.",
+            "status",
+            [StateSet(states: states, current: path?.status.rawValue ?? "unknown")]
+        )
+        guard let path else { return }
+        self.gauge("netpath_reason", "Why the status is what it is.", [.init(1, ["reason": path.reason.code.rawValue])])
+        self.gauge("netpath_stale", "Whether nobody can confirm the path now.", [.init(path.isStale)])
+        self.states(
+            "netpath_internet",
+            "What probes and backends say of the internet.",
+            "internet",
+            [StateSet(states: ["reachable", "unreachable", "portal", "unknown"], current: path.internet.rawValue)]
+        )
+        self.gauge("netpath_expensive", "Whether traffic is likely to cost money.", [.init(path.isExpensive)])
+        self.gauge(
+            "netpath_interface_info",
+            "The interfaces of the path, and what keeps others from it.",
+            path.interfaces.map { one in
+                .init(1, ["name": one.name, "type": one.type.rawValue, "reason": one.reason.code.rawValue])
+            }
+        )
+        self.gauge("netpath_gateway_answers", "Whether a gateway in use answers, where the kernel knows.", Self.gateways(of: path))
+        self.gauge("netpath_disagreements", "Healthy backends that see another status.", [.init(path.disagreements.count)])
+    }
+
+    private static func gateways(of path: NetworkPath) -> [Sample] {
+        path.gateways.compactMap { gateway in
+            guard let answers = gateway.answers else { return nil }
+            let name = path.interfaces.first { $0.index == gateway.interfaceIndex }?.name ?? ""
+            return Sample(answers, ["address": gateway.address.description, "interface": name])
+        }
+    }
+
+    /// How the backends are doing.
+    fileprivate mutating func add(_ reports: [BackendReport]) {
+        let healths: [BackendHealth] = [.starting, .healthy, .unhealthy, .standby, .off]
+        self.states(
+            "netpath_backend_health",
+            "How a backend is doing.",
+            "health",
+            reports.map {
+                StateSet(owner: ("backend", $0.name), states: healths.map(\.rawValue), current: $0.health.rawValue)
+            }
+        )
+        self.counter(
+            "netpath_backend_restarts",
+            "How often a backend was started again.",
+            reports.map { .init($0.restarts, ["backend": $0.name]) }
+        )
+        self.counter(
+            "netpath_backend_resynchronizations",
+            "How often a backend lost events (an overrun) and read everything again.",
+            reports.map { .init($0.resynchronizations, ["backend": $0.name]) }
+        )
+    }
+
+    /// What happened since the coordinator started.
+    fileprivate mutating func add(_ tally: CoordinatorTally, at now: MonotonicTime) {
+        self.counter("netpath_paths_published", "Paths that differed from the one before.", [.init(tally.paths)])
+        let down = tally.downtime(at: now).sorted { $0.key.rawValue < $1.key.rawValue }
+        self.counter(
+            "netpath_down_seconds",
+            "How long there was no path, by the reason.",
+            down.map { .init($0.value.seconds, ["reason": $0.key.rawValue]) }
+        )
+        if let age = tally.statusAge(at: now) {
+            self.gauge("netpath_status_age_seconds", "How long the status has been what it is.", [.init(age.seconds)])
+        }
+        let backends = tally.backends.sorted { $0.key < $1.key }
+        self.counter(
+            "netpath_reports",
+            "Readings that a backend reported.",
+            backends.map { .init($0.value.reports, ["backend": $0.key]) }
+        )
+        self.counter(
+            "netpath_reports_without_change",
+            "Readings that led to no other path: wake-ups for nothing.",
+            backends.map { .init($0.value.reportsWithoutChange, ["backend": $0.key]) }
+        )
+        self.histogram(
+            "netpath_report_latency_seconds",
+            "From the beginning of a reading to the path that it led to.",
+            backends.filter { !$0.value.latency.isEmpty }.map { (["backend": $0.key], $0.value.latency) }
+        )
+        self.add(tally.targets)
+    }
+
+    private mutating func add(_ targets: [String: CoordinatorTally.Target]) {
+        let targets = targets.sorted { $0.key < $1.key }
+        var results: [Sample] = []
+        for (target, counts) in targets {
+            // Of one kind of failure there may be several error numbers.
+            let byName = Dictionary(counts.results.map { ($0.key.name, $0.value) }, uniquingKeysWith: +)
+            for (name, count) in byName.sorted(by: { $0.key < $1.key }) {
+                results.append(Sample(count, ["target": target, "result": name]))
+            }
+        }
+        self.counter("netpath_probe_results", "What became of probes.", results)
+        self.histogram(
+            "netpath_probe_round_trip_seconds",
+            "The round trips of probes that were answered.",
+            targets.filter { !$0.value.roundTrips.isEmpty }.map { (["target": $0.key], $0.value.roundTrips) }
+        )
+    }
+}

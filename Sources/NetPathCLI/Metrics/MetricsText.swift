@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Metrics as text: that of Prometheus (0.0.4), or OpenMetrics 1.0, which calls counters differently.
+struct MetricsText: Sendable {
+    /// What tells the samples of a family apart.
+    typealias Labels = KeyValuePairs<String, String>
+
+    /// A number.
+    struct Sample: Sendable {
+        fileprivate var value: String
+        fileprivate var labels: Labels
+
+        init(_ value: some CustomStringConvertible, _ labels: Labels = [:]) {
+            self.value = value.description
+            self.labels = labels
+        }
+
+        init(_ value: Bool, _ labels: Labels = [:]) {
+            self.init(value ? 1 : 0, labels)
+        }
+    }
+
+    let isOpenMetrics: Bool
+    private(set) var text = ""
+
+    init(isOpenMetrics: Bool) {
+        self.isOpenMetrics = isOpenMetrics
+    }
+
+    /// Begins a family of numbers that may go up and down.
+    mutating func gauge(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
+        guard !samples.isEmpty else { return }
+        self.begin(name, "gauge", help)
+        for sample in samples { self.sample("\(name)", Array(sample.labels), sample.value) }
+    }
+
+    /// A family of numbers that only grow; `name` is without `_total`.
+    mutating func counter(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
+        guard !samples.isEmpty else { return }
+        self.begin(name, "counter", help)
+        for sample in samples { self.sample("\(name)_total", Array(sample.labels), sample.value) }
+    }
+
+    /// A family in which one state of each set holds.
+    mutating func states(_ name: StaticString, _ help: StaticString, _ label: String, _ sets: [StateSet]) {
+        var samples: [Sample] = []
+        for set in sets {
+            for state in set.states {
+                let labels: Labels = set.owner.map { [$0.label: $0.name, label: state] } ?? [label: state]
+                samples.append(Sample(state == set.current, labels))
+            }
+        }
+        self.gauge(name, help, samples)
+    }
+
+    /// States of which one holds.
+    struct StateSet: Sendable {
+        /// Whose they are; nil where there is one set only.
+        var owner: (label: String, name: String)?
+        var states: [String]
+        var current: String
+    }
+
+    private mutating func begin(_ name: StaticString, _ type: StaticString, _ help: StaticString) {
+        let shown = "\(type)" == "counter" && !self.isOpenMetrics ? "\(name)_total" : "\(name)"
+        self.text += "# HELP \(shown) \(help)\n# TYPE \(shown) \(type)\n"
+    }
+
+    private mutating func sample(_ name: String, _ labels: [(key: String, value: String)], _ value: String) {
+        let shown = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+        self.text += shown.isEmpty ? "\(name) \(value)\n" : "\(name){\(shown)} \(value)\n"
+    }
+
+    private static func escaped(_ value: String) -> String {
+        guard value.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return value }
+        return value.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\"": "\\\""
+            case "\n": "\\n"
+            default: String(scalar)
+            }
+        }.joined()
+    }
+}
+
+extension MetricsText {
+    /// A family of histograms, in seconds.
+    mutating func histogram(
+        _ name: StaticString,
+        _ help: StaticString,
+        _ histograms: [(labels: Labels, times: TimeHistogram)]
+    ) {
+        guard !histograms.isEmpty else { return }
+        self.begin(name, "histogram", help)
+        for (labels, times) in histograms {
+            let labels = Array(labels)
+            var count = 0
+            for (place, number) in times.counts.enumerated() {
+                count += number
+                let bound = place < times.bounds.count ? Duration.nanoseconds(times.bounds[place]).seconds : "+Inf"
+                self.sample("\(name)_bucket", labels + [(key: "le", value: bound)], "\(count)")
+            }
+            self.sample("\(name)_sum", labels, times.sum.seconds)
+            self.sample("\(name)_count", labels, "\(count)")
+        }
+    }
+}
+
+extension Duration {
+    /// In seconds with as many places as it takes: `0.00025`.
+    var seconds: String {
+        let nanoseconds = self.inNanoseconds
+        let fraction = nanoseconds.magnitude % 1_000_000_000
+        var text = (nanoseconds < 0 ? "-" : "") + "\(nanoseconds.magnitude / 1_000_000_000)"
+        guard fraction > 0 else { return text + ".0" }
+        let digits = String(fraction)
+        text += "." + String(repeating: "0", count: 9 - digits.count) + digits
+        while text.hasSuffix("0") { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+package import ArgumentParser
+import NetPath
+package import NetPathConfiguration
+import NetPathSystem
+
+/// `netpath serve`, which `netpath-serve` carries out: `netpath` links no web server.
+package struct ServeCommand: ToolCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Show the path as a web page, a banner for other pages, and metrics.",
+        discussion: """
+            Attaches to the service ('netpath run') where one runs; otherwise it watches by itself, without hooks and \
+            without a recording. Runs until SIGTERM or SIGINT.
+
+            It listens on http://127.0.0.1:6387 unless 'serve:' in the configuration or --listen says otherwise; that \
+            section also names those who may ask. An address that other machines can reach needs a token, and a proxy \
+            with TLS in front.
+            """
+    )
+
+    @Option(
+        help: ArgumentHelp(
+            "Listen there instead: an address and a port, or the absolute path of a socket; may be repeated.",
+            valueName: "address"
+        )
+    )
+    package var listen: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Everybody has to know the token in this file.", valueName: "file"),
+        completion: .file()
+    )
+    package var tokenFile: String?
+
+    @Flag(help: "Watch by itself even where the service runs.")
+    package var standalone = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the metrics into this file and end, for the textfile collector of node_exporter.",
+            valueName: "file"
+        ),
+        completion: .file()
+    )
+    package var textfile: String?
+
+    @OptionGroup var source: RecordingOptions
+
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
+
+    package init() {}
+
+    package func execute() throws -> ToolStatus { try ToolContext.current.serve(self) }
+
+    /// What the configuration says, with what the command line says instead.
+    ///
+    /// - Throws: `ConfigurationError`, or ``ToolFailure`` when an address is none.
+    package func settings() throws -> ServeSettings {
+        var settings = try self.options.configuration().serve
+        if !self.listen.isEmpty {
+            settings.addresses = try self.listen.map { text in
+                if let address = ServeAddress(text) { return address }
+                throw ToolFailure(
+                    .usage,
+                    "'\(text.safe)' is no address: write 127.0.0.1:6387, [::1]:6387 or the absolute path of a socket"
+                )
+            }
+        }
+        if let tokenFile { settings.tokenFile = tokenFile }
+        return settings
+    }
+}
+
+/// Becomes `netpath-serve`, with the command line as it is.
+///
+/// - Throws: ``ToolFailure`` when it is not installed.
+func executeServeProgram(_ command: ServeCommand) throws -> ToolStatus {
+    let context = ToolContext.current
+    let program = CompanionProgram(
+        "netpath-serve",
+        executable: CompanionProgram.runningProgram,
+        searchPath: context.environment["PATH"]
+    )
+    try program.execute(as: context.name, context.arguments)
+    throw ToolFailure(
+        .failure,
+        """
+        pages and metrics are the business of the program \(program.name), which cannot be executed: looked for \
+        \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
+        """
+    )
+}

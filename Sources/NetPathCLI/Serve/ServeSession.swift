@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+import NetPathSystem
+
+/// What is served: the paths of the service, or, where none runs, those of a coordinator of its own.
+package final class ServeSession: Sendable {
+    /// The state to begin with: a line of JSON.
+    package let document: [UInt8]
+    /// The families of metrics; nil when the service does not answer. Callable from any thread, like the two below.
+    package let metrics: @Sendable (_ isOpenMetrics: Bool) -> [UInt8]?
+    /// What explains the path.
+    package let details: @Sendable () -> [UInt8]?
+    /// Whether the service is asked.
+    package let isAttached: Bool
+
+    private let context = ToolContext.current
+    private let loop: EventLoop
+    private let source: RecordingOptions
+    private let follower: ServiceFollower?
+    private let coordinator: PathCoordinator?
+    private let configuration: ConfigurationFollower?
+
+    /// Looks for the service, and makes a coordinator where there is none; nothing is watched yet.
+    ///
+    /// - Throws: `ConfigurationError`, `SystemError`, or ``ToolFailure``.
+    package init(_ command: ServeCommand) throws {
+        let loop = try EventLoop()
+        loop.wakeUp.stopOnSignals()
+        loop.wakeUp.reloadOnHangUp()
+        self.loop = loop
+        self.source = command.source
+        let places = ServiceFolders.places(of: self.context.environment)
+        let answer = command.standalone ? nil : try ServiceClient(places)?.ask(.status)
+        if let answer {
+            self.isAttached = true
+            self.document = answer
+            self.follower = ServiceFollower(places)
+            (self.coordinator, self.configuration) = (nil, nil)
+            self.metrics = { ServiceFollower.text(in: ServiceFollower.ask(.metrics(isOpenMetrics: $0), of: places)) }
+            self.details = { ServiceFollower.ask(.details, of: places) }
+            return
+        }
+        self.isAttached = false
+        self.follower = nil
+        let configuration = try command.options.runnableConfiguration()
+        let threshold = LogThreshold(configuration.logLevel)
+        let log = self.context.log(from: threshold)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        coordinator.keepTally()
+        self.coordinator = coordinator
+        let follower = command.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log)
+        self.configuration = follower
+        self.document = StatusSnapshot(backends: [], takenAt: .now(), via: Provenance.via).jsonLine
+        self.metrics = { coordinator.metrics(isOpenMetrics: $0) }
+        self.details = { Array(coordinator.details(follower.configuration.evaluation).line.utf8) }
+    }
+
+    /// What is recorded of the last hours, as `history --json` has it; nil when there is no recording.
+    package func history(hours: Int) -> [UInt8]? {
+        ToolContext.$current.withValue(self.context) {
+            let now = ClockReading.now().wall
+            let begin = WallTime(nanoseconds: now.nanoseconds - Int64(hours) * 3_600_000_000_000)
+            let shown = try? self.source.history(since: begin, now: now)
+            return Array((shown ?? ShownHistory(periods: [], begin: begin, end: now)).document.line.utf8)
+        }
+    }
+
+    /// Watches until a signal ends it.
+    ///
+    /// - Parameter publish: Receives every state, on any thread; must not wait.
+    /// - Throws: `SystemError` when there can be no thread.
+    package func run(_ publish: @escaping @Sendable ([UInt8]) -> Void) throws {
+        if let follower {
+            guard follower.start(publish) else { throw SystemError.last("cannot start a thread") }
+        }
+        self.coordinator?.subscribe { path in
+            publish(StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via).jsonLine)
+        }
+        self.coordinator?.start()
+        defer { self.coordinator?.stop() }
+        let manager = ServiceManager(self.context.environment)
+        manager.tell("READY=1")
+        while true {
+            let reasons = self.loop.reasons()
+            self.configuration?.handle(reasons)
+            if reasons.contains(.stop) { break }
+        }
+        manager.tell("STOPPING=1")
+    }
+
+    /// Waits for the first word of the backends, where it watches by itself, for metrics that are written once.
+    package func settle(within limit: Duration) {
+        guard let coordinator else { return }
+        let loop = self.loop
+        let subscription = coordinator.subscribe { _ in loop.wakeUp.wake(.output) }
+        defer { subscription.cancel() }
+        coordinator.start()
+        let deadline = loop.now() + limit
+        while coordinator.path == nil, loop.now() < deadline {
+            if loop.reasons(limit: deadline - loop.now()).contains(.stop) { return }
+        }
+    }
+
+    /// Writes a file in place of another, so that nobody ever reads half of it.
+    ///
+    /// - Throws: `SystemError`.
+    package static func replace(_ path: String, with bytes: [UInt8]) throws { 
+        try NewFile.replace(path, with: String(decoding: bytes, as: UTF8.self))
+     }
+}

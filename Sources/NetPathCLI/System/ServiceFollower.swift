@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+
+/// Follows the paths of a running service, and waits for it where it has gone.
+///
+/// On a thread of its own, which sleeps while nothing changes.
+final class ServiceFollower: Sendable {
+    /// A path is shorter than that.
+    private static let lineLimit = 16 << 20
+    /// How long it waits before it looks for a service that is gone; doubled up to the second.
+    private static let pause: (first: Duration, last: Duration) = (.milliseconds(100), .seconds(5))
+
+    private let places: [ServiceFolders]
+
+    init(_ places: [ServiceFolders]) {
+        self.places = places
+    }
+
+    /// Begins.
+    ///
+    /// - Parameter publish: Receives every state, on the thread; of a service that is gone the last one, marked stale.
+    /// - Returns: Whether the system granted a thread.
+    func start(_ publish: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
+        BackgroundThread.start {
+            var pause = Self.pause.first
+            while true {
+                var last: [UInt8]?
+                ServiceClient(self.places)?.watch(limit: Self.lineLimit) { line in
+                    last = line
+                    pause = Self.pause.first
+                    publish(line)
+                }
+                if let last { publish(StaleDocument.mark(last)) }
+                _ = FileDescriptor.poll(readable: [], timeout: pause)
+                pause = min(pause * 2, Self.pause.last)
+            }
+        }
+    }
+
+    /// Asks a question on a connection of its own; nil when nobody answers.
+    static func ask(_ request: ServiceRequest, of places: [ServiceFolders]) -> [UInt8]? {
+        guard let answer = try? ServiceClient(places)?.ask(request), !answer.isEmpty else { return nil }
+        // A service of an older version knows less.
+        return answer.starts(with: Array(#"{"error""#.utf8)) ? nil : answer
+    }
+
+    /// The text in an answer that is one.
+    static func text(in answer: [UInt8]?) -> [UInt8]? {
+        guard let answer, case .string(let text)? = (try? JSONReader.read(answer[...]))?["text"] else { return nil }
+        return Array(text.utf8)
+    }
+}
+
+/// The document of a path that nobody confirms any more.
+enum StaleDocument: Sendable {
+    /// Marks a line of JSON; the first member of that name is the path's, and no text has such quotes.
+    static func mark(_ line: [UInt8]) -> [UInt8] {
+        let (fresh, stale) = (Array(#""stale":false"#.utf8), Array(#""stale":true"#.utf8))
+        guard line.count >= fresh.count else { return line }
+        for start in 0...(line.count - fresh.count) where line[start..<(start + fresh.count)].elementsEqual(fresh) {
+            return line[..<start] + stale + line[(start + fresh.count)...]
+        }
+        return line
+    }
+}

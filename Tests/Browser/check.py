@@ -1,0 +1,234 @@
+"""Looks at the status page and the banner as people do; run by Tests/Browser/run in a network namespace of its own."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect, sync_playwright
+
+NETPATH, PICTURES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ADDRESS = "http://127.0.0.1:6387"
+LIMIT = 10_000
+expect.set_options(timeout=LIMIT)
+
+
+def ip(*words):
+    subprocess.run(["ip", *words], check=True, timeout=10)
+
+
+def cable(is_there):
+    """Plugs the cable in, or out."""
+    ip("link", "set", "far0", "up" if is_there else "down")
+    if is_there:
+        ip("route", "replace", "default", "via", "192.0.2.1", "dev", "lan0")
+
+
+class Programs:
+    """The service and the server, as a machine would run them."""
+
+    def __init__(self):
+        folder = tempfile.mkdtemp(prefix="netpath-browser-")
+        self.environment = dict(
+            os.environ, HOME=folder, XDG_RUNTIME_DIR=folder, XDG_STATE_HOME=folder + "/state",
+            RUNTIME_DIRECTORY=folder + "/netpath", STATE_DIRECTORY=folder + "/state/netpath",
+        )
+        os.makedirs(folder + "/state/netpath")
+        self.log = open(PICTURES + "/programs.log", "w")
+        self.service = self.start("run")
+        self.wait_for_socket(folder + "/netpath/netpath.sock")
+        self.server = self.start("serve")
+
+    def start(self, *words):
+        return subprocess.Popen([NETPATH, *words], env=self.environment, stderr=self.log)
+
+    @staticmethod
+    def wait_for_socket(path):
+        deadline = time.monotonic() + 10
+        while not os.path.exists(path):
+            assert time.monotonic() < deadline, "the service does not start"
+            time.sleep(0.05)
+
+    def kill_server(self):
+        self.server.kill()
+        self.server.wait(10)
+
+    def restart_server(self):
+        self.server = self.start("serve")
+
+    def end(self):
+        for process in (self.server, self.service):
+            process.kill()
+            process.wait(10)
+
+
+def open_page(page, path="/"):
+    deadline = time.monotonic() + 15
+    while True:
+        try:
+            return page.goto(ADDRESS + path, timeout=LIMIT, wait_until="load")
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+def picture(page, name):
+    page.screenshot(path=f"{PICTURES}/{name}.png", full_page=True, timeout=LIMIT)
+
+
+def has_no_violations(page, what):
+    violations = Axe().run(page).response["violations"]
+    found = [(one["id"], [node["target"] for node in one["nodes"]], one["nodes"][0].get("failureSummary")) for one in violations]
+    assert not found, f"axe-core on {what}: {found}"
+
+
+def first_view(page):
+    open_page(page)
+    expect(page.locator("h1")).to_have_text("Online — cable lan0")
+    expect(page.locator("#backends")).to_contain_text("netlink")
+    expect(page.locator("#availability")).to_contain_text("online")
+    has_no_violations(page, "the page that is online")
+    picture(page, "online")
+
+
+def change(page):
+    cable(False)
+    expect(page.locator("h1")).to_have_text("Offline")
+    expect(page.locator("#state")).to_have_class("unsatisfied")
+    expect(page.locator("#remedies li").first).to_be_visible()
+    expect(page.locator("#outages")).to_contain_text("Offline")
+    has_no_violations(page, "the page that is offline")
+    picture(page, "offline")
+    cable(True)
+    expect(page.locator("h1")).to_contain_text("Online")
+
+
+def reconnect(page, programs):
+    programs.kill_server()
+    expect(page.locator("#connection")).to_be_visible()
+    # Missed, and made up for.
+    cable(False)
+    programs.restart_server()
+    expect(page.locator("h1")).to_have_text("Offline", timeout=20_000)
+    expect(page.locator("#connection")).to_be_hidden()
+    cable(True)
+    expect(page.locator("h1")).to_contain_text("Online")
+
+
+def keyboard(page):
+    open_page(page)
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "skip"
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.dataset.hours") == "6":
+            break
+    page.keyboard.press("Tab")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#span")).not_to_have_text("24 hours")
+    tree = page.locator("main").aria_snapshot(timeout=LIMIT)
+    for words in ('heading "Online', 'heading "Interfaces"', 'table "', 'img "Timeline'):
+        assert words in tree, f"the tree for screen readers lacks {words}:\n{tree}"
+
+
+def phone(browser):
+    context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme="dark", device_scale_factor=2)
+    context.set_default_timeout(LIMIT)
+    page = context.new_page()
+    open_page(page)
+    expect(page.locator("h1")).to_contain_text("Online")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360, "the page is wider than a phone"
+    has_no_violations(page, "the dark page on a phone")
+    picture(page, "phone-dark")
+    context.close()
+
+
+def banner(context, tabs=4):
+    pages = [context.new_page() for _ in range(tabs)]
+    for page in pages:
+        open_page(page, "/demo")
+    for page in pages:
+        expect(page.locator("#online")).to_have_text("true")
+        expect(page.locator("#event")).to_contain_text("satisfied")
+    streams = pages[0].evaluate("fetch('metrics').then(answer => answer.text())", None)
+    count = [line for line in streams.splitlines() if line.startswith("netpath_serve_streams ")]
+    assert count == ["netpath_serve_streams 1"], f"{tabs} tabs and {count}"
+    cable(False)
+    for page in pages:
+        expect(page.locator("netpath-banner div.shown span")).to_contain_text("Offline")
+        assert page.evaluate("navigator.onLine") is False
+    pages[0].bring_to_front()
+    has_no_violations(pages[0], "the page with the banner")
+    picture(pages[0], "banner")
+    # The tab that listens is closed: another one goes on.
+    pages.pop(0).close()
+    cable(True)
+    for page in pages:
+        expect(page.locator("#online")).to_have_text("true")
+        page.close()
+
+
+def latency(page, rounds=15):
+    """From the kernel's change to what the page shows, on this machine."""
+    open_page(page)
+    expect(page.locator("h1")).to_contain_text("Online")
+    page.evaluate("""() => {
+        globalThis.changes = [];
+        new MutationObserver(() => changes.push(Date.now())).observe(document.querySelector("h1"), { childList: true });
+    }""")
+    times = []
+    for number in range(rounds * 2):
+        before = len(page.evaluate("changes"))
+        start = time.time() * 1000
+        if number % 2:
+            ip("route", "add", "default", "via", "192.0.2.1", "dev", "lan0")
+        else:
+            ip("route", "del", "default")
+        page.wait_for_function(f"changes.length > {before}", timeout=LIMIT, polling=20)
+        times.append(page.evaluate(f"changes[{before}]") - start)
+    times.sort()
+    print(f"  ip(8) begins → page shows it: median {times[len(times) // 2]:.1f} ms, worst {times[-1]:.1f} ms of {len(times)}")
+    return times[len(times) // 2]
+
+
+def main():
+    ip("link", "set", "lo", "up")
+    ip("link", "add", "lan0", "type", "veth", "peer", "name", "far0")
+    ip("link", "set", "lan0", "up")
+    ip("address", "add", "192.0.2.2/24", "dev", "lan0")
+    cable(True)
+    programs = Programs()
+    try:
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(
+                executable_path="/usr/bin/chromium", timeout=30_000, args=["--no-sandbox", "--disable-dev-shm-usage"]
+            )
+            context = browser.new_context(viewport={"width": 1100, "height": 800})
+            context.set_default_timeout(LIMIT)
+            page = context.new_page()
+            errors = []
+            page.on("pageerror", lambda error: errors.append(str(error)))
+            page.on("console", lambda line: errors.append(line.text) if "Content Security Policy" in line.text else None)
+            checks = [
+                ("first view", lambda: first_view(page)), ("change", lambda: change(page)),
+                ("reconnect", lambda: reconnect(page, programs)), ("keyboard and tree", lambda: keyboard(page)),
+                ("latency", lambda: latency(page)), ("phone, dark", lambda: phone(browser)),
+            ]
+            for name, check in checks:
+                start = time.monotonic()
+                check()
+                print(f"✔ {name} ({time.monotonic() - start:.1f} s)", flush=True)
+            page.close()
+            banner(context)
+            print("✔ banner", flush=True)
+            assert not errors, errors
+            browser.close()
+    finally:
+        programs.end()
+
+
+main()

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathServe
+import NetPathSystem
+import Testing
+
+/// What clients may do to the server; it answers the next one all the same.
+@Suite(.serialized, .timeLimit(.minutes(3)))
+struct BadInputTests {
+    private let server: StatusServer
+    private let port: Int
+
+    init() throws {
+        OpenFiles.raiseLimit()
+        var limits = ServeLimits()
+        limits.connections = 500
+        limits.request = .seconds(2)
+        self.server = StatusServer(Access(), limits: limits, document: Array("{}".utf8)) { _ in Array("{}".utf8) }
+        guard case .internet(_, let port) = try self.server.listen(on: .internet(host: "127.0.0.1", port: 0)) else {
+            throw SiteTests.Surprise()
+        }
+        self.port = port
+    }
+
+    /// Whether it still answers; it may be busy with closing others.
+    private func expectLife() throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        var answer = ""
+        while !answer.hasPrefix("HTTP/1.1 200 "), ContinuousClock.now < deadline {
+            answer = (try? Client(self.port).ask("/status")) ?? ""
+        }
+        #expect(answer.hasPrefix("HTTP/1.1 200 "))
+    }
+
+    @Test(arguments: [
+        "\r\n\r\n\r\nhello\r\n\r\n", "GET\r\n\r\n", "GET /status HTTP/9.9\r\nHost: localhost\r\n\r\n",
+        "GET /status HTTP/1.1\nHost : localhost\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}", "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nzzz\r\n",
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ])
+    func whatIsNotHTTPIsRefused(_ text: String) throws {
+        defer { self.server.stop() }
+        let client = try Client(self.port)
+        client.send(text)
+        let answer = client.readToEnd()
+        #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 4") || answer.hasPrefix("HTTP/1.1 5"), "\(answer)")
+        try self.expectLife()
+    }
+
+    @Test func headersAreLimited() throws {
+        defer { self.server.stop() }
+        let megabyte = String(repeating: "x", count: 1_000_000)
+        for text in ["GET /status HTTP/1.1\r\nHost: localhost\r\nX: \(megabyte)\r\n\r\n", "GET /\(megabyte) HTTP/1.1\r\n\r\n"] {
+            let client = try Client(self.port)
+            client.send(text)
+            let answer = client.readToEnd()
+            #expect(answer.isEmpty || answer.hasPrefix("HTTP/1.1 431 "), "\(answer.prefix(100))")
+        }
+        let many = (0..<1_000).map { "X-\($0): y\r\n" }.joined()
+        let client = try Client(self.port)
+        client.send("GET /status HTTP/1.1\r\nHost: localhost\r\n\(many)\r\n")
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 431 "))
+        try self.expectLife()
+    }
+
+    @Test func bodiesAreLimited() throws {
+        defer { self.server.stop() }
+        let client = try Client(self.port)
+        client.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "x", count: 8_000))
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 413 "))
+        try self.expectLife()
+    }
+
+    /// One that says nothing, and one that never comes to an end.
+    @Test func halfOpenClientsAreLetGo() throws {
+        defer { self.server.stop() }
+        let silent = try Client(self.port)
+        let endless = try Client(self.port)
+        endless.send("GET /status HTTP/1.1\r\nHost: loc")
+        #expect(silent.readToEnd().isEmpty)
+        #expect(endless.readToEnd().isEmpty)
+        try self.expectLife()
+    }
+
+    @Test func connectionsAreLimited() throws {
+        defer { self.server.stop() }
+        var clients: [Client] = []
+        // In all 10,000, of which as many are open at a time as the system lets this process have.
+        for _ in 0..<10 {
+            for _ in 0..<1_000 { if let client = try? Client(self.port) { clients.append(client) } }
+            #expect(clients.count > 500)
+            clients = []
+        }
+        try self.expectLife()
+        #expect(try Client(self.port).ask("/metrics").contains("refused_connections_total"))
+    }
+}
