@@ -28,27 +28,39 @@ struct EventTests {
     /// A client that is slow gets the newest state next, and those in between never.
     @Test func onlyTheNewestStateWaits() {
         var client = EventClient()
-        #expect(!client.change())
-        #expect(!client.change())
-        #expect(client.written())
-        #expect(!client.written())
-        #expect(client.change())
-        #expect(!client.written())
+        let answer1 = client.change()
+        #expect(!answer1)
+        let answer2 = client.change()
+        #expect(!answer2)
+        let answer3 = client.written()
+        #expect(answer3)
+        let answer4 = client.written()
+        #expect(!answer4)
+        let answer5 = client.change()
+        #expect(answer5)
+        let answer6 = client.written()
+        #expect(!answer6)
     }
 
     @Test func aQuietClientIsSentHeartbeats() {
         var client = EventClient()
         _ = client.written()
-        #expect(client.beat() == .pass)
-        #expect(client.beat() == .write)
-        #expect(!client.written())
-        #expect(client.beat() == .write)
+        let answer7 = client.beat()
+        #expect(answer7 == .pass)
+        let answer8 = client.beat()
+        #expect(answer8 == .write)
+        let answer9 = client.written()
+        #expect(!answer9)
+        let answer10 = client.beat()
+        #expect(answer10 == .write)
     }
 
     @Test func whoNeverReadsIsLetGo() {
         var client = EventClient()
-        #expect(client.beat() == .pass)
+        let answer11 = client.beat()
+        #expect(answer11 == .pass)
         _ = client.change()
-        #expect(client.beat() == .close)
+        let answer12 = client.beat()
+        #expect(answer12 == .close)
     }
 }

@@ -93,7 +93,7 @@ struct ServerTests {
 
     @Test func socketsAreOfTheirGroup() throws {
         let path = "/tmp/netpath-serve-\(getpid()).sock"
-        defer { unlink(path) }
+        defer { _ = unsafe unlink(path) }
         let server = StatusServer(Access(), document: Array("{}".utf8)) { _ in nil }
         _ = try server.listen(on: .unix(path))
         defer { server.stop() }

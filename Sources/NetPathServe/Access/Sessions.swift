@@ -10,6 +10,8 @@ package struct Sessions: Sendable {
 
     private var keys: [[UInt8]] = []
 
+    package init() {}
+
     /// Begins a session.
     ///
     /// - Returns: What the browser has to show from then on.
