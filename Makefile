@@ -34,7 +34,7 @@ PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compil
 RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
     -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(PLACELESS) --product
 
-.PHONY: run demo build build-measured check test test-long bench bench-queue order lint format man docs picture scenarios \
+.PHONY: run demo build build-measured check test test-long bench bench-queue bench-serve order lint format man docs picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
 # Builds the programs and watches this machine's network with the embedded default configuration.
@@ -47,15 +47,15 @@ demo: packages
 	$(SWIFT) build --product ExampleOfflineDemo
 	Examples/OfflineDemo/run
 
-# Leaves the programs at .build/release/netpath, and netpath-http, netpath-plugin and netpath-queue beside it, the Swift
-# runtime linked statically. Their
-# symbols lie beside them in .debug files, where debuggers and crash reports look for them.
+# Leaves the programs at .build/release/netpath, and netpath-http, netpath-plugin, netpath-queue and netpath-serve beside
+# it, the Swift runtime linked statically. Their symbols lie beside them in .debug files, where debuggers and crash reports look for them.
 build: packages $(ARCHIVES)/libstdc++.a
 	$(RELEASE) netpath
 	$(RELEASE) netpath-http
 	$(RELEASE) netpath-queue
 	$(RELEASE) netpath-plugin
-	cd .build/release && for program in netpath netpath-http netpath-plugin netpath-queue; do \
+	$(RELEASE) netpath-serve
+	cd .build/release && for program in netpath netpath-http netpath-plugin netpath-queue netpath-serve; do \
 	    readelf -S $$program | grep -q gnu_debuglink && continue; \
 	    objcopy --only-keep-debug $$program $$program.debug && \
 	        objcopy --strip-all --add-gnu-debuglink=$$program.debug $$program || exit 1; \
@@ -93,6 +93,10 @@ bench-queue: packages
 	$(RELEASE) OfflineScenarios
 	$(RELEASE) LabPeers
 	Benchmarks/run-queue
+
+# The server under 1,000 clients, at rest and scraped: writes Benchmarks/Serve/RESULTS.md.
+bench-serve: build
+	Benchmarks/Serve/run
 
 # Looks anew at which functions an event runs through; worth it when the code of that way has changed much.
 order: PACKAGES += valgrind
@@ -133,7 +137,7 @@ install: build
 uninstall:
 	Packaging/install --remove "$(DESTDIR)" "$(PREFIX)"
 
-# The Debian packages netpath, netpath-plugin and netpath-queue, and those of their symbols, in .build/packages.
+# The Debian packages netpath, netpath-plugin, netpath-queue and netpath-serve, and those of their symbols, in .build/packages.
 deb: PACKAGES += debhelper dpkg-dev elfutils
 deb: build
 	rm -f .build/packages/*_*

@@ -33,7 +33,7 @@ enum ManualText {
         ("NETPATH_QUEUE", "The file of the requests, when --queue names none."),
         (
             "PATH",
-            "Where netpath-http, netpath-plugin and netpath-queue are looked for when they are not beside netpath."
+            "Where netpath-http, netpath-plugin, netpath-queue and netpath-serve are looked for when they are not beside netpath."
         ),
         ("NO_COLOR", "When set and not empty, --color auto means never."),
         ("TERM", "When it is unset, empty or dumb, --color auto means never."),
