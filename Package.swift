@@ -114,8 +114,11 @@ let programs: [Target] = [
     .target(
         name: "NetPathServe",
         dependencies: ["NetPathSystem", nio("NIOCore"), nio("NIOHTTP1"), nio("NIOPosix")],
-        resources: ["page.html", "login.html", "page.css", "page.js", "banner.js", "banner.d.ts", "demo.html", "demo.js", "openapi.json"]
-            .map { .embedInCode("Resources/\($0)") }
+        resources: [
+            "page.html", "login.html", "page.css", "page.js", "banner.js", "banner.d.ts", "demo.html", "demo.js",
+            "openapi.json",
+        ]
+        .map { .embedInCode("Resources/\($0)") }
     ),
     // A folder netpath beside NetPath would collide on case-insensitive disks.
     .executableTarget(name: "NetPathCommand", dependencies: ["NetPathCLI"]),
@@ -132,7 +135,10 @@ let programs: [Target] = [
             "OfflineRequests", argumentParser,
         ]
     ),
-    .executableTarget(name: "ServeCommand", dependencies: ["NetPathCLI", "NetPathConfiguration", "NetPathServe", "NetPathSystem", argumentParser]),
+    .executableTarget(
+        name: "ServeCommand",
+        dependencies: ["NetPathCLI", "NetPathConfiguration", "NetPathServe", "NetPathSystem", argumentParser]
+    ),
 ]
 
 // MARK: Examples and tests

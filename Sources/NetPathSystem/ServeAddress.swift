@@ -17,11 +17,14 @@ package enum ServeAddress: Hashable, Sendable, CustomStringConvertible {
             self = .unix(text)
             return
         }
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         // Names are for those who ask; and a colon belongs into brackets.
-        let isNumeric = host.contains(":") ? text.hasPrefix("[") : host.split(separator: ".").allSatisfy { UInt8($0) != nil }
+        let isNumeric =
+            host.contains(":") ? text.hasPrefix("[") : host.split(separator: ".").allSatisfy { UInt8($0) != nil }
         guard !host.isEmpty, isNumeric else { return nil }
         self = .internet(host: host, port: Int(port))
     }

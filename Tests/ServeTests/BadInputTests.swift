@@ -36,7 +36,8 @@ struct BadInputTests {
 
     @Test(arguments: [
         "\r\n\r\n\r\nhello\r\n\r\n", "GET\r\n\r\n", "GET /status HTTP/9.9\r\nHost: localhost\r\n\r\n",
-        "GET /status HTTP/1.1\nHost : localhost\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}", "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "GET /status HTTP/1.1\nHost : localhost\n\n", "\u{16}\u{3}\u{1}\u{2}\u{0}",
+        "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
         "POST /login HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\nzzz\r\n",
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ])
@@ -52,7 +53,9 @@ struct BadInputTests {
     @Test func headersAreLimited() throws {
         defer { self.server.stop() }
         let megabyte = String(repeating: "x", count: 1_000_000)
-        for text in ["GET /status HTTP/1.1\r\nHost: localhost\r\nX: \(megabyte)\r\n\r\n", "GET /\(megabyte) HTTP/1.1\r\n\r\n"] {
+        for text in [
+            "GET /status HTTP/1.1\r\nHost: localhost\r\nX: \(megabyte)\r\n\r\n", "GET /\(megabyte) HTTP/1.1\r\n\r\n",
+        ] {
             let client = try Client(self.port)
             client.send(text)
             let answer = client.readToEnd()
@@ -68,7 +71,10 @@ struct BadInputTests {
     @Test func bodiesAreLimited() throws {
         defer { self.server.stop() }
         let client = try Client(self.port)
-        client.send("POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n" + String(repeating: "x", count: 8_000))
+        client.send(
+            "POST /login HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n"
+                + String(repeating: "x", count: 8_000)
+        )
         #expect(client.readToEnd().hasPrefix("HTTP/1.1 413 "))
         try self.expectLife()
     }

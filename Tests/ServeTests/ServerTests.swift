@@ -28,7 +28,9 @@ struct ServerTests {
             client.send("GET /status HTTP/1.1\r\nHost: localhost\r\n\r\n")
             #expect(client.read(until: "{\"n\":0}\n").hasPrefix("HTTP/1.1 200 OK\r\n"))
         }
-        client.send("HEAD /status HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        client.send(
+            "HEAD /status HTTP/1.1\r\nHost: localhost\r\n\r\nGET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        )
         let rest = client.readToEnd()
         #expect(rest.contains("Content-Length: 8\r\n") && rest.hasSuffix("ok\n") && !rest.contains("{\"n\""))
     }
@@ -42,7 +44,9 @@ struct ServerTests {
         for number in 1...100 { server.publish(Array("{\"n\":\(number)}\n".utf8)) }
         let text = client.read(until: "{\"n\":100}\n\n")
         // Of those in between some may be missing; none comes late.
-        let numbers = text.split(separator: "\n").compactMap { $0.hasPrefix("data: {\"n\":") ? Int($0.dropFirst(11).dropLast()) : nil }
+        let numbers = text.split(separator: "\n").compactMap {
+            $0.hasPrefix("data: {\"n\":") ? Int($0.dropFirst(11).dropLast()) : nil
+        }
         #expect(numbers == numbers.sorted() && numbers.last == 100)
     }
 

@@ -76,7 +76,8 @@ struct SiteTests {
     }
 
     @Test(arguments: [
-        "/../etc/passwd", "/%2e%2e/etc/passwd", "/page.css/../../etc/passwd", "//status", "/status/", "/STATUS", "status",
+        "/../etc/passwd", "/%2e%2e/etc/passwd", "/page.css/../../etc/passwd", "//status", "/status/", "/STATUS",
+        "status",
         "http://localhost/status", "*", "", "/\u{0}", "/status%00",
     ])
     func nothingElseIsThere(_ path: String) throws {
@@ -94,14 +95,20 @@ struct SiteTests {
 
     @Test func historyTakesHours() throws {
         guard case .work(.history(hours: 24), _, _) = self.answer(self.get("/history")) else { throw Surprise() }
-        guard case .work(.history(hours: 168), _, _) = self.answer(self.get("/history?hours=168")) else { throw Surprise() }
-        for query in ["hours=0", "hours=169", "hours=x", "hours=", "hours=1&hours=2", "since=1", "hours=99999999999999999999"] {
+        guard case .work(.history(hours: 168), _, _) = self.answer(self.get("/history?hours=168")) else {
+            throw Surprise()
+        }
+        for query in [
+            "hours=0", "hours=169", "hours=x", "hours=", "hours=1&hours=2", "since=1", "hours=99999999999999999999",
+        ] {
             #expect(try self.response(self.get("/history?\(query)")).status == 400, "\(query)")
         }
     }
 
     @Test func metricsComeInTheFormatThatIsAskedFor() throws {
-        guard case .work(.metrics(isOpenMetrics: false), _, _) = self.answer(self.get("/metrics")) else { throw Surprise() }
+        guard case .work(.metrics(isOpenMetrics: false), _, _) = self.answer(self.get("/metrics")) else {
+            throw Surprise()
+        }
         let accept = [("Accept", "application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1")]
         guard case .work(.metrics(isOpenMetrics: true), let type, _) = self.answer(self.get("/metrics", accept)) else {
             throw Surprise()
@@ -145,7 +152,9 @@ struct SiteTests {
         for word in ["Bearer \(Self.token)", "bearer \(Self.token)"] {
             #expect(try self.response(self.get("/status", [("Authorization", word)]), guarded).status == 200)
         }
-        for word in ["Bearer \(Self.token)x", "Bearer \(Self.token.dropLast())", "Bearer ", "Basic \(Self.token)", Self.token] {
+        for word in [
+            "Bearer \(Self.token)x", "Bearer \(Self.token.dropLast())", "Bearer ", "Basic \(Self.token)", Self.token,
+        ] {
             #expect(try self.response(self.get("/status", [("Authorization", word)]), guarded).status == 401)
         }
         // No token ever stands in an address.
@@ -163,7 +172,12 @@ struct SiteTests {
             return response
         }
         let form = { (token: String, origin: String) in
-            Request("POST", "/login", fields: [("Host", "localhost"), ("Origin", origin)], body: Array("token=\(token)".utf8))
+            Request(
+                "POST",
+                "/login",
+                fields: [("Host", "localhost"), ("Origin", origin)],
+                body: Array("token=\(token)".utf8)
+            )
         }
         let wrong = try ask(form("wrong", "http://localhost"))
         #expect(wrong.status == 401)
@@ -208,7 +222,9 @@ struct SiteTests {
             access.trustedProxies = ["192.0.2.1"]
             access.allowedHosts = ["status.example"]
         }
-        let fields = [("Host", "status.example"), ("Authorization", "Bearer \(Self.token)"), ("X-Forwarded-Proto", "https")]
+        let fields = [
+            ("Host", "status.example"), ("Authorization", "Bearer \(Self.token)"), ("X-Forwarded-Proto", "https"),
+        ]
         func status(_ address: String, _ fields: [(String, String)]) throws -> Int {
             try self.response(Request("GET", "/metrics", fields: fields, peer: .address(address)), guarded).status
         }
@@ -225,7 +241,8 @@ struct SiteTests {
         let allowed = try self.response(asking("http://localhost:3000"), open)
         #expect(allowed.field("Access-Control-Allow-Origin") == "http://localhost:3000")
         #expect(allowed.field("Vary") == "Origin")
-        for origin in ["http://localhost:3001", "https://localhost:3000", "http://localhost:3000.evil.example", "null"] {
+        for origin in ["http://localhost:3001", "https://localhost:3000", "http://localhost:3000.evil.example", "null"]
+        {
             #expect(try self.response(asking(origin), open).field("Access-Control-Allow-Origin") == nil)
         }
         #expect(try self.response(self.get("/banner.js")).field("Access-Control-Allow-Origin") == "*")

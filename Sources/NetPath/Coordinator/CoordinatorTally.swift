@@ -14,7 +14,9 @@ package struct CoordinatorTally: Sendable {
         /// How many of those changed no path: it was woken for nothing.
         package var reportsWithoutChange = 0
         /// From the beginning of a reading to the path that it led to.
-        package var latency = TimeHistogram(bounds: [100_000, 250_000, 500_000, 1_000_000, 5_000_000, 25_000_000, 100_000_000, 1_000_000_000])
+        package var latency = TimeHistogram(bounds: [
+            100_000, 250_000, 500_000, 1_000_000, 5_000_000, 25_000_000, 100_000_000, 1_000_000_000,
+        ])
     }
 
     /// What became of one target of probes.
@@ -24,7 +26,10 @@ package struct CoordinatorTally: Sendable {
 
         /// How often each result was seen, by its name.
         package var results: [ProbeOutcome.Result: Int] = [:]
-        package var roundTrips = TimeHistogram(bounds: [1_000_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000, 1_000_000_000, 3_000_000_000])
+        package var roundTrips = TimeHistogram(bounds: [
+            1_000_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000, 1_000_000_000,
+            3_000_000_000,
+        ])
         /// The latest round trips, the oldest first; nil where there was no answer.
         package var latest: [Duration?] = []
         fileprivate var seenAt: MonotonicTime?
@@ -51,7 +56,9 @@ package struct CoordinatorTally: Sendable {
     /// How long there was no path up to now, by the reason.
     package func downtime(at now: MonotonicTime) -> [PathReason.Code: Duration] {
         var down = self.down
-        if let current, current.status != .satisfied { down[current.reason, default: .zero] += max(.zero, now - current.since) }
+        if let current, current.status != .satisfied {
+            down[current.reason, default: .zero] += max(.zero, now - current.since)
+        }
         return down
     }
 

@@ -45,8 +45,16 @@ extension MetricsText {
                 .init(1, ["name": one.name, "type": one.type.rawValue, "reason": one.reason.code.rawValue])
             }
         )
-        self.gauge("netpath_gateway_answers", "Whether a gateway in use answers, where the kernel knows.", Self.gateways(of: path))
-        self.gauge("netpath_disagreements", "Healthy backends that see another status.", [.init(path.disagreements.count)])
+        self.gauge(
+            "netpath_gateway_answers",
+            "Whether a gateway in use answers, where the kernel knows.",
+            Self.gateways(of: path)
+        )
+        self.gauge(
+            "netpath_disagreements",
+            "Healthy backends that see another status.",
+            [.init(path.disagreements.count)]
+        )
     }
 
     private static func gateways(of path: NetworkPath) -> [Sample] {

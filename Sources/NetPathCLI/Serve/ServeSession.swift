@@ -9,7 +9,9 @@ import NetPathSystem
 package final class ServeSession: Sendable {
     /// The state to begin with: a line of JSON.
     package let document: [UInt8]
-    /// The families of metrics; nil when the service does not answer. Callable from any thread, like the two below.
+    /// The families of metrics; nil when the service does not answer.
+    ///
+    /// Callable from any thread, like what follows.
     package let metrics: @Sendable (_ isOpenMetrics: Bool) -> [UInt8]?
     /// What explains the path.
     package let details: @Sendable () -> [UInt8]?
@@ -107,7 +109,7 @@ package final class ServeSession: Sendable {
     /// Writes a file in place of another, so that nobody ever reads half of it.
     ///
     /// - Throws: `SystemError`.
-    package static func replace(_ path: String, with bytes: [UInt8]) throws { 
+    package static func replace(_ path: String, with bytes: [UInt8]) throws {
         try NewFile.replace(path, with: String(decoding: bytes, as: UTF8.self))
-     }
+    }
 }

@@ -28,7 +28,9 @@ struct ServiceClient {
     func watch(limit: Int, _ body: ([UInt8]) -> Void) {
         let line = Array((ServiceRequest.watch.line + "\n").utf8)
         let flags = Int32(MSG_NOSIGNAL)
-        guard unsafe line.withUnsafeBytes({ unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }) == line.count
+        guard
+            unsafe line.withUnsafeBytes({ unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) })
+                == line.count
         else { return }
         var lines = LineBuffer(limit: limit)
         while true {

@@ -33,7 +33,11 @@ package struct ServeSettings: Hashable, Sendable {
         settings.allowedHosts = section.strings("allowedHosts").map { $0.lowercased() }
         settings.allowedOrigins = section.strings("allowedOrigins")
         for (index, origin) in settings.allowedOrigins.enumerated() where !Self.isOrigin(origin) {
-            section.reject("allowedOrigins", at: index, "has to be an origin such as http://localhost:3000, and nothing behind it")
+            section.reject(
+                "allowedOrigins",
+                at: index,
+                "has to be an origin such as http://localhost:3000, and nothing behind it"
+            )
         }
         settings.trustedProxies = section.strings("trustedProxies")
         for (index, proxy) in settings.trustedProxies.enumerated() where InternetAddress(proxy) == nil {

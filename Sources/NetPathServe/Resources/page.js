@@ -185,13 +185,14 @@ async function load(path) {
 }
 
 // One stream for all tabs: banner.js has it.
-let seen = "", pastAt = 0;
+let seen = "", pastAt = 0, pastTimer;
 const stream = new NetPathStream();
 stream.addEventListener("state", ({ detail }) => {
   tell("");
   show(detail.state);
   explain();
-  if (detail.id !== seen) past();
+  // What is recorded is so a moment later.
+  if (detail.id !== seen) { clearTimeout(pastTimer); pastTimer = setTimeout(past, seen ? 400 : 0); }
   seen = detail.id;
 });
 stream.addEventListener("heartbeat", () => {

@@ -45,6 +45,7 @@ final class ServerCore {
     func show(_ line: [UInt8]) {
         self.state.set(line)
         self.event = nil
+        self.fresh = [:]
         for stream in self.streams.values { stream.stateChanged() }
     }
 
@@ -89,14 +90,15 @@ final class ServerCore {
         self.waiting[work, default: []].append(body)
         guard self.waiting[work]?.count == 1 else { return }
         let done = NIOLoopBound(self, eventLoop: self.loop)
+        let version = self.state.version
         self.pool.submit { [worker, loop] state in
             let bytes = state == .active ? worker(work) : nil
-            loop.execute { done.value.finish(work, bytes) }
+            loop.execute { done.value.finish(work, bytes, of: version) }
         }
     }
 
-    private func finish(_ work: Work, _ bytes: [UInt8]?) {
-        if case .history = work, let bytes {
+    private func finish(_ work: Work, _ bytes: [UInt8]?, of version: UInt64) {
+        if case .history = work, let bytes, version == self.state.version {
             self.fresh = self.fresh.filter { $0.value.until > .now() }
             self.fresh[work] = (bytes, .now() + Self.freshness)
         }

@@ -12,7 +12,9 @@ import Synchronization
 /// Thread-safe. Whoever watches the network only leaves a state here (``publish(_:)``): clients that are slow, many or dead
 /// are the business of the server's own thread.
 package final class StatusServer: Sendable {
-    /// Answers what takes time; called on one thread, which is not that of the server. Nil when it cannot.
+    /// Answers what takes time, or says with nil that it cannot.
+    ///
+    /// Called on one thread, which is not that of the server.
     package typealias Worker = @Sendable (Work) -> [UInt8]?
 
     private struct Newest: Sendable {
@@ -79,8 +81,9 @@ package final class StatusServer: Sendable {
         }
     }
 
-    /// Shows everybody a state: a line of JSON. Returns at once; of several that come faster than they can be sent the
-    /// newest is.
+    /// Shows everybody a state, which is a line of JSON, and returns at once.
+    ///
+    /// Of several that come faster than they can be sent the newest is.
     package func publish(_ line: [UInt8]) {
         let isFirst = self.newest.withLock { newest in
             defer { newest.line = line }

@@ -29,6 +29,7 @@ package struct Response: Sendable {
     /// - Parameters:
     ///   - withBody: Whether the body follows, which it does not after HEAD.
     ///   - keepsOpen: Whether another request may follow.
+    /// - Returns: The bytes.
     package func bytes(withBody: Bool, keepsOpen: Bool) -> [UInt8] {
         var length = self.body.isEmpty && self.status == 204 ? "" : "Content-Length: \(self.body.count)\r\n"
         if !keepsOpen { length += "Connection: close\r\n" }

@@ -34,6 +34,7 @@ package struct ServedState: Sendable {
     /// What a client gets first: how long to wait before it comes again, and the state unless it has that.
     ///
     /// - Parameter lastEvent: The name of the state that it saw last.
+    /// - Returns: The bytes.
     package func greeting(lastEvent: String?) -> [UInt8] {
         let retry = Array("retry: \(Self.retry)\n".utf8)
         // A stream that begins with nothing tells nobody that it is open.

@@ -24,13 +24,15 @@ package struct Site: Sendable {
         // The banner's script has no data in it, and a page that pins it (SRI) has to read it.
         let origin =
             isScript ? [(name: "Access-Control-Allow-Origin", value: "*")] : self.access.originFields(request)
-        let fields = Self.commonFields + origin + [("Cross-Origin-Resource-Policy", isScript ? "cross-origin" : "same-origin")]
+        let fields =
+            Self.commonFields + origin + [("Cross-Origin-Resource-Policy", isScript ? "cross-origin" : "same-origin")]
         switch outcome {
         case .response(var response):
             let hasOwnPolicy = response.field("Cache-Control") != nil
             response.fields += fields + (hasOwnPolicy ? [] : [("Cache-Control", "no-store")])
             outcome = .response(response)
-        case .events(let lastEvent, _): outcome = .events(lastEvent: lastEvent, fields: fields + [("Cache-Control", "no-store")])
+        case .events(let lastEvent, _):
+            outcome = .events(lastEvent: lastEvent, fields: fields + [("Cache-Control", "no-store")])
         case .work(let work, let type, _):
             outcome = .work(work, type: type, fields: fields + [("Cache-Control", "no-store")])
         }
@@ -52,7 +54,11 @@ package struct Site: Sendable {
 
     // MARK: Routes
 
-    private mutating func route(_ request: Request, document: @autoclosure () -> [UInt8], isScript: inout Bool) -> Outcome {
+    private mutating func route(
+        _ request: Request,
+        document: @autoclosure () -> [UInt8],
+        isScript: inout Bool
+    ) -> Outcome {
         if let refusal = self.access.refusal(of: request) { return .response(refusal) }
         guard let route = Route(rawValue: request.path) else {
             return .response(.refusal(404, "there is no such page; /openapi.json lists them"))
@@ -109,13 +115,19 @@ package struct Site: Sendable {
 
     private mutating func logOut(_ request: Request) -> Response {
         guard self.access.isOwnForm(request) else { return .refusal(403, "the form is another site's") }
-        return Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", self.access.logOut(request))])
+        return Response(
+            303,
+            MediaType.text,
+            [],
+            fields: [("Location", "./"), ("Set-Cookie", self.access.logOut(request))]
+        )
     }
 
     /// What a browser asks before it sends a token for a page of another origin.
     private func preflight(_ request: Request, _ route: Route) -> Response {
         let allow = [
-            ("Allow", route.methods.joined(separator: ", ")), ("Access-Control-Allow-Headers", "Authorization, Last-Event-ID"),
+            ("Allow", route.methods.joined(separator: ", ")),
+            ("Access-Control-Allow-Headers", "Authorization, Last-Event-ID"),
             ("Access-Control-Max-Age", "600"),
         ]
         return Response(204, MediaType.text, [], fields: allow)

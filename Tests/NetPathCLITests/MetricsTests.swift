@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import Testing
+
+@testable import NetPathCLI
+
+/// Metrics as text, and what else goes over the service's socket for a server.
+struct MetricsTests {
+    private func text(isOpenMetrics: Bool) -> String {
+        var text = MetricsText(isOpenMetrics: isOpenMetrics)
+        text.counter("things", "Things.", [.init(3, ["name": "a\"b\\c\nd"])])
+        text.gauge("nothing", "Nothing.", [])
+        var times = TimeHistogram(bounds: [1_000_000, 1_000_000_000])
+        for time in [Duration.microseconds(500), .milliseconds(1), .milliseconds(2), .seconds(5)] { times.add(time) }
+        text.histogram("took_seconds", "How long.", [([:], times)])
+        text.states("state", "The state.", "state", [.init(states: ["on", "off"], current: "off")])
+        return text.text
+    }
+
+    @Test func familiesAreWritten() {
+        #expect(
+            self.text(isOpenMetrics: false) == """
+                # HELP things_total Things.
+                # TYPE things_total counter
+                things_total{name="a\\"b\\\\c\\nd"} 3
+                # HELP took_seconds How long.
+                # TYPE took_seconds histogram
+                took_seconds_bucket{le="0.001"} 2
+                took_seconds_bucket{le="1.0"} 3
+                took_seconds_bucket{le="+Inf"} 4
+                took_seconds_sum 5.0035
+                took_seconds_count 4
+                # HELP state The state.
+                # TYPE state gauge
+                state{state="on"} 0
+                state{state="off"} 1
+
+                """
+        )
+    }
+
+    @Test func openMetricsNamesCountersWithoutTheirEnd() {
+        let text = self.text(isOpenMetrics: true)
+        #expect(text.contains("# TYPE things counter\nthings_total{"))
+    }
+
+    @Test func questionsAreRead() {
+        let questions: [ServiceRequest] = [.metrics(isOpenMetrics: false), .metrics(isOpenMetrics: true), .details]
+        for question in questions { #expect(ServiceRequest(Array(question.line.utf8)[...]) == question) }
+    }
+
+    @Test func onlyThePathIsMarkedStale() {
+        let line = Array(#"{"reason":{"message":"\"stale\":false"},"stale":false,"x":{"stale":false}}"#.utf8)
+        let marked = String(decoding: StaleDocument.mark(line), as: UTF8.self)
+        #expect(marked == #"{"reason":{"message":"\"stale\":false"},"stale":true,"x":{"stale":false}}"#)
+        #expect(StaleDocument.mark([]) == [])
+        #expect(StaleDocument.mark(Array("{}".utf8)) == Array("{}".utf8))
+    }
+
+    @Test func answersOfOlderServicesAreNone() {
+        #expect(ServiceFollower.text(in: Array(#"{"text":"a\nb"}"#.utf8)) == Array("a\nb".utf8))
+        #expect(ServiceFollower.text(in: Array(#"{"error":"ask with one of"}"#.utf8)) == nil)
+        #expect(ServiceFollower.text(in: nil) == nil)
+    }
+}
