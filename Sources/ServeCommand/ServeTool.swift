@@ -34,9 +34,11 @@ extension ServeCommand {
         if let textfile { return try self.write(to: textfile) }
         let settings = try self.settings()
         let access = try Access(settings)
-        OpenFiles.raiseLimit()
+        var limits = ServeLimits()
+        // What watches the network needs some, too.
+        limits.connections = min(limits.connections, max(16, OpenFiles.raiseLimit() - 256))
         let session = try ServeSession(self)
-        let server = StatusServer(access, document: session.document) { work in
+        let server = StatusServer(access, limits: limits, document: session.document) { work in
             switch work {
             case .metrics(let isOpenMetrics): session.metrics(isOpenMetrics)
             case .details: session.details()

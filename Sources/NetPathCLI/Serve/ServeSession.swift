@@ -47,7 +47,16 @@ package final class ServeSession: Sendable {
         }
         self.isAttached = false
         self.follower = nil
-        let configuration = try command.options.runnableConfiguration()
+        let configuration = try command.options.configuration()
+        if let backend = configuration.backends.first(where: { $0.mode != .off && $0.program != nil }) {
+            throw ToolFailure(
+                .failure,
+                """
+                no service runs, and this program lacks what the backend '\(backend.name)' of type \(backend.type) sends \
+                with: start 'netpath run', which has it, or switch it off with --set backends.\(backend.name).mode=off
+                """
+            )
+        }
         let threshold = LogThreshold(configuration.logLevel)
         let log = self.context.log(from: threshold)
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
