@@ -4,6 +4,8 @@
 import NetPath
 
 /// Metrics as text: that of Prometheus (0.0.4), or OpenMetrics 1.0, which calls counters differently.
+///
+/// Its functions are called at thirty places, and inlined at none: nobody waits for them.
 struct MetricsText: Sendable {
     /// What tells the samples of a family apart.
     typealias Labels = KeyValuePairs<String, String>
@@ -31,6 +33,7 @@ struct MetricsText: Sendable {
     }
 
     /// Begins a family of numbers that may go up and down.
+    @inline(never)
     mutating func gauge(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         self.begin(name, "gauge", help)
@@ -38,6 +41,7 @@ struct MetricsText: Sendable {
     }
 
     /// A family of numbers that only grow; `name` is without `_total`.
+    @inline(never)
     mutating func counter(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         self.begin(name, "counter", help)
@@ -45,6 +49,7 @@ struct MetricsText: Sendable {
     }
 
     /// A family in which one state of each set holds.
+    @inline(never)
     mutating func states(_ name: StaticString, _ help: StaticString, _ label: String, _ sets: [StateSet]) {
         var samples: [Sample] = []
         for set in sets {
@@ -64,16 +69,19 @@ struct MetricsText: Sendable {
         var current: String
     }
 
+    @inline(never)
     private mutating func begin(_ name: StaticString, _ type: StaticString, _ help: StaticString) {
         let shown = "\(type)" == "counter" && !self.isOpenMetrics ? "\(name)_total" : "\(name)"
         self.text += "# HELP \(shown) \(help)\n# TYPE \(shown) \(type)\n"
     }
 
+    @inline(never)
     private mutating func sample(_ name: String, _ labels: [(key: String, value: String)], _ value: String) {
         let shown = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
         self.text += shown.isEmpty ? "\(name) \(value)\n" : "\(name){\(shown)} \(value)\n"
     }
 
+    @inline(never)
     private static func escaped(_ value: String) -> String {
         guard value.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return value }
         return value.unicodeScalars.map { scalar in
@@ -89,6 +97,7 @@ struct MetricsText: Sendable {
 
 extension MetricsText {
     /// A family of histograms, in seconds.
+    @inline(never)
     mutating func histogram(
         _ name: StaticString,
         _ help: StaticString,

@@ -27,17 +27,26 @@ final class ServiceFollower: Sendable {
         BackgroundThread.start {
             var pause = Self.pause.first
             while true {
-                var last: [UInt8]?
-                ServiceClient(self.places)?.watch(limit: Self.lineLimit) { line in
-                    last = line
-                    pause = Self.pause.first
-                    publish(line)
-                }
-                if let last { publish(StaleDocument.mark(last)) }
+                if self.follow(publish) { pause = Self.pause.first }
                 _ = FileDescriptor.poll(readable: [], timeout: pause)
                 pause = min(pause * 2, Self.pause.last)
             }
         }
+    }
+
+    /// Follows one run of the service to its end; returns whether there was one.
+    ///
+    /// Not inlined: within a loop without an end it keeps the optimiser of Swift 6.3 busy for ever.
+    @inline(never)
+    private func follow(_ publish: ([UInt8]) -> Void) -> Bool {
+        var last: [UInt8]?
+        ServiceClient(self.places)?.watch(limit: Self.lineLimit) { line in
+            last = line
+            publish(line)
+        }
+        guard let last else { return false }
+        publish(StaleDocument.mark(last))
+        return true
     }
 
     /// Asks a question on a connection of its own; nil when nobody answers.
