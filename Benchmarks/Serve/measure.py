@@ -34,9 +34,11 @@ class Route:
 
     def toggle(self):
         kind, flags = (25, 0x005) if self.is_there else (24, 0x605)
+        # Of what is taken away neither the author, the scope nor the kind is asked for.
+        author, scope, sort = (0, 255, 0) if self.is_there else (4, 0, 1)
         self.is_there = not self.is_there
-        # rtmsg: IPv4, to everything, the main table, static, universe, unicast
-        body = struct.pack("BBBBBBBBI", socket.AF_INET, 0, 0, 0, 254, 4, 0, 1, 0) + self.attributes
+        # rtmsg: IPv4, to everything, the main table
+        body = struct.pack("BBBBBBBBI", socket.AF_INET, 0, 0, 0, 254, author, scope, sort, 0) + self.attributes
         start = time.perf_counter()
         self.socket.send(struct.pack("IHHII", 16 + len(body), kind, flags, 1, 0) + body)
         answer = self.socket.recv(4096)

@@ -152,7 +152,7 @@ async function past() {
     drawing.append(element("rect", { x: x(from), y: 34 - height, width: Math.max(status === "satisfied" ? 0 : 2, x(to) - x(from)), height, class: `seg-${status}` }, element("title", {}, why)));
     if (status === "unsatisfied" || status === "requiresConnection") down.push({ from, to, why });
   }
-  const day = hours > 24;
+  const day = hours >= 24;
   const labels = element("p", { class: "mark" });
   const stamp = time => new Date(time).toLocaleString([], day ? { weekday: "short", hour: "2-digit", minute: "2-digit" } : { hour: "2-digit", minute: "2-digit" });
   labels.textContent = `${stamp(begin)} – ${stamp(end)}`;
@@ -162,7 +162,7 @@ async function past() {
   $("availability").textContent = `${share}${known ? `; down ${plural(history.availability.down.count, "time")}, ${duration(lost)} in all` : ""}`;
   $("timeline").setAttribute("aria-label", `Timeline of the last ${$("span").textContent}: ${$("availability").textContent}`);
   $("outages").hidden = !down.length;
-  $("outages").tBodies[0].replaceChildren(...down.reverse().slice(0, 20).map(one => element("tr", {},
+  $("outages").tBodies[0].replaceChildren(...down.reverse().slice(0, 10).map(one => element("tr", {},
     element("td", {}, new Date(one.from).toLocaleString()), element("td", {}, duration(one.to - one.from)), element("td", {}, one.why))));
 }
 for (const button of document.querySelectorAll("[data-hours]")) {
