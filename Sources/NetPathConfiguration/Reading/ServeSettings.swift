@@ -17,6 +17,9 @@ package struct ServeSettings: Hashable, Sendable {
     /// The file with the token; nil where everybody may see everything who can connect.
     package var tokenFile: String?
 
+    /// Creates the settings that are in force unless a configuration says otherwise.
+    package init() {}
+
     /// Reads the section `serve`.
     static func read(from root: ConfigurationSection) -> ServeSettings {
         let section = root.nested("serve")

@@ -42,6 +42,7 @@ package final class StatusServer: Sendable {
     ) {
         self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = self.group.next()
+        loop.execute { ThreadPriority.giveWay() }
         self.loop = loop
         self.limits = limits
         self.core = NIOLoopBoundBox.makeBoxSendingValue(
