@@ -185,14 +185,17 @@ async function load(path) {
 }
 
 // One stream for all tabs: banner.js has it.
-let seen = "", pastAt = 0, pastTimer;
+let seen = "", pastAt = 0, pastTimers = [];
 const stream = new NetPathStream();
 stream.addEventListener("state", ({ detail }) => {
   tell("");
   show(detail.state);
   explain();
-  // What is recorded is so a moment later.
-  if (detail.id !== seen) { clearTimeout(pastTimer); pastTimer = setTimeout(past, seen ? 400 : 0); }
+  // What is recorded is so a moment later, and on a busy machine a longer one.
+  if (detail.id !== seen) {
+    for (const timer of pastTimers) clearTimeout(timer);
+    pastTimers = (seen ? [400, 2500] : [0]).map(delay => setTimeout(past, delay));
+  }
   seen = detail.id;
 });
 stream.addEventListener("heartbeat", () => {
