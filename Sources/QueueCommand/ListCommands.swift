@@ -29,6 +29,44 @@ extension QueueReader {
     }
 }
 
+extension RequestState {
+    /// Those of requests that are to be delivered.
+    fileprivate static let pending: Set<Self> = [.ready, .blocked, .backoff, .running, .held]
+}
+
+extension QueueReader {
+    /// The request that waits longest.
+    fileprivate func oldestPending() throws -> RequestRecord? {
+        var oldest: RequestRecord?
+        try self.forEach(in: RequestState.pending) { record in
+            oldest = record
+            return false
+        }
+        return oldest
+    }
+}
+
+/// What a queue holds, for Prometheus; `age` is how many seconds the oldest request has waited.
+private func queueMetrics(
+    _ counts: [(state: String, count: Int)],
+    bytes: Int,
+    isPaused: Bool,
+    age: TimeInterval?
+) -> String {
+    var text = MetricsText(isOpenMetrics: false)
+    let samples = counts.map { MetricsText.Sample($0.count, ["state": $0.state]) }
+    text.gauge("netpath_queue_requests", "Requests in each state.", samples)
+    text.gauge("netpath_queue_bytes", "Bytes of all requests, and of responses that are kept.", [.init(bytes)])
+    text.gauge("netpath_queue_paused", "Whether nothing is sent until netpath queue resume.", [.init(isPaused)])
+    let oldest = age.map { MetricsText.Sample(max(0, $0)) }
+    text.gauge(
+        "netpath_queue_oldest_age_seconds",
+        "How long the oldest request that waits has waited.",
+        [oldest].compactMap(\.self)
+    )
+    return text.text
+}
+
 extension RequestCommand {
     fileprivate func tell(_ count: Int, none: String) throws -> ToolStatus {
         if count == 0, !self.options.json { try ToolContext.current.write(none + "\n") }
@@ -38,9 +76,9 @@ extension RequestCommand {
 
 extension QueueCommands.List: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let pending: Set<RequestState> = [.ready, .blocked, .backoff, .running, .held]
         let reader = try session.read()
-        let count = try reader?.list(pending, limit: self.limit, options: self.options, secrets: self.secrets) ?? 0
+        let count =
+            try reader?.list(RequestState.pending, limit: self.limit, options: self.options, secrets: self.secrets) ?? 0
         let pause = try reader?.isPaused() == true ? " The queue is paused: \(typed("queue resume"))." : ""
         return try self.tell(count, none: "Nothing waits." + pause)
     }
@@ -85,6 +123,17 @@ extension QueueCommands.Stats: RunnableCommand {
         let counts = try reader?.counts() ?? QueueCounts()
         let isPaused = try reader?.isPaused() ?? false
         let states: [RequestState] = [.ready, .blocked, .backoff, .running, .held, .dead, .succeeded]
+        if let textfile {
+            let oldest = try reader?.oldestPending()?.request.timestamp
+            let metrics = queueMetrics(
+                states.map { ($0.rawValue, counts[$0]) },
+                bytes: counts.bytes,
+                isPaused: isPaused,
+                age: oldest.map { Date.now.timeIntervalSince($0) }
+            )
+            try MetricsText.write(metrics, to: textfile)
+            return .satisfied
+        }
         guard !self.options.json else {
             let members = states.map { OrderedJSON.Member(key: $0.rawValue, value: .integer(counts[$0])) }
             let document: OrderedJSON = [

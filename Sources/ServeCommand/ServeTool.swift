@@ -63,7 +63,7 @@ extension ServeCommand {
         let session = try ServeSession(self)
         session.settle(within: .seconds(5))
         guard let bytes = session.metrics(false) else { throw ToolFailure(.failure, "the service does not answer") }
-        try ServeSession.replace(file, with: bytes)
+        try MetricsText.write(String(decoding: bytes, as: UTF8.self), to: file)
         return .satisfied
     }
 }

@@ -1,16 +1,22 @@
 """Looks at the status page and the banner as people do; run by Tests/Browser/run in a network namespace of its own."""
 
+import base64
+import hashlib
+import http.server
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+import urllib.request
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect, sync_playwright
 
 NETPATH, PICTURES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 ADDRESS = "http://127.0.0.1:6387"
+OTHER = "http://127.0.0.1:8099"
 LIMIT = 30_000
 expect.set_options(timeout=LIMIT)
 
@@ -36,10 +42,13 @@ class Programs:
             RUNTIME_DIRECTORY=folder + "/netpath", STATE_DIRECTORY=folder + "/state/netpath",
         )
         os.makedirs(folder + "/state/netpath")
+        self.configuration = folder + "/netpath.yaml"
+        with open(self.configuration, "w") as file:
+            file.write(f'serve: {{allowedOrigins: ["{OTHER}"]}}\n')
         self.log = open(PICTURES + "/programs.log", "w")
         self.service = self.start("run")
         self.wait_for_socket(folder + "/netpath/netpath.sock")
-        self.server = self.start("serve")
+        self.restart_server()
 
     def start(self, *words):
         return subprocess.Popen([NETPATH, *words], env=self.environment, stderr=self.log)
@@ -56,7 +65,7 @@ class Programs:
         self.server.wait(10)
 
     def restart_server(self):
-        self.server = self.start("serve")
+        self.server = self.start("serve", "--config", self.configuration)
 
     def end(self):
         for process in (self.server, self.service):
@@ -179,6 +188,36 @@ def banner(context, tabs=8):
         page.close()
 
 
+def other_origin(context):
+    """The banner in a page of somebody else's server, which pins the script and has a policy as the documentation says."""
+    script = urllib.request.urlopen(ADDRESS + "/banner.js", timeout=10).read()
+    pin = base64.b64encode(hashlib.sha384(script).digest()).decode()
+    tag = f'<script src="{ADDRESS}/banner.js" integrity="sha384-{pin}" crossorigin="anonymous" defer></script>'
+
+    class Page(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.send_header("Content-Security-Policy", f"default-src 'none'; script-src {ADDRESS}; connect-src {ADDRESS}")
+            self.end_headers()
+            self.wfile.write(f'<!doctype html><html lang="en"><title>Another</title><h1>Another</h1>{tag}'.encode())
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 8099), Page)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page = context.new_page()
+    page.goto(OTHER, timeout=LIMIT)
+    cable(False)
+    expect(page.locator("netpath-banner div.shown span")).to_contain_text("Offline")
+    assert page.evaluate("navigator.onLine") is False
+    cable(True)
+    expect(page.locator("netpath-banner div.shown")).to_have_count(0)
+    page.close()
+    server.shutdown()
+
+
 def latency(page, rounds=15):
     """From the kernel's change to what the page shows, on this machine."""
     open_page(page)
@@ -235,6 +274,8 @@ def main():
             page.close()
             banner(context)
             print("✔ banner", flush=True)
+            other_origin(context)
+            print("✔ banner in a page of another origin", flush=True)
             assert not errors, errors
             browser.close()
     finally:

@@ -161,6 +161,26 @@ struct QueueOptionTests {
         )
     }
 
+    @Test func metricsOfAQueue() throws {
+        let file = "\(self.tool.lab.directory)/queue.prom"
+        func metrics() throws -> [String: Double] {
+            #expect(try self.tool.run("queue", "stats", "--textfile", file).status == 0)
+            let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+            let samples = lines.filter { !$0.hasPrefix("#") }.map { $0.split(separator: " ") }
+            return try Dictionary(uniqueKeysWithValues: samples.map { (String($0[0]), try #require(Double($0[1]))) })
+        }
+        let ids = try [self.tool.send("-d", "x"), self.tool.send("-d", "y")]
+        let waiting = try metrics()
+        #expect(waiting.filter { $0.key.hasPrefix("netpath_queue_requests") }.values.reduce(0, +) == 2)
+        #expect(try #require(waiting["netpath_queue_oldest_age_seconds"]) > 0)
+        #expect(try #require(waiting["netpath_queue_bytes"]) >= 2)
+        for id in ids { #expect(try self.tool.run("queue", "cancel", id).status == 0) }
+        let empty = try metrics()
+        #expect(empty.filter { $0.key.hasPrefix("netpath_queue_requests") }.values.reduce(0, +) == 0)
+        #expect(empty["netpath_queue_oldest_age_seconds"] == nil)
+        #expect(try self.tool.run("queue", "stats", "--textfile", "/proc/nowhere").status == 70)
+    }
+
     // MARK: Why it waits
 
     @Test func aPausedQueueSaysSo() throws {

@@ -6,38 +6,46 @@ import NetPath
 /// Metrics as text: that of Prometheus (0.0.4), or OpenMetrics 1.0, which calls counters differently.
 ///
 /// Its functions are called at thirty places, and inlined at none: nobody waits for them.
-struct MetricsText: Sendable {
+package struct MetricsText: Sendable {
     /// What tells the samples of a family apart.
-    typealias Labels = KeyValuePairs<String, String>
+    package typealias Labels = KeyValuePairs<String, String>
 
     /// A number.
-    struct Sample: Sendable {
+    package struct Sample: Sendable {
         fileprivate var value: String
         fileprivate var labels: Labels
 
-        init(_ value: some CustomStringConvertible, _ labels: Labels = [:]) {
+        package init(_ value: some CustomStringConvertible, _ labels: Labels = [:]) {
             self.value = value.description
             self.labels = labels
         }
 
-        init(_ value: Bool, _ labels: Labels = [:]) {
+        package init(_ value: Bool, _ labels: Labels = [:]) {
             self.init(value ? 1 : 0, labels)
         }
     }
 
     let isOpenMetrics: Bool
-    private(set) var text = ""
+    package private(set) var text = ""
 
-    init(isOpenMetrics: Bool) {
+    package init(isOpenMetrics: Bool) {
         self.isOpenMetrics = isOpenMetrics
     }
 
     /// Begins a family of numbers that may go up and down.
     @inline(never)
-    mutating func gauge(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
+    package mutating func gauge(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
         self.begin(name, "gauge", help)
         for sample in samples { self.sample("\(name)", Array(sample.labels), sample.value) }
+    }
+
+    /// Writes metrics into a file for node_exporter's textfile collector, in place of what was there: nobody reads half of
+    /// it.
+    ///
+    /// - Throws: `SystemError`.
+    package static func write(_ text: String, to file: String) throws {
+        try NewFile.replace(file, with: text)
     }
 
     /// A family of numbers that only grow; `name` is without `_total`.

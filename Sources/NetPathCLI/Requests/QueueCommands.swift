@@ -75,6 +75,15 @@ package struct QueueCommands: ParsableCommand {
             abstract: "Count the requests by their states, and look whether the file is damaged."
         )
 
+        @Option(
+            help: ArgumentHelp(
+                "Write metrics into this file instead, for the textfile collector of node_exporter.",
+                valueName: "path"
+            ),
+            completion: .file()
+        )
+        package var textfile: String?
+
         @OptionGroup package var file: QueueFileOption
         @OptionGroup(title: "Global options") package var options: RequestOptions
 

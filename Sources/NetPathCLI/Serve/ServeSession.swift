@@ -114,11 +114,4 @@ package final class ServeSession: Sendable {
             if loop.reasons(limit: deadline - loop.now()).contains(.stop) { return }
         }
     }
-
-    /// Writes a file in place of another, so that nobody ever reads half of it.
-    ///
-    /// - Throws: `SystemError`.
-    package static func replace(_ path: String, with bytes: [UInt8]) throws {
-        try NewFile.replace(path, with: String(decoding: bytes, as: UTF8.self))
-    }
 }
