@@ -37,7 +37,7 @@ import Testing
                     return String(decoding: rest[..<end], as: UTF8.self)
                 }
                 var entry = pollfd(fd: self.reader, events: Int16(POLLIN), revents: 0)
-                guard unsafe poll(&entry, 1, 120_000) == 1 else { return nil }
+                guard unsafe poll(&entry, 1, 600_000) == 1 else { return nil }
                 var chunk = [UInt8](repeating: 0, count: 4_096)
                 let size = unsafe read(self.reader, &chunk, chunk.count)
                 guard size > 0 else { return nil }
