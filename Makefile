@@ -30,8 +30,10 @@ ARCHIVES = $(CURDIR)/.build/archives
 PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compilation-dir -Xswiftc . \
     -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
     -Xcc -ffile-prefix-map=$(CURDIR)=. -Xcc -ffile-compilation-dir=.
-# Without a search path for libraries that begins in the program's own folder, where anybody may have put some.
-RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build -c release --static-swift-stdlib --disable-local-rpath \
+# Without a search path for libraries that begins in the program's own folder, where anybody may have put some; and in a
+# folder apart from that of `swift build`, so that `make test` builds what is shipped and the tests at the same time.
+PROGRAMS = .build/programs
+RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib --disable-local-rpath \
     -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(PLACELESS) --product
 
 .PHONY: run demo build build-measured check test test-long bench bench-queue bench-serve order lint format man docs picture scenarios \
@@ -55,6 +57,7 @@ build: packages $(ARCHIVES)/libstdc++.a
 	$(RELEASE) netpath-queue
 	$(RELEASE) netpath-plugin
 	$(RELEASE) netpath-serve
+	ln -sfn $(notdir $(PROGRAMS))/release .build/release
 	cd .build/release && for program in netpath netpath-http netpath-plugin netpath-queue netpath-serve; do \
 	    readelf -S $$program | grep -q gnu_debuglink && continue; \
 	    objcopy --only-keep-debug $$program $$program.debug && \
@@ -114,10 +117,14 @@ format:
 man:
 	NETPATH_UPDATE_MANUAL=1 $(SWIFT) test --filter theCommittedPageIsUpToDate
 
-# Draws the picture of the modules for the documentation anew, from the description of the package.
-docs:
+# The documentation of every product as one site, in .build/documentation; and the picture of the modules in it, drawn
+# anew from the description of the package.
+docs: packages
 	SWIFT="$(SWIFT)" .ci/draw-modules >.build/modules.svg
 	mv .build/modules.svg Sources/NetPath/NetPath.docc/Modules.svg
+	$(SWIFT) build
+	.ci/check-documentation .build/documentation
+	@echo "To read it: python3 -m http.server --directory .build/documentation, http://localhost:8000/documentation"
 
 # Draws the picture of README.md anew, from what the program shows in a network of its own; needs tmux.
 picture: PACKAGES += tmux
