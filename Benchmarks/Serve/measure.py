@@ -217,6 +217,7 @@ def main():
     row("idle, a page open: wake-ups in 45 s, two or three heartbeats among them", "heartbeats only", woken)
     row("idle, a page open: resident", "≤ 25 MiB", f"{status(server.pid, 'VmRSS') / 1024:.1f} MiB")
     page.close()
+    alone_with_server = delays(watch, route)
     found = event_delays(route)
     row("change in the kernel → event in a client's hand", "≤ 50 ms with the browser",
         f"median {median(found) * 1000:.2f} ms, worst {max(found) * 1000:.2f} ms of {len(found)}")
@@ -233,6 +234,8 @@ def main():
     row(f"1,000 clients: memory of each, after {ROUNDS} events", "≤ 64 KiB", f"{(after - resident) / CLIENTS:.1f} KiB")
     row("1,000 clients: those that have the newest state in the end", "all", streams.end())
     row("event → line of a watching netpath without a server, median", "", f"{median(alone) * 1e6:.0f} µs")
+    row("the same beside a server without clients, median", "",
+        f"{median(alone_with_server) * 1e6:.0f} µs, {median(alone_with_server) / median(alone):.2f}×")
     row("the same beside a server with 1,000 clients", "≤ 1.1×", f"{median(crowded) * 1e6:.0f} µs, {median(crowded) / median(alone):.2f}×")
     note("scraping")
     time.sleep(1)

@@ -24,6 +24,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether the reader of what was written is gone: nothing to complain about.
     package var isReaderGone: Bool { [EPIPE, ECONNRESET, ENXIO, EIO, EBADF].contains(self.errno) }
 
+    /// Whether another socket has the address already.
+    package var isAddressInUse: Bool { self.errno == EADDRINUSE }
+
     /// What was tried, and the system's words for what came of it.
     public var description: String { "\(self.action): \(SystemReason.text(self.errno)) (errno \(self.errno))" }
 }

@@ -51,8 +51,9 @@ extension ServeCommand {
             do {
                 let bound = try server.listen(on: address)
                 ToolContext.current.say("\(source), listening on \(bound.link)")
-            } catch {
-                throw ToolFailure(.failure, "cannot listen on \(address): \(error)")
+            } catch let error as SystemError where error.isAddressInUse {
+                let advice = "--listen, or 'serve.listen' in the configuration, names another"
+                throw ToolFailure(.failure, "\(error.description): \(advice)")
             }
         }
         try session.run { server.publish($0) }

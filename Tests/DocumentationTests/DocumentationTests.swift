@@ -119,7 +119,7 @@ import Testing
         }
         for printed in lines {
             // Folders of the system, which a test leaves alone.
-            let line = printed.replacing(#/\/(var\/lib\/node_exporter|run\/netpath-serve)\//#, with: "./")
+            let line = printed.replacing(#/\/(var\/lib\/node_exporter|run\/netpath-serve)\//#, with: "\(folder)/")
             let server = """
                 netpath serve >/dev/null 2>&1 & trap "kill $!" EXIT
                 until curl -sf http://127.0.0.1:6387/healthz >/dev/null; do sleep 0.1; done

@@ -95,6 +95,7 @@ struct BadInputTests {
         ("", "'backends' is missing"),
         ("backends:\n  - type: netlink\n    receiveBufer: 4096\n", "5"),
         ("backends: []\n", "no backend"),
+        ("grace: 5s\nflapping:true\n", "2:1: error: not valid YAML: a key needs a ':' and a blank"),
         ("backends:\n\t- type: netlink\n", "indent"),
         ("a: &a [x, x]\nb: [*a, *a]\n", "anchors"),
         ("backends: [{type: netlink}]\n---\nbackends: []\n", "document"),

@@ -55,6 +55,20 @@ struct RecordingTests {
         #expect(now.status == "status 69" && now.text.contains("the recording ends at"), "\(now.text)")
     }
 
+    /// Where a configuration has the service record, one looks with the same configuration.
+    @Test func aFolderOfOnesOwn() throws {
+        let folder = "\(self.lab.directory)/kept"
+        let service = try self.lab.start(
+            "env",
+            ["RUNTIME_DIRECTORY=\(self.lab.directory)/run", Watched.program, "run", "--set", "record.folder=\(folder)"]
+        )
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try !self.run("history --set record.folder=\(folder)").text.contains("wan0") {
+            try #require(service.isRunning && ContinuousClock.now < deadline, "nothing is recorded")
+        }
+        #expect(try self.run("history --config /nonexistent").status == "status 78")
+    }
+
     /// Half of its lines are there, and one is damaged.
     @Test func cutAndDamaged() throws {
         let file = "\(self.lab.directory)/cut.jsonl"

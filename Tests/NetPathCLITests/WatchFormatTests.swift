@@ -31,8 +31,12 @@ import Testing
         var changed = Fixtures.snapshot(Fixtures.routed)
         changed.path?.dnsServers = []
         #expect(self.render(.lines, changed, after: Fixtures.snapshot(Fixtures.routed)) == "")
+        changed.path?.isExpensive = true
+        #expect(self.render(.lines, changed, after: Fixtures.snapshot(Fixtures.routed)).hasSuffix("] (expensive)\n"))
         changed.path?.isStale = true
-        #expect(self.render(.lines, changed, after: Fixtures.snapshot(Fixtures.routed)).hasSuffix("(stale)\n"))
+        #expect(
+            self.render(.lines, changed, after: Fixtures.snapshot(Fixtures.routed)).hasSuffix("] (expensive) (stale)\n")
+        )
         #expect(self.render(.lines, Fixtures.unknown, after: Fixtures.unknown) == "")
     }
 

@@ -116,6 +116,12 @@ import Testing
         )
     }
 
+    @Test func aRuleThatSaysNothingIsDoubtful() throws {
+        let warnings = try self.read("interfaces: [{match: {name: x}}, {match: {name: y}, ignore: false}]").warnings
+        #expect(warnings.count == 1)
+        #expect(warnings.first?.description.hasPrefix("t:2:22: warning: 'interfaces[0].match' says which") == true)
+    }
+
     @Test func everyRefusalPointsAtItsValue() {
         #expect(
             self.complaints(

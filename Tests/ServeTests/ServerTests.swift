@@ -113,6 +113,7 @@ struct ServerTests {
         defer { server.stop() }
         let other = StatusServer(Access(), document: []) { _ in nil }
         defer { other.stop() }
-        #expect(throws: (any Error).self) { try other.listen(on: .internet(host: "127.0.0.1", port: port)) }
+        let error = #expect(throws: SystemError.self) { try other.listen(on: .internet(host: "127.0.0.1", port: port)) }
+        #expect(error?.description.hasPrefix("cannot listen on 127.0.0.1:\(port): Address already in use") == true)
     }
 }

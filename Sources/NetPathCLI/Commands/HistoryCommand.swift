@@ -36,8 +36,8 @@ struct HistoryCommand: ToolCommand {
     @OptionGroup
     var source: RecordingOptions
 
-    @OptionGroup(title: "Output options")
-    var output: OutputOptions
+    @OptionGroup(title: "Global options")
+    var options: GlobalOptions
 
     func execute() throws -> ToolStatus {
         let now = ClockReading.now().wall
@@ -51,13 +51,13 @@ struct HistoryCommand: ToolCommand {
             return try self.explain(moment)
         }
         let begin = WallTime(nanoseconds: now.nanoseconds - self.since.duration.inNanoseconds)
-        let shown = try self.source.history(since: begin, now: now)
-        try self.output.write(shown.document, or: shown.screen)
+        let shown = try self.source.history(self.options.recordingFolder(), since: begin, now: now)
+        try self.options.write(shown.document, or: shown.screen)
         return .satisfied
     }
 
     private func explain(_ moment: WallTime) throws -> ToolStatus {
-        guard let found = try self.source.open().moment(at: moment.nanoseconds) else {
+        guard let found = try self.source.open(self.options.recordingFolder()).moment(at: moment.nanoseconds) else {
             throw ToolFailure(.noOpinion, "nothing is recorded of \(moment.local.text) and before")
         }
         if found.missing == nil, found.isEnd, !self.source.isBeingWritten {
@@ -77,7 +77,7 @@ struct HistoryCommand: ToolCommand {
             evaluation: replay.currentSettings.evaluation
         )
         let explained = inquiry.explained
-        try self.output.write(explained.document) { style in
+        try self.options.write(explained.document) { style in
             "At \(moment.local.text)\n\n" + explained.screen(style)
         }
         return ToolStatus(replay.path)

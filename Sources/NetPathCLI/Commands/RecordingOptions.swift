@@ -3,6 +3,7 @@
 
 import ArgumentParser
 import NetPath
+import NetPathConfiguration
 import NetPathRecording
 import NetPathSystem
 
@@ -27,12 +28,12 @@ struct RecordingOptions: ParsableArguments {
 
     private var places: [ServiceFolders] { ServiceFolders.places(of: ToolContext.current.environment) }
 
-    /// Opens the recording.
+    /// Opens the recording, for which a configuration may name the folder.
     ///
     /// - Throws: `SystemError` when it cannot be read, or ``ToolFailure`` when there is none.
-    func open() throws -> Recording {
+    func open(_ configured: String?) throws -> Recording {
         if let path { return try Recording(path) }
-        let folders = self.places.map(\.recording)
+        let folders = configured.map { [$0] } ?? self.places.map(\.recording)
         guard let folder = folders.first(where: ServiceFolders.exists) else {
             throw ToolFailure(
                 .noOpinion,
@@ -47,10 +48,10 @@ struct RecordingOptions: ParsableArguments {
 
     /// Reads what the recording tells of paths: from its files, or from the service where these are not for everybody.
     ///
-    /// - Throws: What ``open()`` does.
-    func readPaths(since begin: WallTime, _ body: (RecordedEvent) -> Void) throws {
+    /// - Throws: What ``open(_:)`` does.
+    func readPaths(_ configured: String?, since begin: WallTime, _ body: (RecordedEvent) -> Void) throws {
         do {
-            let damaged = try self.open().read(.paths, since: begin.nanoseconds) { event in
+            let damaged = try self.open(configured).read(.paths, since: begin.nanoseconds) { event in
                 body(event)
                 return true
             }
@@ -60,6 +61,20 @@ struct RecordingOptions: ParsableArguments {
         } catch {
             guard self.isLive, let service = ServiceClient(self.places) else { throw error }
             try Recording.read(service.ask(.history(since: begin.nanoseconds / 1_000_000_000)), body)
+        }
+    }
+}
+
+extension GlobalOptions {
+    /// The folder that the configuration has the service record in; nil when it names none.
+    ///
+    /// A configuration that nobody named just now keeps nobody from looking at the past, whatever is wrong with it.
+    ///
+    /// - Throws: `ConfigurationError`.
+    func recordingFolder() throws -> String? {
+        do { return try self.configuration().record.folder } catch {
+            guard self.configurationPath == nil, self.overrides.isEmpty else { throw error }
+            return nil
         }
     }
 }

@@ -109,7 +109,7 @@ struct ReportCommand: ToolCommand {
         }
         report.add("history") { masking in
             let begin = WallTime(nanoseconds: now.nanoseconds - 86_400_000_000_000)
-            let text = try self.source.history(since: begin, now: now).screen(plain)
+            let text = try self.source.history(self.options.recordingFolder(), since: begin, now: now).screen(plain)
             return masking?.mask(text) ?? text
         }
         report.add("network") { kernel.network(&$0) }
@@ -117,7 +117,8 @@ struct ReportCommand: ToolCommand {
         report.add("radio switches", text: kernel.radios)
         report.add("kernel settings", text: kernel.settings)
         report.add(RecordingReport.section) {
-            String(decoding: try self.source.open().tail(limit: Self.recordingLimit, masking: &$0), as: UTF8.self)
+            let recording = try self.source.open(self.options.recordingFolder())
+            return String(decoding: try recording.tail(limit: Self.recordingLimit, masking: &$0), as: UTF8.self)
         }
         return report
     }
@@ -128,12 +129,12 @@ struct ReportCommand: ToolCommand {
 }
 
 extension RecordingOptions {
-    /// The history from a moment on.
+    /// The history from a moment on, for which a configuration may name the folder.
     ///
-    /// - Throws: What ``readPaths(since:_:)`` does.
-    func history(since begin: WallTime, now: WallTime) throws -> ShownHistory {
+    /// - Throws: What ``open(_:)`` does.
+    func history(_ configured: String?, since begin: WallTime, now: WallTime) throws -> ShownHistory {
         var history = PathHistory()
-        try self.readPaths(since: begin) { history.take($0) }
+        try self.readPaths(configured, since: begin) { history.take($0) }
         if self.isLive { history.close(at: now.nanoseconds) }
         let periods = history.since(begin.nanoseconds)
         // What was before the recording began is no part of the answer.

@@ -78,8 +78,12 @@ package enum StandardStreams {
         return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// Ends the process; what was written is written, and nothing else waits to be flushed.
+    /// Ends the process, with what a backend of somebody else has printed.
+    ///
+    /// Not by exit(3): that has libnl-route take down its tables while the thread of a backend may still use them, and
+    /// libnl aborts then.
     static func exit(_ status: Int32) -> Never {
-        Glibc.exit(status)
+        _ = fflush(nil)
+        _exit(status)
     }
 }

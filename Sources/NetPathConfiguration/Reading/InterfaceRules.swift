@@ -21,6 +21,9 @@ extension InterfaceRule {
             for key in ["tunnelEndpoint", "tunnelMark"] where rule.isUplink == true && section.contains(key) {
                 section.reject(key, "is about a tunnel, and `uplink: true` says that the interface is none")
             }
+            if rule == InterfaceRule(rule.match), !section.contains("ignore"), !section.contains("dialOnDemand") {
+                section.warn("match", "says which interfaces are meant, and the rule says nothing about them")
+            }
             return rule
         }
     }

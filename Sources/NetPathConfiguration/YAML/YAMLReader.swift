@@ -97,6 +97,11 @@ public enum YAMLReader: Sendable {
         }
         // What libyaml misses there nobody would want to add.
         if problem == "did not find expected <document start>" { problem = "the document has ended before this" }
+        // libyaml tells where it gave up, which is the line after the one to mend.
+        if problem == "could not find expected ':'" {
+            let message = "not valid YAML: a key needs a ':' and a blank behind it, as in 'key: value'"
+            return unsafe ConfigurationDiagnostic(message, in: source, at: SourcePosition(parser.context_mark))
+        }
         let position = unsafe SourcePosition(parser.problem_mark)
         var message = "not valid YAML: \(problem)"
         if let context = unsafe parser.context {

@@ -54,8 +54,14 @@ package final class StatusServer: Sendable {
     /// Listens.
     ///
     /// - Returns: The address, with the port that the system chose where it was to choose one.
-    /// - Throws: `SystemError`, or an error of NIO, when the address is in use or not of this machine.
+    /// - Throws: `SystemError` when the address is in use or not of this machine.
     package func listen(on address: ServeAddress) throws -> ServeAddress {
+        do { return try self.bind(to: address) } catch let error as IOError {
+            throw SystemError(action: "cannot listen on \(address)", errno: error.errnoCode)
+        }
+    }
+
+    private func bind(to address: ServeAddress) throws -> ServeAddress {
         let core = self.core
         let limits = self.limits
         var isUnix = false
@@ -82,6 +88,12 @@ package final class StatusServer: Sendable {
         }
     }
 
+    /// How much later clients hear of a state than whoever watches the network beside the server.
+    ///
+    /// To write to a thousand of them takes longer than a program needs to look at the same change. Of several states in
+    /// that time only the newest is sent.
+    private static let publishDelay = TimeAmount.milliseconds(5)
+
     /// Shows everybody a state, which is a line of JSON, and returns at once.
     ///
     /// Of several that come faster than they can be sent the newest is.
@@ -91,7 +103,7 @@ package final class StatusServer: Sendable {
             return newest.line == nil
         }
         guard isFirst else { return }
-        self.loop.execute {
+        self.loop.scheduleTask(in: Self.publishDelay) {
             let line = self.newest.withLock { newest in newest.line.take() }
             if let line { self.core.value.show(line) }
         }

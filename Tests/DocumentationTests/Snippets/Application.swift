@@ -24,10 +24,10 @@ private final class Loop: Sendable {
 
 private func readme() async {
     if NetworkMonitor.shared.isConnected { print("online", NetworkMonitor.shared.connectionType.phrase) }
-    NetworkMonitor.shared.mainActorHandler = { isConnected in print(isConnected ? "back" : "gone") }
+    NetworkMonitor.shared.mainActorHandler = { isConnected in print(isConnected ? "online" : "offline") }
     let token = NetworkMonitor.shared.observe { isConnected in print("and here", isConnected) }
-    for await update in NetworkMonitor.shared.updates {
-        print(update.status, update.connectionType)
+    for await update in NetworkMonitor.shared.updates {     // changes of detail, too
+        print(update.status, update.connectionType, update.path?.reason.message ?? "")
     }
     token.cancel()
 }
