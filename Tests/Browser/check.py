@@ -144,6 +144,29 @@ def keyboard(page):
         assert words in tree, f"the tree for screen readers lacks {words}:\n{tree}"
 
 
+def sleep(context, page):
+    """A page that is frozen, as the browser does in the background and when a laptop sleeps, is right when it goes on."""
+    session = context.new_cdp_session(page)
+    session.send("Page.setWebLifecycleState", {"state": "frozen"})
+    cable(False)
+    cable(True)
+    cable(False)
+    session.send("Page.setWebLifecycleState", {"state": "active"})
+    expect(page.locator("h1")).to_have_text("Offline")
+    cable(True)
+    expect(page.locator("h1")).to_contain_text("Online")
+
+
+def paper(page):
+    """What is for fingers is not printed, and what is printed fits a sheet."""
+    page.emulate_media(media="print")
+    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator("button").first).to_be_hidden()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
+    assert page.pdf(format="A4").startswith(b"%PDF")
+    page.emulate_media(media="screen")
+
+
 def phone(browser):
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme="dark", device_scale_factor=2)
     context.set_default_timeout(LIMIT)
@@ -218,6 +241,21 @@ def other_origin(context):
     server.shutdown()
 
 
+def polling(browser):
+    """The banner in a browser without Web Locks asks every 15 s."""
+    context = browser.new_context()
+    context.set_default_timeout(LIMIT)
+    context.add_init_script("Object.defineProperty(navigator, 'locks', { value: undefined })")
+    page = context.new_page()
+    open_page(page, "/demo")
+    expect(page.locator("#online")).to_have_text("true")
+    cable(False)
+    expect(page.locator("netpath-banner div.shown span")).to_contain_text("Offline")
+    cable(True)
+    expect(page.locator("#online")).to_have_text("true")
+    context.close()
+
+
 def latency(page, rounds=15):
     """From the kernel's change to what the page shows, on this machine."""
     open_page(page)
@@ -264,8 +302,10 @@ def main():
             page.on("console", lambda line: errors.append(line.text) if "Content Security Policy" in line.text else None)
             checks = [
                 ("first view", lambda: first_view(page)), ("change", lambda: change(page)),
-                ("reconnect", lambda: reconnect(page, programs)), ("keyboard and tree", lambda: keyboard(page)),
-                ("latency", lambda: latency(page)), ("phone, dark", lambda: phone(browser)),
+                ("reconnect", lambda: reconnect(page, programs)), ("sleep", lambda: sleep(context, page)),
+                ("keyboard and tree", lambda: keyboard(page)), ("latency", lambda: latency(page)),
+                ("print", lambda: paper(page)), ("phone, dark", lambda: phone(browser)),
+                ("banner that polls", lambda: polling(browser)),
             ]
             for name, check in checks:
                 start = time.monotonic()
