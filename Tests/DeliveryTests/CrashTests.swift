@@ -59,7 +59,8 @@ struct CrashTests {
 
         try stage.drain(file)
         let names = acknowledged.withLock { $0 }
-        #expect(names.count > Self.crashes / 2)
+        // Enough to lose something of; how much a busy machine takes on is another matter.
+        #expect(names.count > Self.crashes / 10)
         // What was on disk and not yet acknowledged may arrive as well.
         try server.expectDelivered(names, orAlso: true)
         #expect(try integrity(of: file) == "ok")

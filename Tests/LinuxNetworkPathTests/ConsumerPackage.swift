@@ -24,6 +24,8 @@ struct ConsumerPackage {
         _ = try Self.execute([
             swift, "build", "--package-path", Self.root.appendingPathComponent(folder).path, "--scratch-path",
             build.path,
+            // For a debugger, and a fifth of the compiler's work.
+            "-Xswiftc", "-gnone",
         ])
         self.products = build.appendingPathComponent("debug")
     }
