@@ -123,7 +123,7 @@ docs: packages
 	SWIFT="$(SWIFT)" .ci/draw-modules >.build/modules.svg
 	mv .build/modules.svg Sources/NetPath/NetPath.docc/Modules.svg
 	$(SWIFT) build
-	.ci/check-documentation .build/documentation
+	SWIFT="$(SWIFT)" NETPATH_CI=1 .ci/check-documentation .build/documentation
 	@echo "To read it: python3 -m http.server --directory .build/documentation, http://localhost:8000/documentation"
 
 # Draws the picture of README.md anew, from what the program shows in a network of its own; needs tmux.

@@ -21,7 +21,8 @@ package final class ServeSession: Sendable {
     private let context = ToolContext.current
     private let loop: EventLoop
     private let source: RecordingOptions
-    private let options: GlobalOptions
+    /// Where the configuration has the service record; nil where services usually do.
+    private let recordingFolder: String?
     private let follower: ServiceFollower?
     private let coordinator: PathCoordinator?
     private let configuration: ConfigurationFollower?
@@ -34,7 +35,8 @@ package final class ServeSession: Sendable {
         loop.wakeUp.stopOnSignals()
         loop.wakeUp.reloadOnHangUp()
         self.loop = loop
-        (self.source, self.options) = (command.source, command.options)
+        self.source = command.source
+        self.recordingFolder = try command.options.recordingFolder()
         let places = ServiceFolders.places(of: self.context.environment)
         let answer = command.standalone ? nil : try ServiceClient(places)?.ask(.status)
         if let answer {
@@ -75,7 +77,7 @@ package final class ServeSession: Sendable {
         ToolContext.$current.withValue(self.context) {
             let now = ClockReading.now().wall
             let begin = WallTime(nanoseconds: now.nanoseconds - Int64(hours) * 3_600_000_000_000)
-            let shown = try? self.source.history(self.options.recordingFolder(), since: begin, now: now)
+            let shown = try? self.source.history(self.recordingFolder, since: begin, now: now)
             return Array((shown ?? ShownHistory(periods: [], begin: begin, end: now)).document.line.utf8)
         }
     }

@@ -40,8 +40,9 @@ enum WatchFormat: Sendable {
     private static func line(_ snapshot: StatusSnapshot) -> String {
         guard let path = snapshot.path else { return "unknown: no backend has a verdict []" }
         let interfaces = path.interfaces.map(\.summary.safe).joined(separator: "; ")
-        let properties = [path.isExpensive ? "expensive" : nil, path.isConstrained ? "constrained" : nil]
-        let remarks = (properties + [path.isStale ? "stale" : nil]).compactMap(\.self).map { " (\($0))" }.joined()
+        let remarks = [
+            (path.isExpensive, " (expensive)"), (path.isConstrained, " (constrained)"), (path.isStale, " (stale)"),
+        ].filter(\.0).map(\.1).joined()
         return "\(path.status.rawValue): \(path.sentence.safe) [\(interfaces)]\(remarks)"
     }
 
