@@ -51,14 +51,12 @@ import Testing
             Fixtures.backendSnapshot(Fixtures.routed), Fixtures.backendSnapshot(blind, by: "other"),
             Fixtures.backendSnapshot(probing, by: "probe"),
         ]).document.line
-        #expect(
-            line.contains(
-                #""internet":"reachable","portalURL":null,"probes":[{"target":"a:1","outcome":"connected","errno":null,"#
-                    + #""rttMicroseconds":1234,"detail":null},{"target":"b:2","outcome":"unreachable","errno":113,"#
-                    + #""rttMicroseconds":null,"detail":null},{"target":"c:3","outcome":"timedOut","errno":null,"#
-                    + #""rttMicroseconds":null,"detail":null}]"#
-            )
-        )
+        let probes =
+            #""internet":"reachable","portalURL":null,"probes":[{"target":"a:1","outcome":"connected","errno":null,"#
+            + #""rttMicroseconds":1234,"detail":null},{"target":"b:2","outcome":"unreachable","errno":113,"#
+            + #""rttMicroseconds":null,"detail":null},{"target":"c:3","outcome":"timedOut","errno":null,"#
+            + #""rttMicroseconds":null,"detail":null}]"#
+        #expect(line.contains(probes))
         #expect(
             line.contains(#""disagreements":[{"backend":"other","status":"unsatisfied","reason":{"code":"noRoute","#)
         )

@@ -10,6 +10,8 @@ package struct CoordinatorJournal: Sendable {
         package enum Event: Sendable {
             case input(CoordinatorInput)
             case published(Shared<NetworkPath>)
+            /// The state after everything before.
+            case checkpoint(CoordinatorCheckpoint)
         }
 
         package var time: MonotonicTime
@@ -18,11 +20,15 @@ package struct CoordinatorJournal: Sendable {
 
     /// So much is kept for a reader that does not come; whoever takes it learns how much is lost.
     package static let limit = 4_096
+    /// After so many entries that wait to be taken, the state is kept among them: in a storm of events thousands wait, and
+    /// whoever looks for a moment among them must not have to begin before them all.
+    private static let checkpointInterval = 64
 
     /// Called, with no lock held, when there is something to take after there was nothing.
     let notify: @Sendable () -> Void
     private var entries: [Entry] = []
     private var lost = 0
+    private var sinceCheckpoint = 0
     /// Whether the reader has to be told.
     private var isUntold = false
 
@@ -37,6 +43,17 @@ package struct CoordinatorJournal: Sendable {
             return
         }
         self.entries.append(Entry(time: time, event: event))
+        self.sinceCheckpoint += 1
+    }
+
+    /// Takes what happens to a machine, before it does.
+    mutating func append(_ input: CoordinatorInput, to machine: CoordinatorStateMachine, at time: MonotonicTime) {
+        // Reports come in storms; and what follows from one stays together.
+        if case .report = input, self.sinceCheckpoint >= Self.checkpointInterval {
+            self.append(.checkpoint(CoordinatorCheckpoint(time: time, machine: machine)), at: time)
+            self.sinceCheckpoint = 0
+        }
+        self.append(.input(input), at: time)
     }
 
     /// Whom to tell that there is something to take.
@@ -47,7 +64,7 @@ package struct CoordinatorJournal: Sendable {
     }
 
     mutating func take() -> (entries: [Entry], lost: Int) {
-        defer { (self.entries, self.lost, self.isUntold) = ([], 0, false) }
+        defer { (self.entries, self.lost, self.sinceCheckpoint, self.isUntold) = ([], 0, 0, false) }
         return (self.entries, self.lost)
     }
 }

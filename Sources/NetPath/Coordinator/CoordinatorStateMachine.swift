@@ -345,7 +345,8 @@ struct CoordinatorStateMachine: Sendable, Codable {
     /// When the first path goes out though the most important backend has not spoken; nil when there is no such path.
     private var firstPublicationDeadline: MonotonicTime? {
         guard !self.hasPublished, let startedAt else { return nil }
-        let awaited = self.snapshots.lazy.map(\.report.health).first { $0 == .starting || $0 == .healthy }
+        let awaited = self.snapshots.lazy.map(\.report.health)
+            .first { (health: BackendHealth) in health == .starting || health == .healthy }
         guard awaited == .starting, !self.isPrematureNo, self.firstElection != nil
         else { return nil }
         return startedAt + Self.firstPublicationLimit

@@ -31,7 +31,7 @@ public final class PathCoordinator: Sendable {
 
         /// Feeds the machine, and the journal where there is one.
         mutating func take(_ input: CoordinatorInput, now: MonotonicTime) -> [CoordinatorStateMachine.Action] {
-            self.journal?.append(.input(input), at: now)
+            self.journal?.append(input, to: self.machine, at: now)
             let actions = self.machine.take(input, now: now)
             self.tally?.count(input, actions, at: now) { self.backends[$0]?.name }
             return actions

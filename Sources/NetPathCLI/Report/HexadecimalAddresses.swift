@@ -12,10 +12,10 @@ enum HexadecimalAddresses {
     ///   - columns: Which columns hold addresses of IPv4, whose bytes stand in the order of the machine.
     /// - Returns: The table.
     static func readable(_ text: String, columns: Set<Int>) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { (line: Substring) -> String in
             var column = -1
-            return line.split(separator: "\t", omittingEmptySubsequences: false).map { cell in
-                cell.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            return line.split(separator: "\t", omittingEmptySubsequences: false).map { (cell: Substring) -> String in
+                cell.split(separator: " ", omittingEmptySubsequences: false).map { (word: Substring) -> String in
                     if !word.isEmpty { column += 1 }
                     return self.address(word, isIPv4: columns.contains(column)) ?? String(word)
                 }.joined(separator: " ")

@@ -78,22 +78,22 @@ struct MachineWalk {
 
     /// Goes on by so many inputs.
     mutating func journal(of steps: Int) -> [CoordinatorJournal.Entry] {
-        var entries: [CoordinatorJournal.Entry] = []
+        var journal = CoordinatorJournal {}
         for _ in 0..<steps {
             let input = self.machine.startedAt == nil ? .start(once: false) : self.input()
+            journal.append(input, to: self.machine, at: self.now)
             let actions = self.machine.take(input, now: self.now)
-            entries.append(.init(time: self.now, event: .input(input)))
             for action in actions {
                 switch action {
                 case .run(let id, let generation): self.generations[id] = generation
                 case .publish(let path):
                     self.published.append(path.value)
-                    entries.append(.init(time: self.now, event: .published(path)))
+                    journal.append(.published(path), at: self.now)
                 case .cancel, .refresh, .warn: break
                 }
             }
         }
-        return entries
+        return journal.take().entries
     }
 
     private mutating func input() -> CoordinatorInput {

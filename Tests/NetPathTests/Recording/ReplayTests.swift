@@ -89,6 +89,22 @@ import Testing
         }
     }
 
+    /// What happened in a storm, and is written at once, has places to begin at within.
+    @Test func aStormHasCheckpointsWithin() throws {
+        var walk = MachineWalk(seed: 4)
+        let bytes = try self.recording(&walk, parts: 1, steps: 2_000)
+        var starts: [Int] = []
+        Recording.forEachLine(of: bytes[...]) { line in
+            if RecordingLine(line)?.key == "checkpoint" { starts.append(line.startIndex) }
+            return true
+        }
+        for (start, next) in zip(starts, starts.dropFirst() + [bytes.count]) {
+            #expect(next - start < 2 * RecordingWriter.checkpointInterval)
+            let paths = try self.replay(Array(bytes[start...])).paths
+            #expect(Array(walk.published.suffix(paths.count)) == paths)
+        }
+    }
+
     @Test func cutAtEveryByte() throws {
         var walk = MachineWalk(seed: 3)
         let bytes = try self.recording(&walk, parts: 2, steps: 4)
