@@ -73,11 +73,11 @@ class Programs:
             process.wait(10)
 
 
-def open_page(page, path="/"):
+def open_page(page, path="/", address=ADDRESS):
     deadline = time.monotonic() + 15
     while True:
         try:
-            return page.goto(ADDRESS + path, timeout=LIMIT, wait_until="load")
+            return page.goto(address + path, timeout=LIMIT, wait_until="load")
         except Exception:
             if time.monotonic() > deadline:
                 raise
@@ -241,6 +241,49 @@ def other_origin(context):
     server.shutdown()
 
 
+def proxy(browser, programs):
+    """Behind nginx as the documentation configures it, under a path and with a token."""
+    folder = tempfile.mkdtemp(prefix="netpath-proxy-")
+    with open("Sources/NetPath/NetPath.docc/StatusPage.md") as file:
+        location = file.read().split("```nginx\n")[1].split("```")[0]
+    printed = "/run/netpath-serve/http.sock"
+    assert printed in location
+    socket, token = folder + "/http.sock", "0123456789abcdef"
+    for name, text in {
+        "token": token,
+        "netpath.yaml": f'serve: {{listen: ["{socket}"], tokenFile: {folder}/token}}\n',
+        "nginx.conf": f"""
+            daemon off; pid {folder}/pid; error_log stderr; user root;
+            events {{}}
+            http {{ access_log off; server {{ listen 127.0.0.1:8081;
+            {location.replace(printed, socket)}
+            }} }}
+        """,
+    }.items():
+        with open(f"{folder}/{name}", "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(text)
+    server = programs.start("serve", "--config", folder + "/netpath.yaml")
+    programs.wait_for_socket(socket)
+    nginx = subprocess.Popen(["nginx", "-c", folder + "/nginx.conf"], stderr=programs.log)
+    try:
+        context = browser.new_context()
+        context.set_default_timeout(LIMIT)
+        page = context.new_page()
+        open_page(page, "/netpath/", "http://127.0.0.1:8081")
+        page.locator("input[name=token]").fill(token)
+        page.locator("button").click()
+        expect(page.locator("h1")).to_have_text("Online — cable lan0")
+        cable(False)
+        expect(page.locator("h1")).to_have_text("Offline")
+        cable(True)
+        expect(page.locator("h1")).to_contain_text("Online")
+        context.close()
+    finally:
+        for process in (nginx, server):
+            process.terminate()
+            process.wait(10)
+
+
 def polling(browser):
     """The banner in a browser without Web Locks asks every 15 s."""
     context = browser.new_context()
@@ -308,7 +351,7 @@ def main():
                 ("reconnect", lambda: reconnect(page, programs)), ("sleep", lambda: sleep(context, page)),
                 ("keyboard and tree", lambda: keyboard(page)), ("latency", lambda: latency(page)),
                 ("print", lambda: paper(page)), ("phone, dark", lambda: phone(browser)),
-                ("banner that polls", lambda: polling(browser)),
+                ("banner that polls", lambda: polling(browser)), ("proxy", lambda: proxy(browser, programs)),
             ]
             for name, check in checks:
                 start = time.monotonic()
