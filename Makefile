@@ -30,13 +30,10 @@ ARCHIVES = $(CURDIR)/.build/archives
 PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compilation-dir -Xswiftc . \
     -Xswiftc -Xfrontend -Xswiftc -no-clang-module-breadcrumbs -Xswiftc -Xfrontend -Xswiftc -disable-incremental-llvm-codegen \
     -Xcc -ffile-prefix-map=$(CURDIR)=. -Xcc -ffile-compilation-dir=.
-# Without a search path for libraries that begins in the program's own folder, where anybody may have put some; and in a
-# folder apart from that of `swift build`, so that `make test` builds what is shipped and the tests at the same time.
+# A folder apart from that of `swift build`, so that `make test` builds what is shipped and the tests at the same time.
 PROGRAMS = .build/programs
-RELEASE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib --disable-local-rpath \
-    -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(PLACELESS) --product
 
-.PHONY: run demo build build-measured check test test-long bench bench-queue bench-serve order lint format man docs picture scenarios \
+.PHONY: run demo build check test test-long bench bench-queue bench-serve order lint format man docs picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
 # Builds the programs and watches this machine's network with the embedded default configuration.
@@ -50,13 +47,13 @@ demo: packages
 	Examples/OfflineDemo/run
 
 # Leaves the programs at .build/release/netpath, and netpath-http, netpath-plugin, netpath-queue and netpath-serve beside
-# it, the Swift runtime linked statically. Their symbols lie beside them in .debug files, where debuggers and crash reports look for them.
+# it, the Swift runtime linked statically. Their symbols lie beside them in .debug files, where debuggers and crash reports
+# look for them. The examples and what the tests measure are made, too: to build everything at once keeps all processors
+# busy, and product after product does not. No program has a search path for libraries that begins in its own folder, where
+# anybody may have put some.
 build: packages $(ARCHIVES)/libstdc++.a
-	$(RELEASE) netpath
-	$(RELEASE) netpath-http
-	$(RELEASE) netpath-queue
-	$(RELEASE) netpath-plugin
-	$(RELEASE) netpath-serve
+	NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib \
+	    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(PLACELESS)
 	ln -sfn $(notdir $(PROGRAMS))/release .build/release
 	cd .build/release && for program in netpath netpath-http netpath-plugin netpath-queue netpath-serve; do \
 	    readelf -S $$program | grep -q gnu_debuglink && continue; \
@@ -67,11 +64,6 @@ build: packages $(ARCHIVES)/libstdc++.a
 $(ARCHIVES)/libstdc++.a:
 	mkdir -p $(@D)
 	ln -sf "$$(clang -print-file-name=$(@F))" $@
-
-# What the kernel tests measure besides, optimised alike.
-build-measured: build
-	$(RELEASE) SysfsPasses
-	$(RELEASE) MonitorScenarios
 
 # After every edit: formatting, boundaries and the tests that take seconds.
 check: packages
@@ -92,9 +84,7 @@ bench: build
 	Benchmarks/run $(MODE)
 
 # The queue beside SQLite and the transport alone: writes Benchmarks/Queue/RESULTS.md.
-bench-queue: packages
-	$(RELEASE) OfflineScenarios
-	$(RELEASE) LabPeers
+bench-queue: build
 	Benchmarks/run-queue
 
 # The server under 1,000 clients, at rest and scraped: writes Benchmarks/Serve/RESULTS.md.

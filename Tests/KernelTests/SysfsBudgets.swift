@@ -7,7 +7,7 @@ import Testing
 
 /// What one look of the sysfs backend may cost, measured in a process of its own; each test prints its figures.
 ///
-/// The times are those of an optimised build, which NETPATH_SYSFS_PASSES names (`make build-measured`); they are not
+/// The times are those of an optimised build, which NETPATH_SYSFS_PASSES names (`make build`); they are not
 /// asserted of one that was built with the tests.
 @Suite(.needsNamespaces, .serialized)
 struct SysfsBudgets {

@@ -17,7 +17,7 @@ struct GeneratedPackageTests {
         let scratch = ConsumerPackage.root.appendingPathComponent(".build/packages-plugin").path
         let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
         let output = try ConsumerPackage.execute([
-            swift, "test", "--package-path", folder["door-watch"], "--scratch-path", scratch,
+            swift, "test", "--package-path", folder["door-watch"], "--scratch-path", scratch, "-Xswiftc", "-gnone",
         ])
         #expect(output.contains("3 tests"), "\(output.suffix(2_000))")
         // The program is netpath with one type more.

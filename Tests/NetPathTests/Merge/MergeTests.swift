@@ -254,20 +254,20 @@ import Testing
                 words.append(.stating(conclusion))
             }
         }
-        for health in [BackendHealth.healthy, .unhealthy] {
-            for one in words {
-                for another in words {
-                    for third in words {
-                        let snapshots = [
-                            Self.backendSnapshot("a", one, health: health), Self.backendSnapshot("b", another),
-                            Self.backendSnapshot("c", third),
-                        ]
-                        for probes in ProbeInfluence.allCases {
-                            guard let path = merge(snapshots, policy: policy, probes: probes) else { continue }
-                            if let contradiction = Self.contradiction(in: path, probes) {
-                                Issue.record("\(contradiction): \(probes), \(snapshots.map(\.evidence))")
-                                return
-                            }
+        let firsts = [BackendHealth.healthy, .unhealthy].flatMap { health in
+            words.map { Self.backendSnapshot("a", $0, health: health) }
+        }
+        let seconds = words.map { Self.backendSnapshot("b", $0) }
+        let thirds = words.map { Self.backendSnapshot("c", $0) }
+        for first in firsts {
+            for second in seconds {
+                for third in thirds {
+                    for probes in ProbeInfluence.allCases {
+                        let snapshots = [first, second, third]
+                        guard let path = merge(snapshots, policy: policy, probes: probes) else { continue }
+                        if let contradiction = Self.contradiction(in: path, probes) {
+                            Issue.record("\(contradiction): \(probes), \(snapshots.map(\.evidence))")
+                            return
                         }
                     }
                 }
