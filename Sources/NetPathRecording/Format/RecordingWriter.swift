@@ -71,16 +71,16 @@ package struct RecordingWriter: Sendable {
             self.write([], at: entries.first?.time ?? now.time, withWall: true, to: &bytes)
         }
         var position = 0
-        // The bytes before the latest checkpoint.
-        var counted = 0
+        // Where the latest checkpoint among them ends.
+        var checkpointEnd = 0
         while position < entries.count {
             let entry = entries[position]
             position += 1
             switch entry.event {
             case .checkpoint(let checkpoint):
-                guard self.sinceCheckpoint + bytes.count - counted >= Self.checkpointInterval else { break }
+                guard self.sinceCheckpoint + bytes.count - checkpointEnd >= Self.checkpointInterval else { break }
                 try self.write(checkpoint, continues: true, to: &bytes)
-                counted = bytes.count
+                checkpointEnd = bytes.count
             case .published(let path):
                 let node = try NodeEncoder.node(of: RecordedPath(path.value))
                 self.write([(RecordingKey.path, node)], at: entry.time, to: &bytes)
@@ -113,7 +113,7 @@ package struct RecordingWriter: Sendable {
                 self.write([(RecordingKey.input, node)], at: entry.time, to: &bytes)
             }
         }
-        self.sinceCheckpoint += bytes.count - counted
+        self.sinceCheckpoint += bytes.count - checkpointEnd
         if let checkpoint { try self.write(checkpoint, continues: true, to: &bytes) }
         return bytes
     }
