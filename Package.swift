@@ -87,7 +87,7 @@ let requests: [Target] = [
         name: "OfflineRequests",
         dependencies: [
             "Connectivity", "NetPath", "NetPathCurl", "NetPathHTTP", "NetPathStandard", "NetPathSystem",
-            "Reachability", grdb, .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            "Reachability", grdb, sqlite,
         ]
     ),
 ]
@@ -209,7 +209,7 @@ let tests: [Target] = [
     ("NetworkTests", []),
     // Requests: the transport, the queue, and delivery over a network that is cut, from programs that are killed.
     ("NetPathHTTPTests", ["NetPathCurl", "NetPathHTTP", "NetPathHTTPProbe"]),
-    ("OfflineRequestsTests", ["Connectivity", "NetPathHTTP", "NetPathSystem", "OfflineRequests", grdb]),
+    ("OfflineRequestsTests", ["Connectivity", "NetPathHTTP", "NetPathSystem", "OfflineRequests", grdb, sqlite]),
     ("DeliveryTests", [grdb]),
     // The status page, its events and metrics: values without sockets, and a server on sockets of its own.
     ("ServeTests", ["NetPathCLI", "NetPathConfiguration", "NetPathServe", "NetPathSystem"]),
@@ -269,6 +269,7 @@ for target in package.targets where target.type != .system {
 // MARK: Targets that repeat
 
 var grdb: Target.Dependency { .product(name: "GRDB", package: "GRDB.swift") }
+var sqlite: Target.Dependency { .product(name: "GRDBSQLite", package: "GRDB.swift") }
 var argumentParser: Target.Dependency { .product(name: "ArgumentParser", package: "swift-argument-parser") }
 
 func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }

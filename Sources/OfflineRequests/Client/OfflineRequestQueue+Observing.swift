@@ -57,7 +57,8 @@ extension OfflineRequestQueue {
     /// - Returns: How it ended. Of one that another process delivered, and whose response is not kept, only that is
     ///   known.
     /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or its end is not known any more because another
-    ///   process has cancelled a thousand others at once; or ``QueueError/closed``, also when the task is cancelled.
+    ///   process has cancelled a thousand others at once or the file was damaged; or ``QueueError/closed``, also when the
+    ///   task is cancelled.
     public func wait(for id: UUID) async throws(QueueError) -> RequestRecord {
         guard let record = try await self.core.wait(for: id) else { throw .unknownID(id) }
         return record

@@ -76,6 +76,7 @@ final class RequestStore: Sendable {
                     try db.execute(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
                     state.isDurable = durable
                 }
+                let changes = db.totalChangesCount
                 var done: (value: Value, transaction: StoreTransaction)?
                 do {
                     try db.inTransaction(.immediate) {
@@ -90,6 +91,7 @@ final class RequestStore: Sendable {
                     throw error
                 }
                 guard let done else { throw QueueError.closed }
+                if db.totalChangesCount != changes { self.announce() }
                 state.last = done.transaction.seen
                 for lease in done.transaction.leases { lease.keep() }
                 for name in done.transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
@@ -105,6 +107,12 @@ final class RequestStore: Sendable {
 
     /// Tells the other processes to look into the queue: those that watch ``StorePaths/lock`` for being read.
     func ring() { self.file.ring() }
+
+    /// Tells those who wait in other processes that there is a transaction to read: they watch
+    /// ``StorePaths/journal`` for being opened.
+    ///
+    /// They cannot watch it for being written: SQLite shows others a transaction only after it has written all of it.
+    func announce() { StoreFiles.knock(self.paths.journal) }
 
     /// Gives back the room on the disk that a file takes which is mostly empty, and brings into the file what is in the
     /// journal, whose room is then what deliveries are recorded in on a full disk.
@@ -196,7 +204,7 @@ final class RequestStore: Sendable {
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
         try replacement.finish()
         var lost: QueueSalvage?
-        let hasJournal = !StoreFiles.kind("\(path)-wal").isEmpty
+        let hasJournal = !StoreFiles.kind(self.paths.journal).isEmpty
         if let size = try FileTrust.check(self.paths) {
             // SQLite would remove the journal of a file that has lost everything.
             if size == 0, hasJournal { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }

@@ -8,6 +8,8 @@ struct StorePaths: Hashable, Sendable {
 
     init(_ database: String) { self.database = database }
 
+    /// SQLite's journal, which exists while anybody has the database open.
+    var journal: String { "\(self.database)-wal" }
     /// The folder of long bodies.
     var bodies: String { "\(self.database)-bodies" }
     /// What keeps the database in its place while it is used.

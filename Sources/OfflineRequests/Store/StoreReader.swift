@@ -25,7 +25,7 @@ final class StoreReader: Sendable {
         guard let size = try FileTrust.check(paths) else { throw .missing(path: path) }
         if size == 0 {
             // With a journal it is one that has lost everything.
-            throw StoreFiles.kind("\(path)-wal").isEmpty ? .missing(path: path) : .corrupt(path: path, setAsideAs: nil)
+            throw StoreFiles.kind(paths.journal).isEmpty ? .missing(path: path) : .corrupt(path: path, setAsideAs: nil)
         }
         self.init(paths, lock: StoreLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {

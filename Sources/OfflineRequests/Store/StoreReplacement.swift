@@ -31,6 +31,11 @@ struct StoreReplacement {
                 }
             }
         }
+        if ids != kept.count {
+            // Nobody who waits for one that is lost takes it for delivered.
+            let sql = "UPDATE queue SET ends = ends + ?"
+            try new.write { try $0.execute(sql: sql, arguments: [StoreStatus.unknownEnds]) }
+        }
         _ = try new.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try new.close()
         try StoreFiles.rename(path, to: self.paths.replacement)
@@ -94,7 +99,7 @@ struct StoreReplacement {
         let time = self.stamp.wall.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
         let name = "\(self.paths.database).corrupt-\(time)"
         var (aside, number) = (name, 1)
-        while StoreFiles.kind(aside) != .nothing || StoreFiles.kind("\(aside)-wal") != .nothing {
+        while StoreFiles.kind(aside) != .nothing || StoreFiles.kind(StorePaths(aside).journal) != .nothing {
             number += 1
             aside = "\(name)-\(number)"
         }

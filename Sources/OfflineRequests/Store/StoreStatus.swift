@@ -25,11 +25,14 @@ struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRec
     /// The time of the clock of the queue at which the wall clock was looked at.
     var anchor: Int64
 
+    /// Added to ``ends``: how whatever is not there any more ended is not known.
+    static let unknownEnds = StoreTransaction.rememberedEnds + 1
+
     /// The status of a new queue.
     init(at stamp: Moment) {
         let wall = stamp.wall.inMilliseconds
-        // So that in a file that took the place of another nobody takes up the count of that.
-        self.ends = max(0, wall)
+        // In a file that took the place of another, nobody takes what is not there for delivered.
+        self.ends = max(0, wall) * Self.unknownEnds
         self.boot = stamp.bootID ?? ""
         self.offset = wall - stamp.bootNanoseconds / 1_000_000
         (self.anchorWall, self.anchor) = (wall, wall)

@@ -64,6 +64,8 @@ extension QueueWorker {
         // What the last sender was at when it died; a server may have it.
         self.releasesRunning = true
         self.stopListening()
+        // And what it wrote, but did not live to tell those who wait.
+        self.core.store.announce()
         // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
         // transaction says.
         if self.only == nil { _ = try? self.core.store.removeOrphanedBodies() }
@@ -77,11 +79,7 @@ extension QueueWorker {
         let watches: [(String, FileWatch.Event)] = [
             (path, .closedAfterWriting), (paths.lock, .read), (paths.database, .removed),
         ]
-        for (path, event) in watches {
-            guard self.wakeSource.files.add(path, event) != nil else {
-                throw .io(path: path, reason: "it cannot be watched; see fs.inotify.max_user_watches")
-            }
-        }
+        for (path, event) in watches { try self.watch(path, event) }
         return lock
     }
 
@@ -90,10 +88,11 @@ extension QueueWorker {
     /// Whether the only request could go now if this process sent; if not, says when to look again.
     private func mayGo(at now: Moment) throws(QueueError) -> Bool {
         guard let only = self.only else { return true }
+        self.role = .standby
+        // Before the look, for what is written in between would not be heard.
+        try self.listen()
         let (record, isPaused) = try self.core.store.read { (try $0.record(only), $0.status.isPaused) }
         self.machine.isPaused = isPaused
-        self.role = .standby
-        self.listen()
         guard let record, !record.state.isFinal else { return false }
         let gate = Gate(record.request)
         self.gates = [gate]
@@ -133,7 +132,8 @@ extension QueueWorker {
         let next = Moment.now().monotonic + Self.electionPause
         self.notBefore = next
         self.electionAt = next
-        self.listen()
+        // What cannot be heard now is looked at by then.
+        try? self.listen()
         return true
     }
 }

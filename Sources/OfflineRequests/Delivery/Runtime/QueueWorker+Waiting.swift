@@ -20,7 +20,7 @@ extension QueueWorker {
         var waiter = waiter
         // Another process may send: what it writes is heard, for as long as somebody waits here. Before the first look,
         // for what is written in between would not be.
-        self.listen()
+        do throws(QueueError) { try self.listen() } catch { return waiter.reply(.failure(error)) }
         if self.answer(&waiter, ended: nil) { self.stopListening() } else { self.waiters.append(waiter) }
     }
 
@@ -83,16 +83,25 @@ extension QueueWorker {
     }
 
     /// Hears what other processes write.
-    func listen() {
-        guard self.walWatch == nil, self.role != .sender else { return }
-        self.walWatch = self.wakeSource.files.add("\(self.core.file)-wal", .written)
+    func listen() throws(QueueError) {
+        guard self.journalWatch == nil, self.role != .sender else { return }
+        // Makes the file where somebody has removed it.
+        try self.core.store.checkPlace()
+        self.journalWatch = try self.watch(self.core.store.paths.journal, .opened)
+    }
+
+    /// Hears it of the file that is there now.
+    func listenAnew() throws(QueueError) {
+        guard let last = self.journalWatch else { return }
+        let watch = try self.watch(self.core.store.paths.journal, .opened)
+        if watch != last { self.wakeSource.files.remove(last) }
+        self.journalWatch = watch
     }
 
     /// A sender hears of itself, and would not rest while it does.
     func stopListening() {
-        guard self.waiters.isEmpty && self.only == nil || self.role == .sender, let watch = self.walWatch.take() else {
-            return
-        }
+        guard self.waiters.isEmpty && self.only == nil || self.role == .sender else { return }
+        guard let watch = self.journalWatch.take() else { return }
         self.wakeSource.files.remove(watch)
     }
 }

@@ -56,7 +56,7 @@ final class QueueWorker {
     var gates: [Gate] = []
     var waiters: [QueueWaiter] = []
     var recent = RecentRequests()
-    var walWatch: Int32?
+    var journalWatch: Int32?
 
     var isClosing = false
     var shutdowns: [Shutdown] = []
@@ -114,10 +114,24 @@ final class QueueWorker {
 
     /// Another process rang, or ended, or wrote.
     func lookAround() {
-        do throws(QueueError) { try self.core.store.checkPlace() } catch { return self.failed(error) }
-        // It may be another file by now.
-        if self.lock != nil { _ = self.wakeSource.files.add(self.core.store.paths.database, .removed) }
+        do throws(QueueError) {
+            try self.core.store.checkPlace()
+            // It may be another file by now.
+            if self.lock != nil { try self.watch(self.core.store.paths.database, .removed) }
+            try self.listenAnew()
+        } catch {
+            return self.failed(error)
+        }
         self.checkWaiters(all: true)
+    }
+
+    /// Begins to watch a file.
+    @discardableResult
+    func watch(_ path: String, _ event: FileWatch.Event) throws(QueueError) -> Int32 {
+        guard let watch = self.wakeSource.files.add(path, event) else {
+            throw .io(path: path, reason: "it cannot be watched: it is gone, or fs.inotify.max_user_watches is too low")
+        }
+        return watch
     }
 
     /// Writes down everything that came, and what may go now; then does what follows from it.

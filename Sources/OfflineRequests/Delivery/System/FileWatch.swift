@@ -14,8 +14,8 @@ final class FileWatch: Sendable {
         static let closedAfterWriting = Event(mask: Int(IN_CLOSE_WRITE | IN_ATTRIB))
         /// Something was read.
         static let read = Event(mask: Int(IN_ACCESS | IN_ATTRIB))
-        /// Something was written.
-        static let written = Event(mask: Int(IN_MODIFY))
+        /// It was opened, a name of it was removed, or it got another.
+        static let opened = Event(mask: Int(IN_OPEN | IN_ATTRIB | IN_MOVE_SELF))
         /// A name of it was removed, or it got another.
         static let removed = Event(mask: Int(IN_ATTRIB | IN_MOVE_SELF))
     }

@@ -94,6 +94,11 @@ enum StoreFiles {
         guard unsafe Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
     }
 
+    /// Opens a file and closes it, which those hear who watch it.
+    static func knock(_ path: String) {
+        _ = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
+    }
+
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// Makes the names in a folder durable.
