@@ -12,7 +12,7 @@ import Testing
 @testable import NetPathCLI
 
 /// Commands that are really run.
-@Suite(.timeLimit(.minutes(1))) struct HookRunnerTests {
+@Suite(.timeLimit(.minutes(5))) struct HookRunnerTests {
     /// A runner whose loop is turned, with what it logs.
     fileprivate final class Stage: Sendable {
         let loop: EventLoop
@@ -46,6 +46,8 @@ import Testing
     fileprivate func hook(_ script: String, _ change: (inout Hook) -> Void = { _ in }) -> Hook {
         var hook = Hook(name: "test", command: ["/bin/sh", "-c", script])
         hook.isTyped = true
+        // What runs too long is ended where that is what is tested, and not because everything is slow.
+        hook.timeout = .seconds(600)
         change(&hook)
         return hook
     }
@@ -110,7 +112,7 @@ import Testing
     }
 
     /// What a privileged netpath runs; as root only, since nobody else can make files of root's.
-    @Suite(.enabled(if: geteuid() == 0, "files of root's can only be made by root"), .timeLimit(.minutes(1)))
+    @Suite(.enabled(if: geteuid() == 0, "files of root's can only be made by root"), .timeLimit(.minutes(5)))
     struct TrustTests {
         private func script(_ text: String, mode: mode_t = 0o755) throws -> (folder: TemporaryDirectory, hook: Hook) {
             let folder = try TemporaryDirectory(in: "/run")

@@ -16,12 +16,8 @@ extension StoreTransaction {
             WHERE state = 'ready' AND gate > ? ORDER BY gate, priority DESC, sequence LIMIT 1
             """
         var gates: [StoreGate] = []
-        while let next = try StoreGate.fetchOne(
-            self.db.cachedStatement(sql: sql),
-            arguments: [gates.last?.id ?? ""]
-        ) {
-            gates.append(next)
-        }
+        let statement = try self.db.cachedStatement(sql: sql)
+        while let next = try StoreGate.fetchOne(statement, arguments: [gates.last?.id ?? ""]) { gates.append(next) }
         return gates
     }
 
@@ -108,7 +104,7 @@ extension StoreTransaction {
             try self.set(row, .ready, status: status, error: error, "received = max(received, ?)", [response != nil])
             return Finish(state: .ready)
         case .hold(let reason):
-            try self.set(row, .held, status: status, error: error, "waiting = ?", [JSON.text(of: reason)])
+            try self.hold(row, reason, status: status, error: error)
             return Finish(state: .held)
         case .dead(let reason):
             let policy = response == nil ? try self.policy(of: row) : .skip
@@ -169,6 +165,11 @@ extension StoreTransaction {
         try self.execute(sql, arguments + [state.rawValue, status, error, row.sequence])
     }
 
+    /// Holds a request until somebody lets it go.
+    func hold(_ row: StoredRow, _ reason: WaitingReason, status: Int? = nil, error: String?) throws {
+        try self.set(row, .held, status: status, error: error, "waiting = ?", [JSON.text(of: reason)])
+    }
+
     /// Keeps a response with its request.
     ///
     /// Where it has no room, its body is left out: that it was answered must be known whatever happens.
@@ -196,14 +197,7 @@ extension StoreTransaction {
     @discardableResult
     func giveUp(_ row: StoredRow, _ policy: LanePolicy, status: Int? = nil, error: String) throws -> Finish {
         if policy == .hold {
-            try self.set(
-                row,
-                .held,
-                status: status,
-                error: error,
-                "waiting = ?",
-                [JSON.text(of: WaitingReason.laneHeld)]
-            )
+            try self.hold(row, .laneHeld, status: status, error: error)
             return Finish(state: .held)
         }
         try self.set(row, .dead, status: status, error: error, "deadline = NULL")

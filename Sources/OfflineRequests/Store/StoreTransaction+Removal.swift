@@ -165,13 +165,7 @@ extension StoreTransaction {
     /// Holds a request that is not what was taken, and must not be sent.
     func hold(damaged id: UUID) throws {
         guard let row = try self.row(id) else { return }
-        try self.set(
-            row,
-            .held,
-            error: "it is not what was taken",
-            "waiting = ?",
-            [JSON.text(of: WaitingReason.damaged)]
-        )
+        try self.hold(row, .damaged, error: "it is not what was taken")
         self.damaged.append(id)
     }
 }

@@ -12,7 +12,7 @@ import Testing
 @testable import OfflineRequests
 
 /// Waiting for what another process sends.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct WaitingTests {
     /// Who looks while a transaction is still being written sees nothing of it, and must look again.
     @Test func theEndIsHeardWhenItCanBeRead() async throws {
