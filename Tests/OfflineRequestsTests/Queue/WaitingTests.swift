@@ -24,6 +24,8 @@ struct WaitingTests {
         let id = try await spool.enqueue(lab.request())
         #expect(try await spool.wait(for: id).state == .succeeded)
         try await spool.waitUntilEmpty()
+        // Or this SQLite writes by another call, and nothing was tried.
+        #expect(SlowJournal.writes > 0)
         withExtendedLifetime(sender) {}
     }
 
@@ -56,14 +58,21 @@ struct WaitingTests {
 /// Lets time pass after every write to the journal of one database (https://sqlite.org/c3ref/vfs.html).
 private enum SlowJournal {
     private static let path = Mutex<String?>(nil)
+    private static let count = Atomic(0)
     private static let name = "pwrite64"
+
+    /// How many writes took longer.
+    static var writes: Int { self.count.load(ordering: .relaxed) }
 
     static func slowDown(_ database: String) throws {
         self.path.withLock { $0 = StorePaths(database).journal }
         let write: @convention(c) (Int32, UnsafeRawPointer?, Int, off_t) -> Int = { file, bytes, count, offset in
             let written = unsafe pwrite(file, bytes, count, offset)
             let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file)")
-            if let path, path == SlowJournal.path.withLock({ $0 }) { usleep(20_000) }
+            if let path, path == SlowJournal.path.withLock({ $0 }) {
+                SlowJournal.count.add(1, ordering: .relaxed)
+                usleep(20_000)
+            }
             return written
         }
         let vfs = try unsafe #require(sqlite3_vfs_find(nil))

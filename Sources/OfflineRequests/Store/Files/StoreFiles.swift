@@ -94,7 +94,7 @@ enum StoreFiles {
         guard unsafe Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
     }
 
-    /// Opens a file and closes it, which those hear who watch it.
+    /// Opens a file and closes it, which those hear who watch it; one that SQLite has no locks on, as it has none on journals.
     static func knock(_ path: String) {
         _ = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
     }
