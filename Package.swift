@@ -6,9 +6,15 @@ import PackageDescription
 
 /// Libraries of C: a module map and a shim header each.
 let systemLibraries: [Target] = [
-    system("CNetlink", "libnl-route-3.0", ["libnl-3-dev", "libnl-route-3-dev"]),
-    system("CYAML", "yaml-0.1", ["libyaml-dev"]),
-    system("CCurl", "libcurl", ["libcurl4-openssl-dev"]),
+    .systemLibrary(
+        name: "CNetlink",
+        pkgConfig: "libnl-route-3.0",
+        providers: [.apt(["libnl-3-dev", "libnl-route-3-dev"])]
+    ),
+    // Their headers are where every compiler looks. SwiftPM asks pkg-config for all packages it reads about, used or not,
+    // and warns of those that are missing.
+    .systemLibrary(name: "CYAML", providers: [.apt(["libyaml-dev"])]),
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
 ]
 
 /// What a path is, and how evidence becomes one.
@@ -59,14 +65,16 @@ let recording: [Target] = [.target(name: "NetPathRecording", dependencies: ["Net
 
 /// What applications import.
 let applications: [Target] = [
-    // One object that says whether there is a connection.
+    // One object that says whether there is a connection; without Foundation.
     .target(
         name: "Connectivity",
         dependencies: [
             "NetPath", "NetPathStandard",
-            .product(name: "OpenCombine", package: "OpenCombine", condition: .when(traits: ["OpenCombine"])),
+            product("OpenCombine", of: "OpenCombine", trait: "OpenCombine"),
         ]
     ),
+    // The same as notifications, which bring Foundation with them.
+    .target(name: "ConnectivityNotifications", dependencies: ["Connectivity"]),
     // Whether a host can be reached.
     .target(name: "Reachability", dependencies: ["NetPath", "NetPathStandard", "NetPathSystem"]),
     // Apple's NWPathMonitor.
@@ -148,7 +156,7 @@ let examples: [Target] = [
     ("Coordinator", ["NetPath", "NetPathConfiguration", "NetPathNetlink"]),
     ("OwnBackend", ["NetPath", "NetPathCLI"]),
     ("BulletproofRequest", ["NetPath", "NetPathConfiguration", "NetPathCurl", "NetPathHTTP", "Reachability"]),
-    ("Connectivity", ["Connectivity"]),
+    ("Connectivity", ["Connectivity", "ConnectivityNotifications"]),
     ("OfflineDemo", ["Connectivity", "NetPath", "OfflineRequests"]),
 ].map { program("Example\($0)", $1, in: "Examples/\($0)", without: $0 == "OfflineDemo" ? ["run"] : []) }
 
@@ -202,7 +210,13 @@ let tests: [Target] = [
         ]
     ),
     // What applications import.
-    ("ApplicationTests", ["Connectivity", "NetPathConfiguration", "NetPathNetlink", "NetPathSystem", "Reachability"]),
+    (
+        "ApplicationTests",
+        [
+            "Connectivity", "ConnectivityNotifications", "NetPathConfiguration", "NetPathNetlink", "NetPathSystem",
+            "Reachability",
+        ]
+    ),
     ("LinuxNetworkPathTests", ["LinuxNetworkPath", "NetPathStandard"]),
     // netpath and the examples against a real kernel, and networks from tables and at random: in network namespaces.
     ("KernelTests", []),
@@ -224,8 +238,8 @@ let package = Package(
         "NetPathHTTPProbe", "NetPathExec",
         "NetPathConfiguration",
         "NetPathStandard",
-        "Reachability", "LinuxNetworkPath", "Network", "NetPathNetwork", "Connectivity", "NetPathHTTP", "NetPathCurl",
-        "OfflineRequests", "NetPathCLI", "NetPathTestKit",
+        "Reachability", "LinuxNetworkPath", "Network", "NetPathNetwork", "Connectivity",
+        "ConnectivityNotifications", "NetPathHTTP", "NetPathCurl", "OfflineRequests", "NetPathCLI", "NetPathTestKit",
     ].map { .library(name: $0, targets: [$0]) } + [
         .executable(name: "netpath", targets: ["NetPathCommand"]),
         .executable(name: "netpath-http", targets: ["HTTPCommand"]),
@@ -233,14 +247,19 @@ let package = Package(
         .executable(name: "netpath-plugin", targets: ["PluginCommand"]),
         .executable(name: "netpath-serve", targets: ["ServeCommand"]),
     ],
+    // Who depends on this package names the traits of the products it uses, or none: `traits: []`. Packages without the
+    // trait that names them are not even fetched.
     traits: [
-        .trait(name: "OpenCombine", description: "Combine publishers and an ObservableObject in Connectivity")
+        .trait(name: "CommandLine", description: "NetPathCLI and the programs (swift-argument-parser)"),
+        .trait(name: "OfflineRequests", description: "OfflineRequests and netpath-queue (GRDB.swift)"),
+        .trait(name: "Server", description: "netpath-serve (swift-nio)"),
+        .trait(name: "OpenCombine", description: "Combine publishers and an ObservableObject in Connectivity"),
+        .default(enabledTraits: ["CommandLine", "OfflineRequests", "Server"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-        // Not even resolved without the trait.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
@@ -268,14 +287,14 @@ for target in package.targets where target.type != .system {
 
 // MARK: Targets that repeat
 
-var grdb: Target.Dependency { .product(name: "GRDB", package: "GRDB.swift") }
-var sqlite: Target.Dependency { .product(name: "GRDBSQLite", package: "GRDB.swift") }
-var argumentParser: Target.Dependency { .product(name: "ArgumentParser", package: "swift-argument-parser") }
+var grdb: Target.Dependency { product("GRDB", of: "GRDB.swift", trait: "OfflineRequests") }
+var sqlite: Target.Dependency { product("GRDBSQLite", of: "GRDB.swift", trait: "OfflineRequests") }
+var argumentParser: Target.Dependency { product("ArgumentParser", of: "swift-argument-parser", trait: "CommandLine") }
 
-func nio(_ name: String) -> Target.Dependency { .product(name: name, package: "swift-nio") }
+func nio(_ name: String) -> Target.Dependency { product(name, of: "swift-nio", trait: "Server") }
 
-func system(_ name: String, _ pkgConfig: String, _ packages: [String]) -> Target {
-    .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt(packages)])
+func product(_ name: String, of package: String, trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
 /// Plugins/ is also SwiftPM's folder for package plugins, hence the path.

@@ -5,6 +5,7 @@
 // often the network is reported in between.
 
 import Connectivity
+import ConnectivityNotifications
 import Dispatch
 import Foundation
 

@@ -9,14 +9,14 @@ public import OpenCombine
 extension NetworkMonitor {
     /// ``isConnected``, now and whenever it changes, on the main queue.
     ///
-    /// Starts a monitor that nobody has started or stopped yet; it lives as long as the publisher and its subscriptions.
+    /// Starts a monitor that was neither started nor stopped yet; it lives as long as the publisher and its subscriptions.
     @MainActor public var isConnectedPublisher: AnyPublisher<Bool, Never> {
         self.publisher { $0.isConnected }
     }
 
     /// ``connectionType``, now and whenever it changes, on the main queue.
     ///
-    /// Starts a monitor that nobody has started or stopped yet; it lives as long as the publisher and its subscriptions.
+    /// Starts a monitor that was neither started nor stopped yet; it lives as long as the publisher and its subscriptions.
     @MainActor public var connectionTypePublisher: AnyPublisher<ConnectionType, Never> {
         self.publisher { $0.connectionType }
     }
@@ -26,7 +26,7 @@ extension NetworkMonitor {
         of property: @escaping (ConnectivityUpdate) -> Value
     ) -> AnyPublisher<Value, Never> {
         let relay = UpdateRelay(self)
-        // The relay lives as long as somebody could be subscribed to it.
+        // The relay lives as long as there may be a subscriber.
         return relay.subject.compactMap { update in withExtendedLifetime(relay) { update.map(property) } }
             .removeDuplicates().eraseToAnyPublisher()
     }
@@ -37,11 +37,11 @@ extension NetworkMonitor {
 private final class UpdateRelay {
     let subject = CurrentValueSubject<ConnectivityUpdate?, Never>(nil)
     private let monitor: NetworkMonitor
-    private var evidence: ConnectivityObservation?
+    private var observation: ConnectivityObservation?
 
     init(_ monitor: NetworkMonitor) {
         self.monitor = monitor
-        self.evidence = monitor.observeUpdates { [weak self] update in
+        self.observation = monitor.observeUpdates { [weak self] update in
             DispatchQueue.main.async {
                 MainActor.assumeIsolated { self?.subject.send(update) }
             }
@@ -49,7 +49,7 @@ private final class UpdateRelay {
     }
 
     deinit {
-        self.evidence?.cancel()
+        self.observation?.cancel()
     }
 }
 

@@ -7,7 +7,7 @@ public import OpenCombine
 
 /// A ``NetworkMonitor`` for code that observes with Combine: published properties that change on the main queue.
 ///
-/// Needs the package trait `OpenCombine`.
+/// Needs the package trait `OpenCombine`. A value is published when it differs from the one before.
 @MainActor
 public final class ObservableNetworkMonitor: ObservableObject {
     /// Whether there is a path to the network.
@@ -18,24 +18,34 @@ public final class ObservableNetworkMonitor: ObservableObject {
     private let monitor: NetworkMonitor
     private var subscriptions: Set<AnyCancellable> = []
 
-    /// Creates one for a monitor, which starts; of its own unless given.
-    public init(_ monitor: NetworkMonitor = NetworkMonitor()) {
+    /// Creates one of ``NetworkMonitor/shared``, or of another monitor, which starts unless it was stopped.
+    public init(_ monitor: NetworkMonitor = .shared) {
         self.monitor = monitor
         self.isConnected = monitor.isConnected
         self.connectionType = monitor.connectionType
-        monitor.isConnectedPublisher.sink { [weak self] isConnected in
-            MainActor.assumeIsolated { self?.isConnected = isConnected }
+        self.start()
+    }
+
+    /// Follows the monitor again, for example when a view appears.
+    public func start() {
+        guard self.subscriptions.isEmpty else { return }
+        // The first value is known already, and published already.
+        self.monitor.isConnectedPublisher.sink { [weak self] isConnected in
+            MainActor.assumeIsolated {
+                if let self, self.isConnected != isConnected { self.isConnected = isConnected }
+            }
         }.store(in: &self.subscriptions)
-        monitor.connectionTypePublisher.sink { [weak self] connectionType in
-            MainActor.assumeIsolated { self?.connectionType = connectionType }
+        self.monitor.connectionTypePublisher.sink { [weak self] type in
+            MainActor.assumeIsolated {
+                if let self, self.connectionType != type { self.connectionType = type }
+            }
         }.store(in: &self.subscriptions)
     }
 
-    /// Starts the monitor again, for example when a view appears.
-    public func start() { self.monitor.start() }
-
-    /// Stops the monitor, for example when a view disappears; the properties stay what they were.
-    public func stop() { self.monitor.stop() }
+    /// Ceases to follow the monitor, for example when a view disappears; the properties stay what they were.
+    ///
+    /// The monitor goes on, since others may use it.
+    public func stop() { self.subscriptions = [] }
 
     /// Reads everything anew.
     public func refresh() { self.monitor.refresh() }

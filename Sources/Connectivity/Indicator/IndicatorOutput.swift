@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Foundation
+import NetPathSystem
 
 /// Where an indicator writes.
 public struct IndicatorOutput: Sendable {
@@ -19,15 +19,14 @@ public struct IndicatorOutput: Sendable {
     }
 
     /// Standard error.
-    public static var standardError: IndicatorOutput { Self(.standardError) }
+    public static var standardError: IndicatorOutput { Self(.error) }
     /// Standard output.
-    public static var standardOutput: IndicatorOutput { Self(.standardOutput) }
+    public static var standardOutput: IndicatorOutput { Self(.output) }
 
-    private init(_ file: FileHandle) {
-        let isDumb = ProcessInfo.processInfo.environment["TERM"].map { $0.isEmpty || $0 == "dumb" } ?? true
-        self.init(isTerminal: isatty(file.fileDescriptor) == 1 && !isDumb) { text in
-            // Whoever reads may be gone; a banner is no reason to end a program.
-            try? file.write(contentsOf: Data(text.utf8))
+    private init(_ stream: StandardStream) {
+        self.init(isTerminal: stream.isTerminal) { text in
+            // A banner that cannot be written is no reason to end a program.
+            try? stream.write(text)
         }
     }
 }

@@ -21,8 +21,6 @@ struct MonitorState: Sendable {
         case announce(from: ConnectivityUpdate?, to: ConnectivityUpdate)
         case handler(Callback<Bool>, Bool, id: UInt64)
         case update(Callback<ConnectivityUpdate>, ConnectivityUpdate, id: UInt64)
-        /// Post notifications of a change.
-        case post(isConnected: Bool)
     }
 
     private struct Observer: Sendable {
@@ -33,11 +31,6 @@ struct MonitorState: Sendable {
     private struct UpdateObserver: Sendable {
         let callback: Callback<ConnectivityUpdate>
         var version: UInt64 = 0
-    }
-
-    private enum Due: Sendable {
-        case observer(UInt64)
-        case post(Bool)
     }
 
     /// What hears of paths; nil while the monitor does not run.
@@ -56,11 +49,12 @@ struct MonitorState: Sendable {
     /// What observers of connectedness are being told, and what they shall be told then.
     private var current: Bool?
     private var pending: [Bool] = []
-    private var posted: Bool?
-    private var due: [Due] = []
+    private var due: [UInt64] = []
     private var observers: [UInt64: Observer] = [:]
     private var updateObservers: [UInt64: UpdateObserver] = [:]
-    private var streams: [UInt64: AsyncStream<ConnectivityUpdate>.Continuation] = [:]
+    private var streams: [UInt64: ValueBuffer<ConnectivityUpdate>] = [:]
+    /// The sequences that end when the monitor is stopped.
+    private var waits: Set<UInt64> = []
     private var slots: [Slot: UInt64] = [:]
     private var lastID: UInt64 = 0
     /// Whether calls are being made, or were asked for: nobody else may then.
@@ -101,7 +95,7 @@ struct MonitorState: Sendable {
         self.latest = update
         self.wasConnected = update.isConnected
         self.version += 1
-        for stream in self.streams.values { stream.yield(update) }
+        for stream in self.streams.values { stream.send(update) }
         if update.isConnected != self.pending.last ?? self.current {
             self.pending.append(update.isConnected)
             // Whoever was busy meanwhile hears that there was an interruption, not how often.
@@ -144,20 +138,14 @@ struct MonitorState: Sendable {
             }
             let isConnected = self.pending.removeFirst()
             self.current = isConnected
-            self.due = self.observers.keys.sorted().map { .observer($0) }
-            if let posted, posted != isConnected { self.due.append(.post(isConnected)) }
-            self.posted = isConnected
+            self.due = self.observers.keys.sorted()
         }
     }
 
-    private mutating func call(for due: Due) -> Call? {
-        switch due {
-        case .post(let isConnected): return .post(isConnected: isConnected)
-        case .observer(let id):
-            guard let current, let observer = self.observers[id], observer.told != current else { return nil }
-            self.observers[id]?.told = current
-            return .handler(observer.callback, current, id: id)
-        }
+    private mutating func call(for id: UInt64) -> Call? {
+        guard let current, let observer = self.observers[id], observer.told != current else { return nil }
+        self.observers[id]?.told = current
+        return .handler(observer.callback, current, id: id)
     }
 
     private mutating func requestDelivery() -> Bool {
@@ -197,7 +185,7 @@ struct MonitorState: Sendable {
         self.observers[self.lastID] = Observer(callback: callback)
         // Before the first path nobody is told; with it everybody is.
         guard self.relay != nil, self.current != nil else { return (self.lastID, false) }
-        self.due.append(.observer(self.lastID))
+        self.due.append(self.lastID)
         return (self.lastID, self.requestDelivery())
     }
 
@@ -210,23 +198,38 @@ struct MonitorState: Sendable {
     }
 
     /// Adds a sequence, which gets the newest update at once.
-    mutating func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
+    mutating func add(_ stream: ValueBuffer<ConnectivityUpdate>) -> UInt64 {
         self.lastID += 1
         self.streams[self.lastID] = stream
-        if self.relay != nil, let latest { stream.yield(latest) }
+        if self.relay != nil, let latest { stream.send(latest) }
         return self.lastID
+    }
+
+    /// Adds a sequence that ends when the monitor is stopped; nil when it is stopped.
+    mutating func add(waiting stream: ValueBuffer<ConnectivityUpdate>) -> UInt64? {
+        guard self.relay != nil || !self.hasBegun else { return nil }
+        let id = self.add(stream)
+        self.waits.insert(id)
+        return id
     }
 
     /// Removes an observer; returns what has to be released outside the lock.
     mutating func remove(_ id: UInt64) -> (any Sendable)? {
         if let observer = self.observers.removeValue(forKey: id) { return observer }
         if let observer = self.updateObservers.removeValue(forKey: id) { return observer }
+        self.waits.remove(id)
         return self.streams.removeValue(forKey: id)
     }
 
     /// Removes the sequences, to be ended outside the lock.
-    mutating func removeStreams() -> [AsyncStream<ConnectivityUpdate>.Continuation] {
+    mutating func removeStreams() -> [ValueBuffer<ConnectivityUpdate>] {
         defer { self.streams = [:] }
         return Array(self.streams.values)
+    }
+
+    /// Removes the sequences that end when the monitor is stopped, to be ended outside the lock.
+    mutating func removeWaits() -> [ValueBuffer<ConnectivityUpdate>] {
+        defer { self.waits = [] }
+        return self.waits.compactMap { self.streams.removeValue(forKey: $0) }
     }
 }

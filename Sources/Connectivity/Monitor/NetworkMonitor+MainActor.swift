@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 import Dispatch
-import Foundation
+import NetPathSystem
 import Synchronization
 
 // For what belongs to the main actor, such as views: the compiler knows where these are called.
@@ -21,7 +21,7 @@ extension NetworkMonitor {
         set { self.replace(.mainActorHandler, by: newValue.map { .onMainActor($0) }) }
     }
 
-    /// Calls a function on the main actor with ``isConnected``, now and whenever that changes, until the evidence is
+    /// Calls a function on the main actor with ``isConnected``, now and whenever that changes, until the observation is
     /// cancelled.
     @discardableResult
     public func observeOnMainActor(
@@ -31,7 +31,7 @@ extension NetworkMonitor {
     }
 
     /// Calls a function on the main actor with everything known, now and whenever any of it changes, until the
-    /// evidence is cancelled.
+    /// observation is cancelled.
     ///
     /// What changed again before the call could be made is left out.
     @discardableResult
@@ -45,11 +45,11 @@ extension NetworkMonitor {
         switch callback {
         case .delivered(let handler): handler(value)
         case .onMainActor(let handler):
-            guard !self.delivery.isMainActor, !Thread.isMainThread else {
+            guard !self.delivery.isMainActor, !CurrentThread.isMain else {
                 return MainActor.assumeIsolated { handler(value) }
             }
             DispatchQueue.main.async { [weak self] in
-                // The evidence may have been cancelled, or the monitor stopped, meanwhile.
+                // The observation may have been cancelled, or the monitor stopped, meanwhile.
                 guard self?.state.withLock({ $0.mayStillCall(id) }) == true else { return }
                 MainActor.assumeIsolated { handler(value) }
             }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-public import Foundation
 public import NetPath
 import NetPathStandard
 
@@ -11,15 +10,13 @@ extension NetworkMonitor {
     /// - Parameters:
     ///   - monitor: What is watched.
     ///   - settings: What becomes of what it says, such as rules about interfaces.
-    ///   - delivery: Where the handler, observers and notifications are called.
-    ///   - notificationCenter: Where notifications are posted.
+    ///   - delivery: Where the handler and observers are called.
     public convenience init(
         monitor: any PathMonitor,
         settings: CoordinatorSettings = CoordinatorSettings(),
-        deliverOn delivery: ConnectivityDelivery = .main,
-        notificationCenter: NotificationCenter = .default
+        deliverOn delivery: ConnectivityDelivery = .main
     ) {
-        self.init(deliverOn: delivery, notificationCenter: notificationCenter) { clock, executor in
+        self.init(deliverOn: delivery) { clock, executor in
             PathCoordinator(
                 backends: [Backend("injected", monitor: monitor)],
                 settings: settings,
@@ -37,14 +34,12 @@ extension NetworkMonitor {
     /// - Parameters:
     ///   - coordinator: Runs the backends. It is started with the first use of this monitor, unless it runs already, and
     ///     stopped by its owner, or when nobody holds it any more: ``stop()`` stops this monitor only.
-    ///   - delivery: Where the handler, observers and notifications are called.
-    ///   - notificationCenter: Where notifications are posted.
+    ///   - delivery: Where the handler and observers are called.
     public convenience init(
         coordinator: PathCoordinator,
-        deliverOn delivery: ConnectivityDelivery = .main,
-        notificationCenter: NotificationCenter = .default
+        deliverOn delivery: ConnectivityDelivery = .main
     ) {
-        self.init(source: SharedCoordinator(coordinator), deliverOn: delivery, notificationCenter: notificationCenter)
+        self.init(source: SharedCoordinator(coordinator), deliverOn: delivery)
     }
 
     /// Creates a monitor of this machine's network that goes by settings of its own, such as rules about interfaces.
@@ -53,25 +48,22 @@ extension NetworkMonitor {
     ///
     /// - Parameters:
     ///   - settings: What becomes of what the backends say, as a configuration file has it.
-    ///   - delivery: Where the handler, observers and notifications are called.
-    ///   - notificationCenter: Where notifications are posted.
+    ///   - delivery: Where the handler and observers are called.
     public convenience init(
         settings: CoordinatorSettings,
-        deliverOn delivery: ConnectivityDelivery = .main,
-        notificationCenter: NotificationCenter = .default
+        deliverOn delivery: ConnectivityDelivery = .main
     ) {
         let source = SharedCoordinator(clock: BackgroundExecutor()) { .standard(settings: settings, on: $0) }
-        self.init(source: source, deliverOn: delivery, notificationCenter: notificationCenter)
+        self.init(source: source, deliverOn: delivery)
     }
 
     /// Creates a monitor on coordinators of its own: a new one each time that it is started.
     package convenience init(
         deliverOn delivery: ConnectivityDelivery = .main,
-        notificationCenter: NotificationCenter = .default,
         makeCoordinator: @escaping @Sendable (any MonotonicClock, any TaskExecutor) -> PathCoordinator
     ) {
         let source = SharedCoordinator(clock: BackgroundExecutor()) { makeCoordinator($0, $0) }
-        self.init(source: source, deliverOn: delivery, notificationCenter: notificationCenter)
+        self.init(source: source, deliverOn: delivery)
     }
 
     /// The path with all details; nil when nobody had a verdict.

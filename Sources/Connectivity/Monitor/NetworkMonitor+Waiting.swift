@@ -1,17 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPath
+import NetPathStandard
+import Synchronization
+
 extension NetworkMonitor {
-    /// Suspends until the network is in a state, which may be the present one: `wait { $0.isConnected }`.
+    /// Suspends until the network is in a state, which may be the present one.
     ///
-    /// States that were over before anybody could look at them are skipped.
+    /// ```swift
+    /// try await monitor.wait(timeout: .seconds(10))              // until there is a path
+    /// try await monitor.wait { $0.connectionType == .wifi }      // however long that takes
+    /// ```
     ///
-    /// - Parameter condition: Whether it is the one.
+    /// States that were over before they could be looked at are skipped. Starts a monitor that was neither started nor
+    /// stopped yet.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait at most; nil for no limit.
+    ///   - condition: Whether it is the state; whether there is a path unless given.
     /// - Returns: The state.
-    /// - Throws: `CancellationError` when the task is cancelled first, for example by a test's time limit.
+    /// - Throws: `WaitError` when the time is over, or the monitor is stopped or stops; `CancellationError` when the task
+    ///   is cancelled.
     @discardableResult
-    public func wait(where condition: (ConnectivityUpdate) -> Bool) async throws -> ConnectivityUpdate {
-        for await update in self.updates where condition(update) { return update }
-        throw CancellationError()
+    public func wait(
+        timeout: Duration? = nil,
+        where condition: (ConnectivityUpdate) -> Bool = { $0.isConnected }
+    ) async throws -> ConnectivityUpdate {
+        let updates = ValueBuffer<ConnectivityUpdate>()
+        guard let id = self.state.withLock({ $0.add(waiting: updates) }) else { throw WaitError.stopped }
+        self.begin()
+        defer { self.remove(id) }
+        let isOver = Flag()
+        let timer = timeout.map { timeout in
+            self.source.schedule(after: timeout) {
+                isOver.isSet.store(true, ordering: .relaxed)
+                updates.cancel()
+            }
+        }
+        defer { timer?.cancel() }
+        while let update = await updates.next() {
+            if condition(update) { return update }
+        }
+        try Task.checkCancellation()
+        if let timeout, isOver.isSet.load(ordering: .relaxed) { throw WaitError.timedOut(after: timeout) }
+        throw WaitError.stopped
     }
+}
+
+/// Whether the time of a wait is over.
+private final class Flag: Sendable {
+    let isSet = Atomic(false)
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-public import Foundation
-// Not NetPath, whose Evidence the macro would take for the module of that name.
+import NetPath
 package import NetPathStandard
 public import Observation
 package import Synchronization
@@ -31,31 +30,20 @@ public final class NetworkMonitor: Sendable {
     /// Where its paths come from.
     @ObservationIgnored package let source: SharedCoordinator
     @ObservationIgnored let delivery: ConnectivityDelivery
-    @ObservationIgnored private let notificationCenter: NotificationCenter
     @ObservationIgnored let state = Mutex(MonitorState())
     /// What another module keeps with it: the queue that offline requests attach.
     @ObservationIgnored package let attachment = Mutex<(any Sendable)?>(nil)
 
-    package init(
-        source: SharedCoordinator,
-        deliverOn delivery: ConnectivityDelivery,
-        notificationCenter: NotificationCenter
-    ) {
+    package init(source: SharedCoordinator, deliverOn delivery: ConnectivityDelivery) {
         self.source = source
         self.delivery = delivery
-        self.notificationCenter = notificationCenter
     }
 
     /// Creates a monitor of this machine's network.
     ///
-    /// - Parameters:
-    ///   - delivery: Where the handler, observers and notifications are called.
-    ///   - notificationCenter: Where notifications are posted.
-    public convenience init(
-        deliverOn delivery: ConnectivityDelivery = .main,
-        notificationCenter: NotificationCenter = .default
-    ) {
-        self.init(source: .process, deliverOn: delivery, notificationCenter: notificationCenter)
+    /// - Parameter delivery: Where the handler and observers are called.
+    public convenience init(deliverOn delivery: ConnectivityDelivery = .main) {
+        self.init(source: .process, deliverOn: delivery)
     }
 
     deinit {
@@ -85,7 +73,9 @@ public final class NetworkMonitor: Sendable {
     ///
     /// Called where calls are made, no call follows; elsewhere, one that is under way finishes.
     public func stop() {
-        guard let relay = self.state.withLock({ $0.stop() }) else { return }
+        let (relay, waits) = self.state.withLock { ($0.stop(), $0.removeWaits()) }
+        for wait in waits { wait.cancel() }
+        guard let relay else { return }
         relay.end()
         self.source.update(relay)
     }
@@ -100,13 +90,14 @@ public final class NetworkMonitor: Sendable {
 
     // MARK: Properties
 
-    /// Whether there is a path to the network.
+    /// Whether there is a path to the network; the first read blocks its thread for a few milliseconds, at most 250.
+    ///
+    /// What must not block asks ``updates``, an observer or ``wait(timeout:where:)``, which suspend or call back. It
+    /// is the first read of this and of the other properties that takes a snapshot, and every read of a monitor that was
+    /// never started.
     ///
     /// While nobody can tell (``NetworkStatus/unknown``), it stays what it was last, and is true when nothing was ever
     /// known: a program that tries gets a real error, as with other monitors of its kind.
-    ///
-    /// The first read of this and of the other properties takes a snapshot, which blocks for a few milliseconds, at
-    /// most for a quarter of a second. So does every read of a monitor that was never started.
     public var isConnected: Bool {
         self.access(keyPath: \.isConnected)
         return self.update.isConnected
@@ -160,13 +151,13 @@ public final class NetworkMonitor: Sendable {
         set { self.replace(.handler, by: newValue.map { .delivered($0) }) }
     }
 
-    /// Calls a function with ``isConnected``, now and whenever that changes, until the evidence is cancelled.
+    /// Calls a function with ``isConnected``, now and whenever that changes, until the observation is cancelled.
     @discardableResult
     public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ConnectivityObservation {
         self.add(.delivered(handler))
     }
 
-    /// Calls a function with everything known, now and whenever any of it changes, until the evidence is cancelled.
+    /// Calls a function with everything known, now and whenever any of it changes, until the observation is cancelled.
     ///
     /// What changed again before the call could be made is left out.
     @discardableResult
@@ -203,7 +194,7 @@ public final class NetworkMonitor: Sendable {
         return ConnectivityObservation(id: id, of: self)
     }
 
-    func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
+    func add(_ stream: ValueBuffer<ConnectivityUpdate>) -> UInt64 {
         let id = self.state.withLock { $0.add(stream) }
         self.begin()
         return id
@@ -232,7 +223,6 @@ public final class NetworkMonitor: Sendable {
         case .announce(let old, let new): self.announce(from: old, to: new)
         case .handler(let callback, let isConnected, let id): self.call(callback, with: isConnected, id: id)
         case .update(let callback, let update, let id): self.call(callback, with: update, id: id)
-        case .post(let isConnected): self.post(isConnected, to: self.notificationCenter)
         }
     }
 

@@ -53,7 +53,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     public let supportsIPv4: Bool
     /// Whether IPv6 packets have a route.
     public let supportsIPv6: Bool
-    /// Whether a name server is configured; with a path, one that packets have a route to.
+    /// Whether there is a path, and a name server is configured that packets have a route to.
     public let supportsDNS: Bool
     /// Always nil: the path is that of the machine, not that of a connection.
     public var localEndpoint: NWEndpoint? { nil }

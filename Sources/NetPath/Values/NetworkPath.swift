@@ -36,10 +36,12 @@ public struct NetworkPath: Hashable, Sendable, Codable {
     public var supportsIPv4: Bool
     /// Whether IPv6 packets reach the internet as far as the kernel is concerned.
     public var supportsIPv6: Bool
-    /// Whether a name server is configured that the kernel would send packets to.
+    /// Whether there is a path, and a name server is configured that the kernel would send packets to.
     ///
-    /// A server of which nobody can tell counts as one.
-    public var supportsDNS: Bool { self.dnsServers?.contains { $0.isReachable != false } == true }
+    /// A server that no backend asked about counts as one.
+    public var supportsDNS: Bool {
+        self.status == .satisfied && self.dnsServers?.contains { $0.isReachable != false } == true
+    }
     /// Whether traffic is likely to cost money: one of the ways that packets may take, or what carries it as a tunnel, is
     /// cellular, or the backend or a rule says so.
     public var isExpensive: Bool

@@ -21,45 +21,20 @@ package enum StandardStreams {
     ///
     /// - Throws: `SystemError`; ``SystemError/isReaderGone`` tells a vanished reader from a full disk.
     static func writeOutput(_ text: String) throws(SystemError) {
-        guard Self.writeAll(text, to: STDOUT_FILENO) else {
-            throw SystemError.last("cannot write to standard output")
-        }
+        try StandardStream.output.write(text)
     }
 
     /// Writes all of a message to standard error, however long its reader takes; failures have nobody to be told.
     static func writeMessage(_ text: String) {
-        _ = Self.writeAll(text, to: STDERR_FILENO)
+        try? StandardStream.error.write(text)
     }
 
     /// Writes a message to standard error unless that would mean to wait: a full pipe must never hold up a monitor.
     static func writeNote(_ text: String) {
-        guard Self.awaitRoom(on: STDERR_FILENO, milliseconds: 0) else { return }
+        guard StandardStream.error.hasRoom(waiting: 0) else { return }
         // A pipe that reports room takes this much without blocking (PIPE_BUF, pipe(7)).
         let bytes = Array(text.utf8).prefix(4_096)
         _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
-    }
-
-    /// Returns false, and leaves the reason in `errno`, when not everything could be written.
-    private static func writeAll(_ text: String, to descriptor: Int32) -> Bool {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe write(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno == EAGAIN {
-                // Whoever started the process may have made the shared description non-blocking.
-                Self.awaitRoom(on: descriptor, milliseconds: -1)
-            } else if errno != EINTR {
-                return false
-            }
-        }
-        return true
-    }
-
-    @discardableResult
-    private static func awaitRoom(on descriptor: Int32, milliseconds: Int32) -> Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        return unsafe poll(&entry, 1, milliseconds) == 1
     }
 
     /// Whether standard output is a terminal.

@@ -48,7 +48,7 @@ enum WaitCondition: Hashable, Sendable {
         case .interface(let pattern, let families):
             path.carriers.contains { pattern.matches($0.name) && $0.supports(families) }
         case .type(let type, let families): path.carriers.contains { $0.type == type && $0.supports(families) }
-        case .dns: path.status == .satisfied && path.supportsDNS
+        case .dns: path.supportsDNS
         case .internet: path.status == .satisfied && path.internet == .reachable
         case .host: nil
         }

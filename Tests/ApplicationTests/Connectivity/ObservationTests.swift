@@ -48,7 +48,7 @@ struct EvidenceTests {
 
     @Test func updatesEndWithTheMonitor() async throws {
         let script = ScriptedMonitor(.wifi)
-        var iterator: AsyncStream<ConnectivityUpdate>.Iterator
+        var iterator: ConnectivityUpdates.Iterator
         do {
             let monitor = NetworkMonitor(monitor: script)
             iterator = monitor.updates.makeAsyncIterator()
@@ -57,35 +57,6 @@ struct EvidenceTests {
         }
         #expect(await iterator.next() == nil)
         try await script.waitForEnd(ofRun: 1)
-    }
-
-    @Test func notificationsOfChanges() async throws {
-        let script = ScriptedMonitor(.wifi)
-        let center = NotificationCenter()
-        let queue = DispatchQueue(label: "notifications")
-        let monitor = NetworkMonitor(monitor: script, deliverOn: .queue(queue), notificationCenter: center)
-        let calls = Calls<String>()
-        let names = [
-            NetworkMonitor.connectivityChangedNotification: "changed",
-            NetworkMonitor.connectivityRestoredNotification: "restored",
-        ]
-        for (name, text) in names {
-            _ = center.addObserver(forName: name, object: monitor, queue: nil) { notification in
-                let isConnected = notification.userInfo?[NetworkMonitor.isConnectedKey] as? Bool
-                calls.add("\(text) \(isConnected == true)")
-            }
-        }
-        monitor.start()
-        let connected = Calls<Bool>()
-        monitor.observe(connected.add)
-        // The first path is no change.
-        #expect(try await connected.next())
-        script.report(.noLink)
-        #expect(try await calls.next() == "changed false")
-        script.report(.seeing(.loopback()))
-        script.report(.ethernet)
-        #expect(try await calls.next() == "changed true")
-        #expect(try await calls.next() == "restored true")
     }
 
     @Test func deliveryOnAnActor() async throws {

@@ -98,8 +98,7 @@ struct OfflineClientTests {
         defer { unserved.resume() }
         let monitor = NetworkMonitor(
             monitor: lab.network,
-            deliverOn: .queue(unserved),
-            notificationCenter: NotificationCenter()
+            deliverOn: .queue(unserved)
         )
         let queue = try OfflineRequestQueue(file: lab.file, transport: lab.transport, monitor: monitor)
         queue.start()

@@ -41,8 +41,7 @@ struct QueueLab {
         self.network = ScriptedMonitor(network, resolver: resolver)
         self.monitor = NetworkMonitor(
             monitor: self.network,
-            deliverOn: .queue(DispatchQueue(label: "lab")),
-            notificationCenter: NotificationCenter()
+            deliverOn: .queue(DispatchQueue(label: "lab"))
         )
     }
 

@@ -25,8 +25,7 @@ func walk() async throws {
         transport: transport,
         monitor: NetworkMonitor(
             monitor: network,
-            deliverOn: .queue(DispatchQueue(label: "walk")),
-            notificationCenter: NotificationCenter()
+            deliverOn: .queue(DispatchQueue(label: "walk"))
         )
     )
     queue.observe { event in

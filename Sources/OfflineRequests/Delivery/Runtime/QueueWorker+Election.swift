@@ -5,6 +5,7 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
+import Synchronization
 
 /// Which process sends, and over which network.
 ///
@@ -141,24 +142,23 @@ extension QueueWorker {
 /// Tells a queue how the network is, for as long as it is there.
 final class PathFeed {
     private let updates: Task<Void, Never>
-    private let restored: any NSObjectProtocol
+    private let restored: ConnectivityObservation
 
     init(_ monitor: NetworkMonitor, telling core: QueueCore) {
         // The sequence, because the calls of a monitor wait for a main thread that may be blocked.
         self.updates = Task(executorPreference: core.executor) {
             for await update in monitor.updates { core.post { worker, now in worker.network(is: update, at: now) } }
         }
-        self.restored = NotificationCenter.default.addObserver(
-            forName: NetworkMonitor.connectivityRestoredNotification,
-            object: monitor,
-            queue: nil
-        ) { _ in
+        // Tells of an interruption that was over before the sequence could bring it.
+        let isFirst = Atomic(true)
+        self.restored = monitor.observe { isConnected in
+            guard !isFirst.exchange(false, ordering: .relaxed), isConnected else { return }
             core.post { worker, _ in worker.machine.promote(.restored) }
         }
     }
 
     deinit {
         self.updates.cancel()
-        NotificationCenter.default.removeObserver(self.restored)
+        self.restored.cancel()
     }
 }
