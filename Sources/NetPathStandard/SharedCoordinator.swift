@@ -63,7 +63,8 @@ package final class SharedCoordinator: Sendable {
         case nothing
     }
 
-    private let executor: BackgroundExecutor
+    /// The thread on which its coordinators and timers run.
+    package let executor: BackgroundExecutor
     private let state: Mutex<State>
 
     /// Makes a source of paths, with a function that makes its coordinators.

@@ -52,7 +52,7 @@ struct MonitorState: Sendable {
     private var due: [UInt64] = []
     private var observers: [UInt64: Observer] = [:]
     private var updateObservers: [UInt64: UpdateObserver] = [:]
-    private var streams: [UInt64: ValueBuffer<ConnectivityUpdate>] = [:]
+    private var streams: [UInt64: AsyncStream<ConnectivityUpdate>.Continuation] = [:]
     /// The sequences that end when the monitor is stopped.
     private var waits: Set<UInt64> = []
     private var slots: [Slot: UInt64] = [:]
@@ -95,7 +95,7 @@ struct MonitorState: Sendable {
         self.latest = update
         self.wasConnected = update.isConnected
         self.version += 1
-        for stream in self.streams.values { stream.send(update) }
+        for stream in self.streams.values { stream.yield(update) }
         if update.isConnected != self.pending.last ?? self.current {
             self.pending.append(update.isConnected)
             // Whoever was busy meanwhile hears that there was an interruption, not how often.
@@ -198,15 +198,15 @@ struct MonitorState: Sendable {
     }
 
     /// Adds a sequence, which gets the newest update at once.
-    mutating func add(_ stream: ValueBuffer<ConnectivityUpdate>) -> UInt64 {
+    mutating func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
         self.lastID += 1
         self.streams[self.lastID] = stream
-        if self.relay != nil, let latest { stream.send(latest) }
+        if self.relay != nil, let latest { stream.yield(latest) }
         return self.lastID
     }
 
     /// Adds a sequence that ends when the monitor is stopped; nil when it is stopped.
-    mutating func add(waiting stream: ValueBuffer<ConnectivityUpdate>) -> UInt64? {
+    mutating func add(waiting stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64? {
         guard self.relay != nil || !self.hasBegun else { return nil }
         let id = self.add(stream)
         self.waits.insert(id)
@@ -222,13 +222,13 @@ struct MonitorState: Sendable {
     }
 
     /// Removes the sequences, to be ended outside the lock.
-    mutating func removeStreams() -> [ValueBuffer<ConnectivityUpdate>] {
+    mutating func removeStreams() -> [AsyncStream<ConnectivityUpdate>.Continuation] {
         defer { self.streams = [:] }
         return Array(self.streams.values)
     }
 
     /// Removes the sequences that end when the monitor is stopped, to be ended outside the lock.
-    mutating func removeWaits() -> [ValueBuffer<ConnectivityUpdate>] {
+    mutating func removeWaits() -> [AsyncStream<ConnectivityUpdate>.Continuation] {
         defer { self.waits = [] }
         return self.waits.compactMap { self.streams.removeValue(forKey: $0) }
     }

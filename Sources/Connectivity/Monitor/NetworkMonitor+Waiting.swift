@@ -27,21 +27,22 @@ extension NetworkMonitor {
         timeout: Duration? = nil,
         where condition: (ConnectivityUpdate) -> Bool = { $0.isConnected }
     ) async throws -> ConnectivityUpdate {
-        let updates = ValueBuffer<ConnectivityUpdate>()
-        guard let id = self.state.withLock({ $0.add(waiting: updates) }) else { throw WaitError.stopped }
+        let (updates, continuation) = AsyncStream.makeStream(
+            of: ConnectivityUpdate.self,
+            bufferingPolicy: .bufferingNewest(1)
+        )
+        guard let id = self.state.withLock({ $0.add(waiting: continuation) }) else { throw WaitError.stopped }
         self.begin()
         defer { self.remove(id) }
         let isOver = Flag()
         let timer = timeout.map { timeout in
             self.source.schedule(after: timeout) {
                 isOver.isSet.store(true, ordering: .relaxed)
-                updates.cancel()
+                continuation.finish()
             }
         }
         defer { timer?.cancel() }
-        while let update = await updates.next() {
-            if condition(update) { return update }
-        }
+        for await update in updates where condition(update) { return update }
         try Task.checkCancellation()
         if let timeout, isOver.isSet.load(ordering: .relaxed) { throw WaitError.timedOut(after: timeout) }
         throw WaitError.stopped

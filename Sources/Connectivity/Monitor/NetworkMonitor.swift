@@ -24,6 +24,18 @@ public final class NetworkMonitor: Sendable {
         return monitor
     }()
 
+    /// Runs what tasks do that prefer it on one thread, which sleeps while there is nothing to do.
+    ///
+    /// Swift resumes what was suspended on the global pool, also on the way to the main actor, and once that pool was used
+    /// libdispatch wakes the process every second. A loop that shall let the process sleep prefers this executor:
+    ///
+    /// ```swift
+    /// Task(executorPreference: NetworkMonitor.executor) { await show(NetworkMonitor.shared.updates) }
+    /// ```
+    ///
+    /// What is isolated to an actor, such as a `show` on the main actor, still runs there.
+    public static var executor: any TaskExecutor { SharedCoordinator.process.executor }
+
     /// How long a property waits at most for the first path there is.
     private static let patience: Duration = .milliseconds(250)
 
@@ -74,7 +86,7 @@ public final class NetworkMonitor: Sendable {
     /// Called where calls are made, no call follows; elsewhere, one that is under way finishes.
     public func stop() {
         let (relay, waits) = self.state.withLock { ($0.stop(), $0.removeWaits()) }
-        for wait in waits { wait.cancel() }
+        for wait in waits { wait.finish() }
         guard let relay else { return }
         relay.end()
         self.source.update(relay)
@@ -169,7 +181,8 @@ public final class NetworkMonitor: Sendable {
 
     /// Everything known, now and whenever any of it changes; a slow consumer skips what it was too slow for.
     ///
-    /// Ends with the monitor or with the consumer's task.
+    /// Ends with the monitor or with the consumer's task. A program that loops over it and does nothing else wakes every
+    /// second, unless the task prefers ``executor``.
     public var updates: ConnectivityUpdates { ConnectivityUpdates(monitor: self) }
 
     func replace(_ slot: MonitorState.Slot, by callback: MonitorState.Callback<Bool>?) {
@@ -194,7 +207,7 @@ public final class NetworkMonitor: Sendable {
         return ConnectivityObservation(id: id, of: self)
     }
 
-    func add(_ stream: ValueBuffer<ConnectivityUpdate>) -> UInt64 {
+    func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
         let id = self.state.withLock { $0.add(stream) }
         self.begin()
         return id

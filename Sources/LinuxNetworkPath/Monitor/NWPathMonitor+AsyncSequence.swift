@@ -25,11 +25,8 @@ extension NWPathMonitor: AsyncSequence {
         }
 
         /// Waits for the next path; nil at the end.
-        public mutating func next() async -> NWPathMonitor.Element? { await self.next(isolation: #isolation) }
-
-        /// Waits for the next path on the actor that asks; nil at the end.
-        public mutating func next(isolation actor: isolated (any Actor)?) async -> NWPathMonitor.Element? {
-            await self.iteration.inbox.next(isolation: actor)
+        public mutating func next() async -> NWPathMonitor.Element? {
+            await self.iteration.inbox.next()
         }
     }
 

@@ -10,44 +10,21 @@ public struct PathUpdates: AsyncSequence, Sendable {
     public typealias Element = NetworkPath
     /// The sequence does not fail.
     public typealias Failure = Never
+    /// The iterator is a stream's.
+    public typealias AsyncIterator = AsyncStream<NetworkPath>.Iterator
 
     let coordinator: PathCoordinator
     let buffering: AsyncStream<NetworkPath>.Continuation.BufferingPolicy
 
     /// Subscribes.
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
-
-    /// Takes one path after the other, on the actor that asks.
-    public struct Iterator: AsyncIteratorProtocol {
-        private let paths: SubscribedPaths
-
-        init(_ updates: PathUpdates) {
-            self.paths = SubscribedPaths(updates)
-        }
-
-        /// Waits for the next path; nil when the coordinator has stopped, or the task was cancelled.
-        public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async -> NetworkPath? {
-            await self.paths.buffer.next(isolation: actor)
-        }
-    }
-}
-
-@available(*, unavailable)
-extension PathUpdates.Iterator: Sendable {}
-
-/// The subscription of one iterator and its copies.
-private final class SubscribedPaths: Sendable {
-    let buffer: ValueBuffer<NetworkPath>
-    private let subscription: PathSubscription
-
-    init(_ updates: PathUpdates) {
-        let buffer = ValueBuffer<NetworkPath>(updates.buffering)
-        self.buffer = buffer
-        self.subscription = updates.coordinator.subscribe({ buffer.send($0) }, onStop: { buffer.finish() })
-    }
-
-    deinit {
-        self.subscription.cancel()
+    public func makeAsyncIterator() -> AsyncStream<NetworkPath>.Iterator {
+        let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self, bufferingPolicy: self.buffering)
+        let subscription = self.coordinator.subscribe(
+            { continuation.yield($0) },
+            onStop: { continuation.finish() }
+        )
+        continuation.onTermination = { _ in subscription.cancel() }
+        return stream.makeAsyncIterator()
     }
 }
 
@@ -68,10 +45,10 @@ public struct PathChanges: AsyncSequence, Sendable {
 
     /// Takes one change after the other.
     public struct Iterator: AsyncIteratorProtocol {
-        var paths: PathUpdates.Iterator
+        var paths: AsyncStream<NetworkPath>.Iterator
         private var latest: NetworkPath?
 
-        init(paths: PathUpdates.Iterator) {
+        init(paths: AsyncStream<NetworkPath>.Iterator) {
             self.paths = paths
         }
 

@@ -99,9 +99,13 @@ struct KernelTests {
         #expect(late[2] - early[2] < 3_072)
     }
 
-    @Test func idleProgramSleeps() throws {
-        let program = try self.start("MonitorScenarios", "connectivity", "watch")
-        _ = try (program.nextText(), program.nextText())
+    @Test(arguments: ["watch", "loop"])
+    func idleProgramSleeps(_ scenario: String) throws {
+        let program = try self.start("MonitorScenarios", "connectivity", scenario)
+        _ = try program.nextText()
+        // What is suspended is resumed, which must not use the global pool.
+        try self.goOffline()
+        _ = try self.lines(of: program, until: ["disconnected not connected"])
         // Threads that have nothing to do end after 5 s.
         try self.lab.run("sleep 7")
         #expect(try program.contextSwitches(in: .seconds(4)) == 0)

@@ -48,7 +48,7 @@ struct EvidenceTests {
 
     @Test func updatesEndWithTheMonitor() async throws {
         let script = ScriptedMonitor(.wifi)
-        var iterator: ConnectivityUpdates.Iterator
+        var iterator: ConnectivityUpdates.AsyncIterator
         do {
             let monitor = NetworkMonitor(monitor: script)
             iterator = monitor.updates.makeAsyncIterator()

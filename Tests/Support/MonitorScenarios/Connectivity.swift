@@ -12,6 +12,7 @@ enum ConnectivityScenarios {
     static func run(_ arguments: [String]) {
         switch arguments.first {
         case "watch": self.watch()
+        case "loop": self.loop()
         case "snapshot": self.readAtOnce()
         case "cycles": self.cycle(arguments.dropFirst().first.flatMap { Int($0) } ?? 10_000)
         case "indicator": self.indicate()
@@ -31,6 +32,20 @@ enum ConnectivityScenarios {
         NetworkMonitor.shared.handler = { write("connected \($0)") }
         NetworkMonitor.shared.observeUpdates { write("\($0.status) \($0.connectionType.phrase)") }
         dispatchMain()
+    }
+
+    /// The loop of an application that sleeps between changes.
+    private static func loop() -> Never {
+        Task(executorPreference: NetworkMonitor.executor) { await self.show(NetworkMonitor.shared.updates) }
+        dispatchMain()
+    }
+
+    @MainActor
+    private static func show(_ updates: ConnectivityUpdates) async {
+        for await update in updates {
+            MainActor.assertIsolated()
+            write("\(update.status) \(update.connectionType.phrase)")
+        }
     }
 
     /// Reads a property first of all; says what that took, and what of the processor, in microseconds.
