@@ -124,8 +124,7 @@ package final class SharedCoordinator: Sendable {
                     }
                 state.coordinator = coordinator
                 state.run += 1
-                let run = state.run
-                state.silence = self.schedule(after: Self.silenceLimit) { [weak self] in self?.publish(nil, inRun: run) }
+                state.silence = self.waitForSilence(inRun: state.run)
                 return .start(coordinator, run: state.run)
             }
             return state.latest.map { .greet($0) } ?? .nothing
@@ -166,12 +165,11 @@ package final class SharedCoordinator: Sendable {
         for sharer in sharers.values { sharer.receive(snapshot) }
     }
 
-    /// Calls a function later, on the thread of this source, unless the task that is returned is cancelled first.
-    package func schedule(after delay: Duration, _ body: @escaping @Sendable () -> Void) -> Task<Void, Never> {
-        let deadline = self.executor.now() + delay
-        return Task(executorPreference: self.executor) { [executor = self.executor] in
+    private func waitForSilence(inRun run: UInt64) -> Task<Void, Never> {
+        let deadline = self.executor.now() + Self.silenceLimit
+        return Task(executorPreference: self.executor) { [weak self, executor = self.executor] in
             do { try await executor.sleep(until: deadline) } catch { return }
-            body()
+            self?.publish(nil, inRun: run)
         }
     }
 }

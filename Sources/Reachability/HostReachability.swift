@@ -4,6 +4,7 @@
 import Dispatch
 public import NetPath
 package import NetPathStandard
+import NetPathSystem
 import Synchronization
 
 /// Tells whether a host can be reached, now and whenever that changes, without sending it anything.
@@ -14,8 +15,13 @@ import Synchronization
 ///
 /// ```swift
 /// let host = try HostReachability(host: "example.net")
-/// host.reach { status in print(status.reason.message) }
+/// if await host.status().isReachable { send() }
+/// host.reach { status in print(status) }
 /// ```
+///
+/// The handler of ``reach(_:)`` is called on a queue of the host's own, ``mainActorHandler`` on the main queue. (A
+/// `NetworkMonitor` makes its calls on the main queue, or where its delivery says.) The address `0.0.0.0`, or `::`, means
+/// any network: the status is then that of the path.
 ///
 /// Thread-safe. All hosts of a process share one monitor, which runs while there are any. With the last reference, or
 /// ``cancel()``, everything ends.
@@ -26,7 +32,7 @@ public final class HostReachability: Sendable {
     private let lease: CoordinatorLease?
     private let watch: HostWatch
     private let queue = DispatchQueue(label: "netpath.reachability")
-    private let installed = Mutex<InstalledHandler?>(nil)
+    private let installed = Mutex<[HandlerSlot: InstalledHandler]>([:])
 
     /// Watches a host, named or by address: `example.net`, `203.0.113.7`, `2001:db8::7`, `fe80::7%eth0`.
     ///
@@ -95,9 +101,14 @@ public final class HostReachability: Sendable {
         self.init(host, lease: lease, on: lease.coordinator ?? PathCoordinator(backends: []))
     }
 
-    private init(_ host: NetworkHost, lease: CoordinatorLease?, on coordinator: PathCoordinator) {
+    init(
+        _ host: NetworkHost,
+        lease: CoordinatorLease?,
+        on coordinator: PathCoordinator,
+        names: NameService = .shared
+    ) {
         self.lease = lease
-        self.watch = HostWatch(host, on: coordinator)
+        self.watch = HostWatch(host, on: coordinator, names: names)
         self.watch.start()
     }
 
@@ -108,10 +119,43 @@ public final class HostReachability: Sendable {
     /// Tells whether the host can be reached, at once.
     ///
     /// Takes a few microseconds; only the first question of a process waits until the monitor has started. A name that
-    /// is not looked up yet is `unknown`: nobody waits for name servers here.
+    /// is not looked up yet is `unknown` (``HostStatus/isPending``): ``status()`` waits for the name servers, this does not.
     public func reach() -> HostStatus {
         self.settle()
         return self.watch.ask()
+    }
+
+    /// Suspends until the name of the host was looked up, and tells whether the host can be reached.
+    ///
+    /// Takes as long as the resolver does, at most 5 s; at once for an address, and for a name that was looked up before.
+    /// When the task, or this host, is cancelled, the present status is returned.
+    public func status() async -> HostStatus {
+        for await status in self.statuses where !status.isPending { return status }
+        return self.watch.ask()
+    }
+
+    /// Suspends until the host is in a state, which may be the present one.
+    ///
+    /// - Parameters:
+    ///   - timeout: How long to wait at most; nil for no limit.
+    ///   - condition: Whether it is the state; whether packets would be sent unless given.
+    /// - Returns: The state.
+    /// - Throws: `WaitError` when the time is over, or ``cancel()`` was called; `CancellationError` when the task is
+    ///   cancelled.
+    @discardableResult
+    public func wait(
+        timeout: Duration? = nil,
+        where condition: (HostStatus) -> Bool = { $0.isReachable }
+    ) async throws -> HostStatus {
+        let (statuses, continuation) = HostStatuses.makeStream()
+        self.subscribe(continuation)
+        return try await statuses.first(
+            within: timeout,
+            endedBy: continuation,
+            clock: self.watch.coordinator.clock,
+            executor: self.watch.coordinator.executor,
+            where: condition
+        )
     }
 
     /// Calls a function with the present status, and again with every other one.
@@ -122,22 +166,38 @@ public final class HostReachability: Sendable {
     /// - Returns: Whether it could be installed: not after ``cancel()``.
     @discardableResult
     public func reach(_ handler: @escaping @Sendable (HostStatus) -> Void) -> Bool {
-        self.settle()
-        let new = InstalledHandler(handler)
-        let former = self.installed.withLock { installed in
-            defer { installed = new }
-            return installed
+        self.install(InstalledHandler(handler), in: .ownQueue, on: self.queue)
+    }
+
+    /// What is called on the main actor with the present status when it is set, and with every other one.
+    ///
+    /// There is one, beside that of ``reach(_:)``. The calls are made on the main queue, which something has to serve. After
+    /// ``cancel()`` none can be set.
+    public var mainActorHandler: (@MainActor (HostStatus) -> Void)? {
+        get { self.installed.withLock { $0[.mainQueue]?.onMainActor } }
+        set {
+            guard let newValue else { return self.remove(self.installed.withLock { $0.removeValue(forKey: .mainQueue) }) }
+            self.install(InstalledHandler(onMainActor: newValue), in: .mainQueue, on: .main)
         }
-        self.remove(former)
-        let id = self.watch.subscribe { [queue = self.queue] status in
+    }
+
+    @discardableResult
+    private func install(_ new: InstalledHandler, in slot: HandlerSlot, on queue: DispatchQueue) -> Bool {
+        self.settle()
+        self.remove(self.installed.withLock { $0.updateValue(new, forKey: slot) })
+        let id = self.watch.subscribe { status in
             // Asked on the queue, where the handler itself may have ended everything meanwhile.
             queue.async { if new.isInstalled.load(ordering: .relaxed) { new.handler(status) } }
         }
         new.id.store(id ?? 0, ordering: .relaxed)
-        return id != nil
+        guard id == nil else { return true }
+        self.installed.withLock { $0[slot] = nil }
+        return false
     }
 
     /// The present status, and every other one; a slow consumer skips what it was too slow for.
+    ///
+    /// The first status of a name may say that it is being looked up (``HostStatus/isPending``); another one follows.
     public var statuses: HostStatuses { HostStatuses(host: self) }
 
     func subscribe(_ continuation: AsyncStream<HostStatus>.Continuation) {
@@ -154,7 +214,11 @@ public final class HostReachability: Sendable {
 
     /// Ends everything; no handler is called any more once the call that is under way has returned.
     public func cancel() {
-        self.remove(self.installed.withLock { $0.take() })
+        let handlers = self.installed.withLock { installed in
+            defer { installed = [:] }
+            return installed
+        }
+        for handler in handlers.values { self.remove(handler) }
         self.watch.end()
         self.lease?.release()
     }
@@ -169,14 +233,25 @@ public final class HostReachability: Sendable {
     }
 }
 
+/// Where one function at a time is called.
+private enum HandlerSlot: Hashable, Sendable { case ownQueue, mainQueue }
+
 /// The function that is called with statuses.
 private final class InstalledHandler: Sendable {
     let handler: @Sendable (HostStatus) -> Void
+    /// The same, as it was given; nil for one that is called anywhere.
+    let onMainActor: (@MainActor (HostStatus) -> Void)?
     let isInstalled = Atomic(true)
     /// The subscription; 0, which is none, while it is being made.
     let id = Atomic<UInt64>(0)
 
     init(_ handler: @escaping @Sendable (HostStatus) -> Void) {
         self.handler = handler
+        self.onMainActor = nil
+    }
+
+    init(onMainActor handler: @escaping @MainActor (HostStatus) -> Void) {
+        self.handler = { status in MainActor.assumeIsolated { handler(status) } }
+        self.onMainActor = handler
     }
 }

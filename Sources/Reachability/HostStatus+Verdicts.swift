@@ -24,6 +24,31 @@ extension HostStatus {
     }
 }
 
+extension HostStatus {
+    /// The status of the network as a whole, from its path; nil when no backend has a verdict.
+    init(of path: NetworkPath?, _ address: InternetAddress) {
+        guard let path, !path.isStale else {
+            self = .unknown(PathReason(.notAnswered, "no backend can tell whether there is a path"))
+            return
+        }
+        guard path.status == .satisfied else {
+            self = .unreachable(path.reason)
+            return
+        }
+        let interface = path.interfaces.first { $0.reason.code == .routed }
+        let carrier = path.underlyingIndex.flatMap { index in path.interfaces.first { $0.index == index } }
+        let gateway = path.gateways.first { $0.interfaceIndex == interface?.index }
+        var route = HostRoute(to: address, interfaceIndex: interface?.index ?? 0)
+        route.interface = interface?.name
+        route.interfaceType = interface?.type
+        route.gateway = gateway?.address
+        route.gatewayAnswers = gateway?.answers
+        route.setTunnel(interface?.type == .other && interface?.kind != nil, kind: interface?.kind)
+        route.underlyingIndex = carrier?.name
+        self = (carrier ?? interface)?.type == .cellular ? .cellular(route) : .reachable(route)
+    }
+}
+
 extension HostRoute {
     fileprivate init(to address: InternetAddress, _ verdict: DestinationVerdict) {
         let interface = verdict.interface
@@ -36,8 +61,10 @@ extension HostRoute {
         self.gateway = verdict.gateway
         self.gatewayAnswers = verdict.gatewayAnswers
         self.source = verdict.source
-        self.isTunnel = interface?.isTunnel ?? false
-        self.isVPN = self.isTunnel && interface?.kind.map(Self.privateKinds.contains) ?? false
+        self.isTunnel = false
+        self.isVPN = false
+        self.isLocalOnly = false
+        self.setTunnel(interface?.isTunnel ?? false, kind: interface?.kind)
         // Beyond a point-to-point link is the other end's network; on a shared one a host without gateway is a neighbour.
         let isNeighbour =
             interface.map { interface in
@@ -46,6 +73,11 @@ extension HostRoute {
             } ?? false
         self.isLocalOnly = isThisMachine || verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
         self.underlyingIndex = verdict.carrier?.name
+    }
+
+    fileprivate mutating func setTunnel(_ isTunnel: Bool, kind: String?) {
+        self.isTunnel = isTunnel
+        self.isVPN = isTunnel && kind.map(Self.privateKinds.contains) ?? false
     }
 
     /// The kernel's kinds of interfaces that virtual private networks use; the rest are plain encapsulations.

@@ -9,7 +9,7 @@ public enum HostStatus: Hashable, Sendable {
     case reachable(HostRoute)
     /// Packets to the host would be sent over a cellular link, or through a tunnel that one carries.
     case cellular(HostRoute)
-    /// Nobody can tell: the name is not resolved (yet), or no backend answers (yet).
+    /// It cannot be told: the name is not resolved (yet, ``isPending``), or no backend answers (yet).
     case unknown(PathReason)
     /// Packets to the host would not be sent: there is no route, a route refuses them, or its link is down; or the
     /// address is one that no connection can be made to.
@@ -17,6 +17,9 @@ public enum HostStatus: Hashable, Sendable {
 
     /// Whether packets would be sent.
     public var isReachable: Bool { self.route != nil }
+
+    /// Whether this is only for now: the name of the host is being looked up for the first time.
+    public var isPending: Bool { self.reason.code == .resolving }
 
     /// Whether packets would be sent, and over what a program may use: of a cellular link that is for the caller to say.
     public func isReachable(allowingCellular: Bool) -> Bool {
@@ -49,6 +52,11 @@ public enum HostStatus: Hashable, Sendable {
         case .unreachable: "unreachable"
         }
     }
+}
+
+extension HostStatus: CustomStringConvertible {
+    /// One line for people: the ``name`` and the reason.
+    public var description: String { "\(self.name): \(self.reason.message)" }
 }
 
 /// The way packets to a host would take.
@@ -93,7 +101,8 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     /// One line for people.
     public var description: String {
         if self.interfaceType == .loopback { return "\(self.address) is this machine" }
-        var text = "\(self.address) through \(self.interface ?? "interface \(self.interfaceIndex)")"
+        let target = self.address.isUnspecified ? "any network" : "\(self.address)"
+        var text = "\(target) through \(self.interface ?? "interface \(self.interfaceIndex)")"
         if let gateway { text += " via \(gateway)" + (self.gatewayAnswers == false ? ", which does not answer" : "") }
         if self.isLocalOnly { text += ", local only" }
         if self.isTunnel {

@@ -3,6 +3,7 @@
 
 /// The statuses of a host as an asynchronous sequence: the present one first, then the newest after each change.
 ///
+/// The first one of a name may say that it is being looked up (``HostStatus/isPending``), and another one follows.
 /// Every iterator is independent, and ends with ``HostReachability/cancel()``. The sequence and its iterators keep the
 /// host watched.
 public struct HostStatuses: AsyncSequence, Sendable {
@@ -15,9 +16,13 @@ public struct HostStatuses: AsyncSequence, Sendable {
 
     let host: HostReachability
 
+    static func makeStream() -> (AsyncStream<HostStatus>, AsyncStream<HostStatus>.Continuation) {
+        AsyncStream.makeStream(of: HostStatus.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
     /// Subscribes.
     public func makeAsyncIterator() -> AsyncStream<HostStatus>.Iterator {
-        let (stream, continuation) = AsyncStream.makeStream(of: HostStatus.self, bufferingPolicy: .bufferingNewest(1))
+        let (stream, continuation) = Self.makeStream()
         self.host.subscribe(continuation)
         return stream.makeAsyncIterator()
     }

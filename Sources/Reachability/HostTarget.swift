@@ -44,8 +44,11 @@ package struct HostTarget: Hashable, Sendable {
         // A port may be left empty.
         if authority.hasSuffix(":") { authority = authority.dropLast() }
         var host = String(authority)
-        // The sign before a zone is escaped (RFC 6874).
-        if let escape = host.range(of: "%25") { host.replaceSubrange(escape, with: "%") }
+        // The sign before a zone is escaped (RFC 6874), and stands in brackets.
+        if host.hasPrefix("["), let escape = host.range(of: "%25") { host.replaceSubrange(escape, with: "%") }
+        if !host.hasPrefix("["), host.contains("%") {
+            throw HostReachabilityError(url, "has a host with escaped characters, which no host has")
+        }
         do throws(HostReachabilityError) {
             try self.init(host)
         } catch {

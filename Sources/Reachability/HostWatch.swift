@@ -12,6 +12,7 @@ package final class HostWatch: Sendable {
     private struct State: Sendable {
         var resolution: HostResolution?
         var routes: RouteWatch?
+        var paths: PathSubscription?
         var files: UInt64?
         var sequence: UInt64?
         var status: HostStatus?
@@ -23,7 +24,7 @@ package final class HostWatch: Sendable {
         var isEnded = false
     }
 
-    private let coordinator: PathCoordinator
+    let coordinator: PathCoordinator
     private let host: NetworkHost
     private let names: NameService
     private let files: ResolverFiles?
@@ -58,7 +59,7 @@ package final class HostWatch: Sendable {
     package func start() {
         let addresses: [InternetAddress]
         switch self.host {
-        case .address(let address, _): addresses = [address]
+        case .address(let address, _): addresses = address.isUnspecified ? [] : [address]
         case .name:
             addresses = []
             let files = self.files?.listen { [weak self] in self?.refresh() }
@@ -68,12 +69,16 @@ package final class HostWatch: Sendable {
             }
         }
         let routes = self.coordinator.watchRoutes(to: Set(addresses)) { [weak self] in self?.routesChanged() }
+        // Where the path decides, which may be published later than what backends report.
+        let paths = addresses.isEmpty ? self.coordinator.subscribe { [weak self] _ in self?.update() } : nil
         let isEnded = self.state.withLock { state in
             state.routes = routes
+            state.paths = paths
             return state.isEnded
         }
         guard !isEnded else {
             routes.cancel()
+            paths?.cancel()
             return self.end()
         }
         self.routesChanged(isFirst: true)
@@ -81,11 +86,15 @@ package final class HostWatch: Sendable {
 
     /// Ends everything, also a lookup's consequences; final.
     package func end() {
-        let (routes, files, timer, subscribers) = self.state.withLock { state in
+        let (routes, paths, files, timer, subscribers) = self.state.withLock { state in
             state.isEnded = true
-            return (state.routes.take(), state.files.take(), state.timer.take(), state.delivery.removeAll())
+            return (
+                state.routes.take(), state.paths.take(), state.files.take(), state.timer.take(),
+                state.delivery.removeAll()
+            )
         }
         routes?.cancel()
+        paths?.cancel()
         if let files { self.files?.remove(files) }
         timer?.task.cancel()
         for subscriber in subscribers { subscriber.onStop?() }
@@ -209,6 +218,8 @@ package final class HostWatch: Sendable {
         var interface: UInt32?
         switch self.host {
         case .address(let address, let zone):
+            // What SCNetworkReachability calls the zero address: any network.
+            if address.isUnspecified { return HostStatus(of: self.coordinator.path, address) }
             addresses = [address]
             if zone == nil, address.family == .ipv6, address.isLinkLocal {
                 let message = "\(address) is valid on one link only; name its interface, as in \(address)%eth0"
@@ -227,6 +238,10 @@ package final class HostWatch: Sendable {
             if addresses.isEmpty {
                 guard let failure = resolution?.failure else {
                     return .unknown(PathReason(.resolving, "\(name) is being looked up"))
+                }
+                // Without a network names cannot be looked up, and what they stand for is as far away as an address is.
+                if let path = self.coordinator.path, path.status != .satisfied, !path.isStale {
+                    return .unreachable(path.reason)
                 }
                 return .unknown(PathReason(.notResolved, "\(name) cannot be looked up: \(failure)"))
             }

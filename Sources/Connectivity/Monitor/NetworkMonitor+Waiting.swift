@@ -34,22 +34,13 @@ extension NetworkMonitor {
         guard let id = self.state.withLock({ $0.add(waiting: continuation) }) else { throw WaitError.stopped }
         self.begin()
         defer { self.remove(id) }
-        let isOver = Flag()
-        let timer = timeout.map { timeout in
-            self.source.schedule(after: timeout) {
-                isOver.isSet.store(true, ordering: .relaxed)
-                continuation.finish()
-            }
-        }
-        defer { timer?.cancel() }
-        for await update in updates where condition(update) { return update }
-        try Task.checkCancellation()
-        if let timeout, isOver.isSet.load(ordering: .relaxed) { throw WaitError.timedOut(after: timeout) }
-        throw WaitError.stopped
+        let executor = self.source.executor
+        return try await updates.first(
+            within: timeout,
+            endedBy: continuation,
+            clock: executor,
+            executor: executor,
+            where: condition
+        )
     }
-}
-
-/// Whether the time of a wait is over.
-private final class Flag: Sendable {
-    let isSet = Atomic(false)
 }

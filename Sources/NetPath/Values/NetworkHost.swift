@@ -41,6 +41,9 @@ public enum NetworkHost: Hashable, Sendable {
             self = .address(address, zone: nil)
             return
         }
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw Fault("has a name with other letters than those of ASCII; write it in Punycode, as in xn--bcher-kva.example")
+        }
         let name = text.hasSuffix(".") ? text.dropLast() : text
         guard name.utf8.count <= 253 else { throw Fault("has a name longer than 253 characters") }
         let labels = name.split(separator: ".", omittingEmptySubsequences: false)

@@ -52,12 +52,18 @@ import Testing
             ("[2001:db8::7]443", "something else than a port"), ("2001:db8:::7", "no IPv6 address"),
             ("fe80::1%", "a zone that cannot be"), ("192.0.2.7%eth0", "no IPv6 address"),
             ("https://example.net", "is a URL"), ("-a.example", "characters"),
+            ("b\u{FC}cher.example", "write it in Punycode"),
         ]
     )
     func faults(text: String, fault: String) {
         let error = #expect(throws: HostReachabilityError.self) { try HostTarget(text) }
         #expect(error?.description.contains(fault) == true, "\(error?.description ?? "")")
         #expect(error?.description.hasPrefix("'\(text)' ") == true)
+    }
+
+    @Test func escapedCharactersAreNoHost() {
+        let error = #expect(throws: HostReachabilityError.self) { try HostTarget(url: "http://%20/") }
+        #expect(error?.fault == "has a host with escaped characters, which no host has")
     }
 
     @Test(arguments: ["example.net", "https:///path", "https://", "mailto:me@example.net"])
