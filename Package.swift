@@ -205,8 +205,8 @@ let tests: [Target] = [
     (
         "DocumentationTests",
         [
-            "Connectivity", "LinuxNetworkPath", "NetPathCLI", "NetPathConfiguration", "NetPathCurl", "NetPathHTTP",
-            "NetPathNetlink", "OfflineRequests", "Reachability",
+            "Connectivity", "ConnectivityNotifications", "LinuxNetworkPath", "NetPathCLI", "NetPathConfiguration",
+            "NetPathCurl", "NetPathHTTP", "NetPathNetlink", "OfflineRequests", "Reachability",
         ]
     ),
     // What applications import.

@@ -176,7 +176,9 @@ public final class HostReachability: Sendable {
     public var mainActorHandler: (@MainActor (HostStatus) -> Void)? {
         get { self.installed.withLock { $0[.mainQueue]?.onMainActor } }
         set {
-            guard let newValue else { return self.remove(self.installed.withLock { $0.removeValue(forKey: .mainQueue) }) }
+            guard let newValue else {
+                return self.remove(self.installed.withLock { $0.removeValue(forKey: .mainQueue) })
+            }
             self.install(InstalledHandler(onMainActor: newValue), in: .mainQueue, on: .main)
         }
     }

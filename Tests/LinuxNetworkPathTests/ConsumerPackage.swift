@@ -13,21 +13,37 @@ struct ConsumerPackage {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
+    /// The compiler's package manager.
+    static let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
+
+    /// What the builds printed.
+    let log: String
     private let products: URL
 
-    /// Builds a package of this repository.
+    /// Builds a package of this repository in release, as `swift build -c release` does without further flags.
     ///
     /// Packages share a folder for what is built, so that each module of netpath is compiled once.
-    init(_ folder: String, scratch: String = "packages") throws {
+    ///
+    /// - Parameters:
+    ///   - folder: The package.
+    ///   - scratch: The folder for what is built.
+    ///   - programs: Products of netpath itself that are built besides.
+    ///   - options: Options of `swift build`.
+    /// - Throws: ``Failure`` with the end of what a build printed.
+    init(
+        _ folder: String,
+        scratch: String = "packages",
+        programs: [String] = [],
+        _ options: String...
+    ) throws {
         let build = Self.root.appendingPathComponent(".build/\(scratch)")
-        let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
-        _ = try Self.execute([
-            swift, "build", "--package-path", Self.root.appendingPathComponent(folder).path, "--scratch-path",
-            build.path,
-            // For a debugger, and a fifth of the compiler's work.
-            "-Xswiftc", "-gnone",
-        ])
-        self.products = build.appendingPathComponent("debug")
+        let command = [
+            Self.swift, "build", "-c", "release", "--package-path", Self.root.appendingPathComponent(folder).path,
+            "--scratch-path", build.path,
+        ]
+        self.log = try ([[]] + programs.map { ["--product", $0] }).map { try Self.execute(command + options + $0) }
+            .joined()
+        self.products = build.appendingPathComponent("release")
     }
 
     /// The modules that the compiler finds in this build.

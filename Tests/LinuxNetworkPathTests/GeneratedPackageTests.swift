@@ -15,9 +15,10 @@ struct GeneratedPackageTests {
         ])
         // A folder of its own for what is built, kept between runs: all but the package is the same.
         let scratch = ConsumerPackage.root.appendingPathComponent(".build/packages-plugin").path
-        let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"
         let output = try ConsumerPackage.execute([
-            swift, "test", "--package-path", folder["door-watch"], "--scratch-path", scratch, "-Xswiftc", "-gnone",
+            ConsumerPackage.swift, "test", "--package-path", folder["door-watch"], "--scratch-path", scratch,
+            "-Xswiftc",
+            "-gnone",
         ])
         #expect(output.contains("3 tests"), "\(output.suffix(2_000))")
         // The program is netpath with one type more.

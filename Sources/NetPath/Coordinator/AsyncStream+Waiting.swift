@@ -12,6 +12,7 @@ extension AsyncStream where Element: Sendable {
     ///   - clock: What the time is measured with.
     ///   - executor: Where the timer runs.
     ///   - condition: Whether it is the element.
+    /// - Returns: The element.
     /// - Throws: ``WaitError``, or `CancellationError` when the task is cancelled.
     package func first(
         within timeout: Duration?,

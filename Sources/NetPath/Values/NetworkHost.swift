@@ -42,7 +42,7 @@ public enum NetworkHost: Hashable, Sendable {
             return
         }
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw Fault("has a name with other letters than those of ASCII; write it in Punycode, as in xn--bcher-kva.example")
+            throw Fault("has a name beyond ASCII, which has to be written in Punycode, as in xn--bcher-kva.example")
         }
         let name = text.hasSuffix(".") ? text.dropLast() : text
         guard name.utf8.count <= 253 else { throw Fault("has a name longer than 253 characters") }

@@ -3,7 +3,6 @@
 
 import Connectivity
 import ConnectivityNotifications
-import Dispatch
 import Foundation
 import NetPathTestKit
 import Testing

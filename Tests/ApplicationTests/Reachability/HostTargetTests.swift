@@ -52,7 +52,7 @@ import Testing
             ("[2001:db8::7]443", "something else than a port"), ("2001:db8:::7", "no IPv6 address"),
             ("fe80::1%", "a zone that cannot be"), ("192.0.2.7%eth0", "no IPv6 address"),
             ("https://example.net", "is a URL"), ("-a.example", "characters"),
-            ("b\u{FC}cher.example", "write it in Punycode"),
+            ("b\u{FC}cher.example", "written in Punycode"),
         ]
     )
     func faults(text: String, fault: String) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Dispatch
+import Foundation
 import NetPath
 import NetPathSystem
 import NetPathTestKit
@@ -40,7 +40,11 @@ import Testing
     /// A resolver that answers when it is let.
     private func slowNames() -> (service: NameService, answer: @Sendable () -> Void) {
         let gate = Gate()
-        return (NameService { _ in gate.wait(); return .addresses([.fixture("203.0.113.9")]) }, { gate.open() })
+        let service = NameService { _ in
+            gate.wait()
+            return .addresses([.fixture("203.0.113.9")])
+        }
+        return (service, { gate.open() })
     }
 
     private func goOffline() { self.monitor.report(.seeing(.loopback(), self.wan.withoutCarrier())) }

@@ -7,6 +7,9 @@
 // What README.md and articles show, as it stands there; nobody runs it.
 
 import Connectivity
+import ConnectivityNotifications
+import Dispatch
+import Foundation
 import NetPath
 import NetPathConfiguration
 import NetPathNetlink
@@ -20,6 +23,29 @@ import Reachability
 
 private final class Loop: Sendable {
     func enqueue(_: @escaping @Sendable () -> Void) {}
+}
+
+private func notifications(retryOperations: @escaping @Sendable () -> Void) {
+    let token = NotificationCenter.default.addObserver(
+        forName: NetworkMonitor.connectivityRestoredNotification,
+        object: nil,
+        queue: .main
+    ) { _ in retryOperations() }
+    print(token)
+}
+
+private func sleeping() {
+    @MainActor func show(_ updates: ConnectivityUpdates) async {
+        for await update in updates { print(update.status, update.connectionType) }
+    }
+
+    Task(executorPreference: NetworkMonitor.executor) { await show(NetworkMonitor.shared.updates) }
+    dispatchMain()
+}
+
+private func waiting(for monitor: NetworkMonitor) async throws {
+    try await monitor.wait(timeout: .seconds(10))              // until there is a path
+    try await monitor.wait { $0.connectionType == .wifi }      // however long that takes
 }
 
 private func readme() async {
@@ -54,18 +80,28 @@ private func coordinator() async {
     TerminalStatusView().run()                  // or all that a program shows: ● Online via WiFi
 }
 
-private func reachability(send: () -> Void, sync: () -> Void) async throws {
+@MainActor private func reachability(label: Label, sync: () -> Void) async throws {
     let host = try HostReachability(host: "example.net")       // or url:, or address:
-    if host.reach().isReachable { send() }                     // at once; sends nothing, waits for no name server
-    if host.reach().isReachable(allowingCellular: false) { sync() }
-    host.reach { status in                                     // now, and whenever it changes
-        switch status {
-        case .reachable(let route): print("through \(route.interface ?? "?")", route.isVPN)
-        case .cellular: print("reachable, and it may cost money")
-        case .unknown(let reason), .unreachable(let reason): print(reason.message)
-        }
+    let status = await host.status()                           // once the name is looked up
+    if status.isReachable(allowingCellular: false) { sync() }
+    switch status {
+    case .reachable(let route): print("through \(route.interface ?? "?")", route.isVPN)
+    case .cellular: print("reachable, and it may cost money")
+    case .unknown(let reason), .unreachable(let reason): print(reason.message)
     }
-    for await status in host.statuses { print(status.name) }
+    host.reach { status in print(status) }                     // now, and whenever it changes, on a queue of the host's own
+    host.mainActorHandler = { status in label.isHidden = status.isReachable }      // the same on the main actor
+    for await status in host.statuses { print(status.isPending ? "being looked up" : status.name) }
+}
+
+private func sending(to host: HostReachability, send: () async -> Bool) async throws {
+    var pause = Duration.seconds(1)
+    while true {
+        let status = try await host.wait()                             // until packets would be sent
+        if await send() { break }
+        _ = try? await host.wait(timeout: pause) { $0 != status }      // the attempt failed: a pause, or another way
+        pause = min(pause * 2, .seconds(60))
+    }
 }
 
 @MainActor private final class View {

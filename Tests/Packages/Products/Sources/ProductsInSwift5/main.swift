@@ -1,0 +1,1 @@
+../Products/main.swift
