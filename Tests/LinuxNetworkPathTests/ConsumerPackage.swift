@@ -46,6 +46,11 @@ struct ConsumerPackage {
         self.products = build.appendingPathComponent("release")
     }
 
+    /// The application of README.md, with the standard library linked statically.
+    static func connected() throws -> ConsumerPackage {
+        try ConsumerPackage("Tests/Packages/Connected", scratch: "packages-connected", "--static-swift-stdlib")
+    }
+
     /// The modules that the compiler finds in this build.
     var modules: Set<String> {
         let folder = self.products.appendingPathComponent("Modules").path
