@@ -8,9 +8,9 @@ import Synchronization
 extension NetworkMonitor {
     /// Posted when `isConnected` of a monitor has changed; the object is the monitor.
     ///
-    /// The first use of this name or of ``connectivityRestoredNotification`` has ``Connectivity/NetworkMonitor/shared``
-    /// start, and post to `NotificationCenter.default` from then on; other monitors post once ``postNotifications(to:)``
-    /// says so. `userInfo` has the new value under ``isConnectedKey``. The first path is no change.
+    /// The first use of this name or of ``connectivityRestoredNotification`` has `NetworkMonitor.shared` start, and
+    /// post to `NotificationCenter.default` from then on; other monitors post once ``postNotifications(to:)`` was called.
+    /// `userInfo` has the new value under ``isConnectedKey``. The first path is no change.
     public static let connectivityChangedNotification: Notification.Name = {
         _ = NetworkMonitor.sharedPosting
         return .connectivityChanged
@@ -29,7 +29,7 @@ extension NetworkMonitor {
 
     /// Posts the notifications of this monitor too, where it makes its calls, until the observation is cancelled.
     ///
-    /// Starts a monitor that was neither started nor stopped yet. Of ``Connectivity/NetworkMonitor/shared`` there is one
+    /// Starts a monitor that was neither started nor stopped yet. Of `NetworkMonitor.shared` there is one
     /// posting to the default center, however often it is asked for.
     ///
     /// - Parameter center: Where they are posted.
