@@ -31,7 +31,7 @@ struct ProbeTargetTests {
         ("[fe80::1%sixteen-octets-x]:80", "zone"), ("a:0", "1 to 65535"), ("a:65536", "1 to 65535"),
         ("a:080", "1 to 65535"), ("a:+80", "1 to 65535"), ("a:http", "1 to 65535"), ("a:8\u{0660}", "1 to 65535"),
         ("256.1.1.1:80", "IPv4 address"), ("1.2.3:80", "IPv4 address"), ("01.2.3.4:80", "IPv4 address"),
-        ("a..b:80", "empty"), (".a:80", "empty"), ("b\u{FC}cher.example:80", "letters, digits"), ("a b:80", "letters"),
+        ("a..b:80", "empty"), (".a:80", "empty"), ("b\u{FC}cher.example:80", "Punycode"), ("a b:80", "letters"),
         ("-a:80", "letters"), ("a-:80", "letters"), ("user@host:80", "letters"), ("host/path:80", "letters"),
         (String(repeating: "a", count: 64) + ":80", "63"), (String(repeating: "a.", count: 130) + "a:80", "253"),
     ]
