@@ -33,8 +33,14 @@ func showOverlay() -> Never {
         // Posted on the main queue, where NetworkMonitor.shared makes its calls.
         MainActor.assumeIsolated { overlay.show(isConnected) }
     }
+    // All of them are of NetworkMonitor.shared, unless another monitor was told to post.
+    let retry = NotificationCenter.default.addObserver(
+        forName: NetworkMonitor.connectivityRestoredNotification,
+        object: nil,
+        queue: nil
+    ) { _ in say("retry") }
     // Notifications tell of changes only. Asked after the observer was added, so that no change is missed in between.
     overlay.show(NetworkMonitor.shared.isConnected)
     say("started")
-    withExtendedLifetime(token) { dispatchMain() }
+    withExtendedLifetime((token, retry)) { dispatchMain() }
 }

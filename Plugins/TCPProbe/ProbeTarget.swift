@@ -28,7 +28,7 @@ public struct ProbeTarget: Hashable, Sendable {
             let rest = text[text.index(after: end)...]
             guard rest.hasPrefix(":") else { throw ProbeTargetError("has no port") }
             port = rest.dropFirst()
-            self.host = try Self.host { () throws(NetworkHost.Fault) in try Host(bracketed: host) }
+            self.host = try Self.host { () throws(NetworkHost.Fault) in try Host(ipv6: host) }
         } else {
             guard let colon = text.lastIndex(of: ":") else { throw ProbeTargetError("has no port") }
             host = text[..<colon]

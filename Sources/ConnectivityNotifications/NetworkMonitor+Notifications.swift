@@ -8,9 +8,9 @@ import Synchronization
 extension NetworkMonitor {
     /// Posted when `isConnected` of a monitor has changed; the object is the monitor.
     ///
-    /// The first use of this name or of ``connectivityRestoredNotification`` has `NetworkMonitor.shared` start, and
-    /// post to `NotificationCenter.default` from then on; other monitors post once ``postNotifications(to:)`` was called.
-    /// `userInfo` has the new value under ``isConnectedKey``. The first path is no change.
+    /// The first use of this name or of ``connectivityRestoredNotification`` has `NetworkMonitor.shared` start,
+    /// unless it was stopped, and post to `NotificationCenter.default` from then on; other monitors post once for each call
+    /// of ``postNotifications(to:)``. `userInfo` has the new value under ``isConnectedKey``. The first path is no change.
     public static let connectivityChangedNotification: Notification.Name = {
         _ = NetworkMonitor.sharedPosting
         return .connectivityChanged
@@ -29,15 +29,19 @@ extension NetworkMonitor {
 
     /// Posts the notifications of this monitor too, where it makes its calls, until the observation is cancelled.
     ///
-    /// Starts a monitor that was neither started nor stopped yet. Of `NetworkMonitor.shared` there is one
-    /// posting to the default center, however often it is asked for.
+    /// Starts a monitor that was neither started nor stopped yet. What `NetworkMonitor.shared` posts to the default center
+    /// is posted once, however often this is called, and to the end of the process: others observe it too.
     ///
     /// - Parameter center: Where they are posted.
     /// - Returns: What ends it.
     @discardableResult
     public func postNotifications(to center: NotificationCenter = .default) -> ConnectivityObservation {
-        self === NetworkMonitor.shared && center === NotificationCenter.default
-            ? NetworkMonitor.sharedPosting : self.startPosting(to: center)
+        guard self === NetworkMonitor.shared, center === NotificationCenter.default else {
+            return self.startPosting(to: center)
+        }
+        _ = NetworkMonitor.sharedPosting
+        // There is no registration with this number.
+        return ConnectivityObservation(id: 0, of: self)
     }
 
     private func startPosting(to center: NotificationCenter) -> ConnectivityObservation {

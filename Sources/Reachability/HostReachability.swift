@@ -32,6 +32,7 @@ public final class HostReachability: Sendable {
     private let lease: CoordinatorLease?
     private let watch: HostWatch
     private let queue = DispatchQueue(label: "netpath.reachability")
+    private let hasWaited = Atomic(false)
     private let installed = Mutex<[HandlerSlot: InstalledHandler]>([:])
 
     /// Watches a host, named or by address: `example.net`, `203.0.113.7`, `2001:db8::7`, `fe80::7%eth0`.
@@ -128,8 +129,10 @@ public final class HostReachability: Sendable {
     /// Suspends until the name of the host was looked up, and tells whether the host can be reached.
     ///
     /// Takes as long as the resolver does, at most 5 s; at once for an address, and for a name that was looked up before.
-    /// When the task, or this host, is cancelled, the present status is returned.
+    /// When the task, or this host, is cancelled, the present status is returned. Where no backend has a verdict yet, the
+    /// first question waits for one, at most 1 s.
     public func status() async -> HostStatus {
+        await self.settle()
         for await status in self.statuses where !status.isPending { return status }
         return self.watch.ask()
     }
@@ -147,6 +150,7 @@ public final class HostReachability: Sendable {
         timeout: Duration? = nil,
         where condition: (HostStatus) -> Bool = { $0.isReachable }
     ) async throws -> HostStatus {
+        await self.settle()
         let (statuses, continuation) = HostStatuses.makeStream()
         self.subscribe(continuation)
         return try await statuses.first(
@@ -227,6 +231,21 @@ public final class HostReachability: Sendable {
 
     private func settle() {
         self.lease?.waitForPath(within: Self.patience)
+    }
+
+    /// Suspends until the coordinator has a path, once and at most for the patience.
+    private func settle() async {
+        let coordinator = self.watch.coordinator
+        guard coordinator.path == nil, !self.hasWaited.exchange(true, ordering: .relaxed) else { return }
+        let (paths, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingNewest(1))
+        let subscription = coordinator.subscribe { _ in continuation.yield(true) }
+        defer { subscription.cancel() }
+        _ = try? await paths.first(
+            within: Self.patience,
+            endedBy: continuation,
+            clock: coordinator.clock,
+            executor: coordinator.executor
+        ) { $0 }
     }
 
     private func remove(_ handler: InstalledHandler?) {

@@ -18,7 +18,7 @@ struct HostResolution: Sendable {
 
     /// The addresses found last, in the order in which they are tried.
     private(set) var addresses: [InternetAddress] = []
-    /// Why the last lookup brought none; nil while the first is under way, and after a success.
+    /// Why the last lookup brought none; nil after a success, and until the first on this network has ended.
     private(set) var failure: String?
     /// When the lookup began that is under way.
     private var pendingSince: MonotonicTime?
@@ -43,6 +43,8 @@ struct HostResolution: Sendable {
             self.isOutdated = true
             return false
         }
+        // What another network said of the name counts no more.
+        self.failure = nil
         self.dueAt = max(now, self.startedAt.map { $0 + Self.spacing } ?? now)
         return self.wake(now: now)
     }
@@ -77,7 +79,9 @@ struct HostResolution: Sendable {
         case .addresses: self.fail("it has no address", now: now)
         case .failed(let reason): self.fail(reason, now: now)
         }
-        if self.isOutdated { self.dueAt = max(now, self.startedAt.map { $0 + Self.spacing } ?? now) }
+        guard self.isOutdated else { return }
+        self.failure = nil
+        self.dueAt = max(now, self.startedAt.map { $0 + Self.spacing } ?? now)
     }
 
     private mutating func fail(_ reason: String, now: MonotonicTime) {

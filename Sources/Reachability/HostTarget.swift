@@ -20,8 +20,7 @@ package struct HostTarget: Hashable, Sendable {
             let (host, port) = try Self.split(text)
             self.text = String(host)
             self.host =
-                host.contains(":") || host.contains("%")
-                ? try NetworkHost(bracketed: host) : try NetworkHost(bare: host)
+                host.contains(":") ? try NetworkHost(ipv6: host) : try NetworkHost(bare: host)
             self.port = try port.map { port throws(NetworkHost.Fault) in
                 let isNumber = !port.isEmpty && !port.hasPrefix("0") && port.utf8.allSatisfy { (48...57).contains($0) }
                 guard isNumber, let number = UInt16(port) else {
@@ -46,9 +45,6 @@ package struct HostTarget: Hashable, Sendable {
         var host = String(authority)
         // The sign before a zone is escaped (RFC 6874), and stands in brackets.
         if host.hasPrefix("["), let escape = host.range(of: "%25") { host.replaceSubrange(escape, with: "%") }
-        if !host.hasPrefix("["), host.contains("%") {
-            throw HostReachabilityError(url, "has a host with escaped characters, which no host has")
-        }
         do throws(HostReachabilityError) {
             try self.init(host)
         } catch {
@@ -64,7 +60,7 @@ package struct HostTarget: Hashable, Sendable {
             guard rest.isEmpty || rest.hasPrefix(":") else {
                 throw NetworkHost.Fault("has something else than a port after the bracket")
             }
-            guard host.contains(":") else { throw NetworkHost.Fault("has no IPv6 address between the brackets") }
+            _ = try NetworkHost(ipv6: host)
             return (host, rest.isEmpty ? nil : rest.dropFirst())
         }
         if text.contains("//") { throw NetworkHost.Fault("is a URL") }

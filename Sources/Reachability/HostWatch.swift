@@ -116,7 +116,8 @@ package final class HostWatch: Sendable {
         _ handler: @escaping @Sendable (HostStatus) -> Void,
         onStop: (@Sendable () -> Void)? = nil
     ) -> UInt64? {
-        self.update()
+        // Who was told of another network first asks about that.
+        self.routesChanged()
         let id: UInt64? = self.state.withLock { state in
             state.isEnded ? nil : state.delivery.add(.init(handler: handler, onStop: onStop), current: state.status)
         }

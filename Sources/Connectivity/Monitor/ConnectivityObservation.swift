@@ -8,7 +8,7 @@ public final class ConnectivityObservation: Sendable {
     private let id: UInt64
     private weak let monitor: NetworkMonitor?
 
-    init(id: UInt64, of monitor: NetworkMonitor) {
+    package init(id: UInt64, of monitor: NetworkMonitor) {
         self.id = id
         self.monitor = monitor
     }

@@ -9,7 +9,7 @@ extension NetworkMonitor {
     /// Suspends until the network is in a state, which may be the present one.
     ///
     /// ```swift
-    /// try await monitor.wait(timeout: .seconds(10))              // until there is a path
+    /// try await monitor.wait(timeout: .seconds(10))              // until `isConnected`
     /// try await monitor.wait { $0.connectionType == .wifi }      // however long that takes
     /// ```
     ///
@@ -18,7 +18,7 @@ extension NetworkMonitor {
     ///
     /// - Parameters:
     ///   - timeout: How long to wait at most; nil for no limit.
-    ///   - condition: Whether it is the state; whether there is a path unless given.
+    ///   - condition: Whether it is the state; `isConnected` unless given, which is true also where no backend can tell.
     /// - Returns: The state.
     /// - Throws: `WaitError` when the time is over, or the monitor is stopped or stops; `CancellationError` when the task
     ///   is cancelled.

@@ -34,7 +34,9 @@ public final class NetworkMonitor: Sendable {
     /// ```
     ///
     /// What is isolated to an actor, such as a `show` on the main actor, still runs there.
-    public static var executor: any TaskExecutor { SharedCoordinator.process.executor }
+    ///
+    /// The thread is that of such tasks alone: what blocks there holds up no monitor.
+    public static let executor: any TaskExecutor = BackgroundExecutor()
 
     /// How long a property waits at most for the first path there is.
     private static let patience: Duration = .milliseconds(250)
@@ -102,11 +104,10 @@ public final class NetworkMonitor: Sendable {
 
     // MARK: Properties
 
-    /// Whether there is a path to the network; the first read blocks its thread for a few milliseconds, at most 250.
+    /// Whether there is a path to the network; until that is known a read blocks its thread for milliseconds, at most 250.
     ///
-    /// What must not block asks ``updates``, an observer or ``wait(timeout:where:)``, which suspend or call back. It
-    /// is the first read of this and of the other properties that takes a snapshot, and every read of a monitor that was
-    /// never started.
+    /// What must not block asks ``updates``, an observer or ``wait(timeout:where:)``, which suspend or call back. The same
+    /// holds for the other properties, and for every read of a monitor that was never started.
     ///
     /// While nobody can tell (``NetworkStatus/unknown``), it stays what it was last, and is true when nothing was ever
     /// known: a program that tries gets a real error, as with other monitors of its kind.

@@ -47,11 +47,11 @@ public struct PreviewMonitor: PathMonitor {
     /// Connected and not connected in turns.
     ///
     /// - Parameters:
-    ///   - period: How long each of the two holds.
+    ///   - period: How long each of the two holds; at least 10 ms.
     ///   - type: What it is connected over.
     /// - Returns: What ``NetworkMonitor/preview(_:deliverOn:)`` takes.
     public static func flapping(every period: Duration, over type: ConnectionType = .wifi) -> PreviewMonitor {
-        Self(type, period: period)
+        Self(type, period: max(period, .milliseconds(10)))
     }
 
     /// Plays the preview until cancelled.

@@ -21,6 +21,7 @@ extension AsyncStream where Element: Sendable {
         executor: (any TaskExecutor)?,
         where condition: (Element) -> Bool
     ) async throws -> Element {
+        try Task.checkCancellation()
         let isOver = Flag()
         let timer = timeout.map { timeout in
             let deadline = clock.now() + timeout
@@ -31,7 +32,11 @@ extension AsyncStream where Element: Sendable {
             }
         }
         defer { timer?.cancel() }
-        for await element in self where condition(element) { return element }
+        for await element in self where condition(element) {
+            // What is buffered comes before the end of a task that was cancelled.
+            try Task.checkCancellation()
+            return element
+        }
         try Task.checkCancellation()
         if let timeout, isOver.isSet.load(ordering: .relaxed) { throw WaitError.timedOut(after: timeout) }
         throw WaitError.stopped

@@ -17,11 +17,11 @@ public enum NetworkHost: Hashable, Sendable {
         }
     }
 
-    /// Reads an IPv6 address, with or without a zone, as it stands between brackets.
-    package init(bracketed text: Substring) throws(Fault) {
+    /// Reads an IPv6 address, with or without a zone, as it may stand between brackets.
+    package init(ipv6 text: Substring) throws(Fault) {
         let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = InternetAddress(first), address.family == .ipv6 else {
-            throw Fault("has no IPv6 address between the brackets")
+            throw Fault("has no IPv6 address, which colons and brackets are for")
         }
         guard parts.count == 2 else {
             self = .address(address, zone: nil)
@@ -41,8 +41,12 @@ public enum NetworkHost: Hashable, Sendable {
             self = .address(address, zone: nil)
             return
         }
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else {
-            throw Fault("has a name beyond ASCII, which has to be written in Punycode, as in xn--bcher-kva.example")
+        // URLs escape what is beyond ASCII (RFC 3986).
+        guard text.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }) else {
+            throw Fault(
+                "has escaped characters or some beyond ASCII; such a name is written in Punycode, as in "
+                    + "xn--bcher-kva.example"
+            )
         }
         let name = text.hasSuffix(".") ? text.dropLast() : text
         guard name.utf8.count <= 253 else { throw Fault("has a name longer than 253 characters") }

@@ -159,6 +159,7 @@ struct KernelTests {
         }
         try self.goOnline()
         #expect(try program.nextText() == "dismiss")
+        #expect(try program.nextText() == "retry")
         try self.wan.addAddress("192.0.2.3/24")
         try self.goOffline()
         #expect(try program.nextText() == "present ∆ No Network")
@@ -171,6 +172,7 @@ struct KernelTests {
         #expect(try program.nextText() == "started")
         try self.goOnline()
         #expect(try program.nextText() == "dismiss")
+        #expect(try program.nextText() == "retry")
         try self.goOffline()
         #expect(try program.nextText() == "present ∆ No Network")
     }

@@ -54,4 +54,11 @@ struct NotificationTests {
         queue.async { calls.add("end") }
         #expect(try await calls.next() == "end")
     }
+
+    /// Others observe the names too: whoever cancels a posting ends that of nobody else.
+    @Test func thatOfTheSharedMonitorIsNeverEnded() {
+        let first = NetworkMonitor.shared.postNotifications()
+        first.cancel()
+        #expect(NetworkMonitor.shared.postNotifications() !== first)
+    }
 }

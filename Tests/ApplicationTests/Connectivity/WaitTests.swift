@@ -57,4 +57,33 @@ struct WaitTests {
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
+
+    /// A loop that waits and tries again has to end, also where the state is there all the time.
+    @Test func cancellationComesBeforeThePresentState() async throws {
+        let scripted = Scripted()
+        try await scripted.monitor.wait()
+        let waiting = Task {
+            while !Task.isCancelled { await Task.yield() }
+            _ = try await scripted.monitor.wait()
+        }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
+    /// A property that blocks until the monitor knows is read where loops sleep.
+    @Test func theExecutorOfLoopsIsNotThatOfMonitors() async {
+        let script = ScriptedMonitor(.noLink)
+        let isConnected = await Task(executorPreference: NetworkMonitor.executor) {
+            NetworkMonitor(monitor: script).isConnected
+        }.value
+        #expect(!isConnected)
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .nanoseconds(1)])
+    func noPeriodIsTooShort(period: Duration) async throws {
+        let monitor = NetworkMonitor.preview(.flapping(every: period))
+        try await monitor.wait { !$0.isConnected }
+        try await monitor.wait { $0.isConnected }
+        monitor.stop()
+    }
 }

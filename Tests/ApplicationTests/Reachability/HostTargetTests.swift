@@ -50,7 +50,8 @@ import Testing
             ("example..net", "empty or longer"), ("[2001:db8::7", "closing bracket"),
             ("[192.0.2.7]", "no IPv6 address"),
             ("[2001:db8::7]443", "something else than a port"), ("2001:db8:::7", "no IPv6 address"),
-            ("fe80::1%", "a zone that cannot be"), ("192.0.2.7%eth0", "no IPv6 address"),
+            ("fe80::1%", "a zone that cannot be"), ("192.0.2.7%eth0", "escaped characters"),
+            ("b%C3%BCcher.example", "Punycode"), ("%20", "escaped"),
             ("https://example.net", "is a URL"), ("-a.example", "characters"),
             ("b\u{FC}cher.example", "written in Punycode"),
         ]
@@ -63,7 +64,7 @@ import Testing
 
     @Test func escapedCharactersAreNoHost() {
         let error = #expect(throws: HostReachabilityError.self) { try HostTarget(url: "http://%20/") }
-        #expect(error?.fault == "has a host with escaped characters, which no host has")
+        #expect(error?.fault.hasPrefix("has escaped characters") == true)
     }
 
     @Test(arguments: ["example.net", "https:///path", "https://", "mailto:me@example.net"])

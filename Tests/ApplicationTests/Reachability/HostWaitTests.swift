@@ -120,6 +120,42 @@ import Testing
         try await host.wait()
     }
 
+    /// What was said of the name without a network says nothing once there is one.
+    @Test func aStatusOnAnotherNetworkAsksAnew() async throws {
+        self.goOffline()
+        let host = try self.host("example.net")
+        #expect(await host.status().name == "unreachable")
+        self.names.set("example.net", "203.0.113.9")
+        self.clock.advance(by: .seconds(60))
+        self.monitor.report(.online(self.wan, gateway: "192.0.2.1"))
+        #expect(await host.status().isReachable)
+    }
+
+    /// Nothing can be said before the first path of a coordinator that has just been started.
+    @Test(arguments: ["203.0.113.9", "example.net", "0.0.0.0"])
+    func aStatusOfACoordinatorThatHasJustStarted(text: String) async throws {
+        let monitor = ScriptedMonitor()
+        let coordinator = PathCoordinator(backends: [Backend("late", monitor: monitor)], clock: self.clock)
+        self.names.set("example.net", "203.0.113.9")
+        let host = HostReachability(try HostTarget(text).host, lease: nil, on: coordinator, names: self.names.service)
+        coordinator.start()
+        async let status = host.status()
+        try await monitor.waitForRun()
+        monitor.context?.register(self.routes)
+        monitor.report(.online(self.wan, gateway: "192.0.2.1"))
+        #expect(await status.isReachable)
+    }
+
+    @Test func aCancelledTaskWaitsForNothing() async throws {
+        let host = try self.host("203.0.113.9")
+        let waiting = Task {
+            while !Task.isCancelled { await Task.yield() }
+            _ = try await host.wait()
+        }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
     @Test(arguments: ["0.0.0.0", "::"]) func theZeroAddressIsAnyNetwork(text: String) async throws {
         let host = try self.host(text)
         var statuses = host.statuses.makeAsyncIterator()

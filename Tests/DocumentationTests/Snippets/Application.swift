@@ -25,12 +25,12 @@ private final class Loop: Sendable {
     func enqueue(_: @escaping @Sendable () -> Void) {}
 }
 
-private func notifications(retryOperations: @escaping @Sendable () -> Void) {
+private func notifications(retryOperations: @escaping @MainActor @Sendable () -> Void) {
     let token = NotificationCenter.default.addObserver(
         forName: NetworkMonitor.connectivityRestoredNotification,
         object: nil,
         queue: .main
-    ) { _ in retryOperations() }
+    ) { _ in MainActor.assumeIsolated { retryOperations() } }      // posted on the main queue
     print(token)
 }
 
@@ -40,11 +40,11 @@ private func sleeping() {
     }
 
     Task(executorPreference: NetworkMonitor.executor) { await show(NetworkMonitor.shared.updates) }
-    dispatchMain()
+    dispatchMain()                                            // import Dispatch
 }
 
 private func waiting(for monitor: NetworkMonitor) async throws {
-    try await monitor.wait(timeout: .seconds(10))              // until there is a path
+    try await monitor.wait(timeout: .seconds(10))              // until `isConnected`
     try await monitor.wait { $0.connectionType == .wifi }      // however long that takes
 }
 
@@ -81,7 +81,7 @@ private func coordinator() async {
 }
 
 @MainActor private func reachability(label: Label, sync: () -> Void) async throws {
-    let host = try HostReachability(host: "example.net")       // or url:, or address:
+    let host = try HostReachability(host: "example.net")       // or url:; or address:, without try
     let status = await host.status()                           // once the name is looked up
     if status.isReachable(allowingCellular: false) { sync() }
     switch status {
@@ -94,12 +94,18 @@ private func coordinator() async {
     for await status in host.statuses { print(status.isPending ? "being looked up" : status.name) }
 }
 
+private func oneHost(send: () -> Void) async throws {
+    let host = try HostReachability(host: "example.net")
+    if await host.status().isReachable { send() }
+    host.reach { status in print(status) }
+}
+
 private func sending(to host: HostReachability, send: () async -> Bool) async throws {
     var pause = Duration.seconds(1)
     while true {
         let status = try await host.wait()                             // until packets would be sent
         if await send() { break }
-        _ = try? await host.wait(timeout: pause) { $0 != status }      // the attempt failed: a pause, or another way
+        do { try await host.wait(timeout: pause) { $0 != status } } catch is WaitError {}     // a pause, or another way
         pause = min(pause * 2, .seconds(60))
     }
 }

@@ -28,7 +28,7 @@ extension NetworkHost {
     init(urlHost host: String) throws(Fault) {
         if host.hasPrefix("[") {
             let address = host.dropFirst().prefix { $0 != "]" }
-            try self.init(bracketed: address.replacing("%25", with: "%", maxReplacements: 1)[...])
+            try self.init(ipv6: address.replacing("%25", with: "%", maxReplacements: 1)[...])
         } else {
             try self.init(bare: host[...])
         }
