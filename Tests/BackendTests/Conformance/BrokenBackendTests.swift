@@ -176,12 +176,17 @@ struct BrokenBackendTests {
     @Test func wordsAfterTheEnd() async {
         let report = await Self.check([.silence]) { context in
             context.report(Self.observe(context))
-            for await _ in context.refreshRequests {}
-            // A task would speak when the others leave it a thread, and that may be after the end of the check.
+            // A thread that is there, and that goes on: one that begins to speak then, or speaks once, may come when the
+            // check is over, or before run(_:) has returned.
+            let isEnding = Atomic(false)
             _ = BackgroundThread.start {
-                usleep(50_000)
-                context.report(Self.observe(context))
+                for _ in 0..<2_000 {
+                    usleep(5_000)
+                    if isEnding.load(ordering: .relaxed) { context.report(Self.observe(context)) }
+                }
             }
+            for await _ in context.refreshRequests {}
+            isEnding.store(true, ordering: .relaxed)
         }
         #expect(report.failures.first?.contains("reported after run(_:) had ended") == true, "\(report)")
     }
