@@ -11,6 +11,12 @@ struct HTTPAnswer: Sendable {
     /// The time of day when it came, in seconds since 1970.
     var time: Int64
 
+    /// Whether the request may have left the machine.
+    var wasSent: Bool {
+        guard case .failure(let error) = self.result else { return true }
+        return error.progress != .notSent || ![.unreachable, .nameNotResolved].contains(error.reason)
+    }
+
     /// How far the clock of this machine is ahead of the server's; nil when the server does not tell.
     var clockLead: Int64? {
         guard case .success(let response) = self.result, let text = response.headers["Date"] else { return nil }

@@ -103,7 +103,7 @@ public struct HTTPProbeMonitor: PathMonitor {
                 continue
             }
             disturbed = 0
-            schedule.ended(round.result, jitter: .random(in: 0..<1), now: now)
+            schedule.ended(round.result, wasSent: round.wasSent, jitter: .random(in: 0..<1), now: now)
             session.report(round, at: now)
             if context.asksOnce { return }
         }

@@ -35,6 +35,9 @@ struct HTTPProbeRound: Sendable {
     /// Whether everything was answered, or failed.
     var isFinished: Bool { self.answers.count == self.checks.count && !self.isReportDue && !self.checks.isEmpty }
 
+    /// Whether a request may have left the machine: without a path no name is resolved, and no connection begins.
+    var wasSent: Bool { self.report != nil || self.answers.isEmpty || self.answers.values.contains(where: \.wasSent) }
+
     /// What is known.
     var result: ProbeRound {
         let findings = self.findings

@@ -55,7 +55,50 @@ import Testing
             }
             now = now + second
         }
-        #expect(starts == [0, 1, 2, 60, 61, 62, 120, 121, 122].map { .seconds($0) })
+        #expect(starts == [0, 1, 11, 60, 70, 80, 120, 130, 140].map { .seconds($0) })
+    }
+
+    /// A machine that looks for a network has many changes, and each has a round that cannot be sent.
+    @Test func roundsThatCannotBeSentCostNothing() {
+        var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        var schedule = HTTPProbeSchedule(interval: .seconds(300), roundsPerMinute: 12, now: now)
+        let failed = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: .notResolved)], isComplete: true)
+        for _ in 0..<100 {
+            #expect(schedule.next(now: now) - now <= .milliseconds(250), "a change is looked at soon")
+            now = schedule.next(now: now)
+            schedule.began(now: now)
+            schedule.ended(failed, wasSent: false, jitter: 0.5, now: now)
+            #expect(schedule.next(now: now) - now == .seconds(2))
+            schedule.changed(now: now)
+            #expect(schedule.next(now: now) - now == .milliseconds(250), "a storm of changes is no storm of rounds")
+        }
+        now = schedule.next(now: now)
+        #expect(schedule.next(now: now) == now)
+    }
+
+    /// However many rounds were used up, a sign-in is noticed ten seconds later at most.
+    @Test(arguments: [5, 6, 12, 40] as [Int])
+    func behindAPortalALookIsKeptInReserve(changes: Int) {
+        var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        var schedule = HTTPProbeSchedule(interval: .seconds(300), roundsPerMinute: 12, now: now)
+        let portal = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: .portal)], isComplete: true)
+        var starts: [MonotonicTime] = []
+        func look(_ change: Bool) {
+            if change { schedule.changed(now: now) }
+            let next = schedule.next(now: now)
+            #expect(next - now <= .seconds(11))
+            if change, next > now { return }
+            now = next
+            starts.append(now)
+            schedule.began(now: now)
+            schedule.ended(portal, jitter: 0.99, now: now)
+        }
+        for _ in 0..<changes {
+            look(true)
+            now = now + .milliseconds(100)
+        }
+        for _ in 0..<20 { look(false) }
+        for start in starts { #expect(starts.count { $0 >= start && $0 - start < .seconds(60) } <= 12) }
     }
 
     @Test func failuresAreFollowedUpSooner() {
@@ -67,8 +110,9 @@ import Testing
             return schedule.next(now: now) - now
         }
         #expect(pause(.expected) == .seconds(300))
-        let pauses = [2, 4, 8, 16, 30, 30].map { Duration.seconds($0) }
-        for expected in pauses { #expect(pause(.portal) == expected) }
+        for expected in [2, 4, 8, 16, 30, 30] { #expect(pause(.timedOut) == .seconds(expected)) }
+        #expect(pause(.expected) == .seconds(300))
+        for expected in [2, 4, 8, 10, 10] { #expect(pause(.portal) == .seconds(expected)) }
         #expect(pause(.expected) == .seconds(300))
     }
 
