@@ -10,8 +10,9 @@ import NetPath
 /// - routes whose prefix covers a watched destination: a host whose routing daemon changes 200,000 other routes never
 ///   wakes us. IPv6 prefixes are compared to 64 bits at most: a few routes too many pass, none too few;
 /// - neighbours that are gateways in use and fail, and while one has failed every change of them;
+/// - links, but not what only wireless extensions have to say, such as the end of each scan;
 /// - settings, when routes of interfaces without a carrier begin or cease to be ignored;
-/// - everything that is none of these three.
+/// - everything that is none of these.
 struct EventFilter: Hashable {
     /// What somebody wants to hear of.
     struct Interests: Hashable {
@@ -38,8 +39,10 @@ struct EventFilter: Hashable {
     init(_ interests: Interests) {
         let routes = interests.everyRoute ? [.accept] : Self.routeBlock(interests.destinations.sorted())
         let neighbours = Self.neighbourBlock(interests)
-        let blocks = [routes, neighbours.removed, neighbours.changed, Self.settingsBlock]
-        let types = [RTM_NEWROUTE: 0, RTM_DELROUTE: 0, RTM_DELNEIGH: 1, RTM_NEWNEIGH: 2, RTM_NEWNETCONF: 3]
+        let blocks = [routes, neighbours.removed, neighbours.changed, Self.settingsBlock, Self.linkBlock]
+        let types = [
+            RTM_NEWROUTE: 0, RTM_DELROUTE: 0, RTM_DELNEIGH: 1, RTM_NEWNEIGH: 2, RTM_NEWNETCONF: 3, RTM_NEWLINK: 4,
+        ]
         // nlmsg_type stands in the machine's order, and halfword loads take it for network order.
         var program: [FilterInstruction] = [.loadHalf(at: 4)]
         for (position, (type, block)) in types.sorted(by: { $0.key < $1.key }).enumerated() {
@@ -52,6 +55,14 @@ struct EventFilter: Hashable {
         }
         self.instructions = program + [.accept] + blocks.joined()
     }
+
+    // MARK: Links
+
+    /// Passes all but wireless events, which carry IFLA_WIRELESS and nothing of the link's state
+    /// (`rtnetlink_ifinfo_prep`, net/wireless/wext-core.c): a full message follows every change.
+    private static let linkBlock: [FilterInstruction] =
+        Self.find(IFLA_WIRELESS, headerLength: 16) + [.jump(equal: 0, true: 4, false: 0)]
+        + Self.find(IFLA_OPERSTATE, headerLength: 16) + [.jump(equal: 0, true: 1, false: 0), .accept, .reject]
 
     // MARK: Settings
 
