@@ -67,7 +67,7 @@ extension NetlinkSession {
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
         case RTM_NEWNEIGH, RTM_DELNEIGH:
-            guard let update = NeighbourUpdate(message), self.gateways.apply(update) else { return }
+            guard let update = NeighbourUpdate(message), self.note(update) else { return }
             // Routes of one family may lead through gateways of the other.
             self.stale = .all
             self.attachFilter()

@@ -269,10 +269,12 @@ final class NetlinkSession {
             return self.report(even: isUnchanged)
         }
         for gateway in gateways {
-            guard let answers = self.gateways.answers(gateway) else { continue }
-            evidence.gateways.append(
-                Gateway(address: gateway.address, interfaceIndex: gateway.interfaceIndex, answers: answers)
-            )
+            let answers = self.gateways.answers(gateway)
+            let failedBefore = self.gateways.doubtful.contains(gateway)
+            guard answers != nil || failedBefore else { continue }
+            var known = Gateway(address: gateway.address, interfaceIndex: gateway.interfaceIndex, answers: answers)
+            if failedBefore { known.failedBefore = true }
+            evidence.gateways.append(known)
         }
         self.defaultRouteExpiry = evidence.interfaces?.lazy
             .compactMap { $0.defaultRoutes?.lazy.compactMap(\.expiresAt).min() }.min()
@@ -304,7 +306,7 @@ final class NetlinkSession {
     func askAbout(_ neighbours: [Neighbour]) -> Bool {
         let replies = self.queries.ask(neighbours.map(NetlinkRequest.neighbour), NeighbourUpdate.init)
         let silent = self.gateways.silent
-        for case .success(let update) in replies { _ = self.gateways.apply(update) }
+        for case .success(let update) in replies { _ = self.note(update) }
         self.attachFilter()
         return self.gateways.silent != silent
     }
@@ -328,5 +330,15 @@ extension Evidence {
             for route in interfaces[position].defaultRoutes ?? [] { add(route.gateway, of: interfaces[position].index) }
         }
         return gateways
+    }
+
+    /// Notes what became of a neighbour.
+    ///
+    /// - Returns: Whether the kernel may choose another route now, or more is known of a gateway in use.
+    func note(_ update: NeighbourUpdate) -> Bool {
+        let isOutdated =
+            update.answers == false
+            && update.isOutdated(on: self.table.entries[update.neighbour.interfaceIndex], now: self.context.clock.now())
+        return self.gateways.apply(update, isOutdated: isOutdated)
     }
 }

@@ -7,10 +7,14 @@ extension AssessedEvidence {
     /// What is known of gateways, one fact each.
     var gatewayFacts: [String] {
         self.evidence.gateways.compactMap { gateway in
-            gateway.answers.map { answers in
-                "Gateway \(gateway.address) on \(self.name(gateway.interfaceIndex)): "
-                    + (answers ? "answers" : "does not answer, so that the kernel drops packets through it")
-            }
+            let finding: String? =
+                switch (gateway.answers, gateway.failedBefore) {
+                case (true?, _): "answers"
+                case (false?, _): "does not answer, so that the kernel drops packets through it"
+                case (nil, true?): "did not answer when it was last asked; the next packet has it asked anew"
+                case (nil, _): nil
+                }
+            return finding.map { "Gateway \(gateway.address) on \(self.name(gateway.interfaceIndex)): \($0)" }
         }
     }
 

@@ -102,6 +102,67 @@ struct SilentGatewayTests {
         #expect(self.answers(line)["192.0.2.1"] != .some(false))
     }
 
+    /// Nobody sends anything when the cable is back: what failed without it would stand for ever.
+    @Test func whatFailsWhileTheCableIsOutSaysNothing() throws {
+        let (lab, uplink) = try self.uplink()
+        let watched = try Watched(
+            lab,
+            configuration: """
+                backends: [{type: netlink}]
+                merge: {gateways: required}
+                """
+        )
+        try watched.expect("satisfied", "routed")
+        for _ in 0..<3 {
+            try watched.expect("unsatisfied", "noCarrier") { try uplink.setPeerCarrier(false) }
+            let entry = try lab.run(
+                """
+                for i in $(seq 100); do
+                    perl -MIO::Socket::IP -e '
+                        my $s = IO::Socket::IP->new(Proto => "udp", PeerHost => "9.0.0.1", PeerPort => 9);
+                        $s and send($s, "x", 0); select(undef, undef, undef, 0.2);'
+                    case $(ip neigh show 192.0.2.1 dev wan0) in *FAILED*) break;; esac
+                done
+                ip neigh show 192.0.2.1 dev wan0
+                """
+            )
+            #expect(entry.contains("FAILED"))
+            try uplink.setPeerCarrier(true)
+            let line = try watched.monitor.next { $0.reason != "noCarrier" }
+            #expect(line.reason == "routed")
+        }
+        let lines = try watched.monitor.lines(markedOn: uplink) {}
+        #expect((lines.before + [lines.settled]).allSatisfy { $0.reason == "routed" })
+        // A program that starts now cannot know when the cable came back, and that nobody has asked since.
+        let explained = try lab.run(
+            """
+            for i in $(seq 100); do
+                text=$(\(Watched.program) explain); case $text in *"asked anew"*) break;; esac
+            done
+            echo "$text"
+            """
+        )
+        #expect(explained.contains("did not answer when it was last asked; the next packet has it asked anew"))
+        #expect(!explained.contains("does not answer"))
+    }
+
+    /// What somebody says about a neighbour is no answer.
+    @Test(arguments: ["permanent", "noarp"])
+    func aDecreeIsNoAnswer(state: String) throws {
+        let (lab, uplink) = try self.uplink()
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try lab.keepSending(to: "9.0.0.1")
+        try uplink.fallSilent("192.0.2.1")
+        try watched.monitor.next(timeout: .seconds(60)) { self.answers($0)["192.0.2.1"] == false }
+        try lab.ip("neigh replace 192.0.2.1 lladdr 02:00:00:00:00:01 dev wan0 nud \(state)")
+        let line = try watched.monitor.next { self.answers($0)["192.0.2.1"] == .some(nil) }
+        #expect(line["reason"]?["message"]?.string?.contains("does not answer") == false)
+        let fresh = try JSONValue(json: try lab.run("\(Watched.program) --json"))
+        let gateway = fresh["gateways"]?.elements.first { $0["address"] == "192.0.2.1" }
+        #expect(gateway != nil && gateway?["answers"]?.bool == nil)
+    }
+
     @Test func aPortWithoutCarrierIsNamedAndProbesRunAtOnce() throws {
         let lab = try NetworkNamespace()
         let cable = try lab.addUplink("eth0")

@@ -13,6 +13,8 @@ struct GatewayWatch {
     private(set) var used: [Neighbour] = []
     /// Those that did not answer, in use or not: the kernel may come back to them.
     private(set) var silent: [Neighbour] = []
+    /// Those of them of which that says nothing (``NeighbourUpdate/isOutdated(on:now:)``).
+    private(set) var doubtful: Set<Neighbour> = []
     /// Those in use that did.
     private var answering: [Neighbour] = []
 
@@ -29,12 +31,14 @@ struct GatewayWatch {
 
     /// Whether a gateway answers; nil when nobody knows.
     func answers(_ gateway: Neighbour) -> Bool? {
-        self.silent.contains(gateway) ? false : self.answering.contains(gateway) ? true : nil
+        if self.doubtful.contains(gateway) { return nil }
+        return self.silent.contains(gateway) ? false : self.answering.contains(gateway) ? true : nil
     }
 
     /// Forgets who did not answer through an interface that lost its link: behind the next cable is another network.
     mutating func forget(_ interface: UInt32) {
         self.silent.removeAll { $0.interfaceIndex == interface }
+        self.doubtful = self.doubtful.filter { $0.interfaceIndex != interface }
     }
 
     /// Notes which gateways are in use.
@@ -52,25 +56,34 @@ struct GatewayWatch {
     ///
     /// Whoever did not answer is silent until it does: that the kernel forgets it or asks once more is no answer.
     ///
+    /// - Parameters:
+    ///   - update: What the kernel says of it.
+    ///   - isOutdated: Whether that it does not answer says nothing of what is behind the link now.
     /// - Returns: Whether the kernel may choose another route now, or more is known of a gateway in use.
-    mutating func apply(_ update: NeighbourUpdate) -> Bool {
+    mutating func apply(_ update: NeighbourUpdate, isOutdated: Bool = false) -> Bool {
         let isWatched = self.used.contains(update.neighbour) || self.silent.contains(update.neighbour)
         // A router that nobody uses matters when others fail.
         guard isWatched || (update.isRouter && !self.silent.isEmpty) else { return false }
         let wasSilent = self.silent.contains(update.neighbour)
+        let wasAnswering = self.answering.contains(update.neighbour)
+        if update.isDecreed { self.answering.removeAll { $0 == update.neighbour } }
+        if update.answers == true || update.isDecreed {
+            self.silent.removeAll { $0 == update.neighbour }
+            self.doubtful.remove(update.neighbour)
+        }
         switch update.answers {
         case true?:
-            self.silent.removeAll { $0 == update.neighbour }
-            guard self.used.contains(update.neighbour), !self.answering.contains(update.neighbour)
-            else { return wasSilent || !isWatched }
+            guard self.used.contains(update.neighbour), !wasAnswering else { return wasSilent || !isWatched }
             self.answering.append(update.neighbour)
             return true
-        case nil: return wasSilent || !isWatched
+        case nil: return wasSilent || !isWatched || (update.isDecreed && wasAnswering)
         case false?:
             self.answering.removeAll { $0 == update.neighbour }
             if !wasSilent, self.silent.count < Self.silentLimit || self.used.contains(update.neighbour) {
                 self.silent.append(update.neighbour)
             }
+            if !isOutdated { self.doubtful.remove(update.neighbour) }
+            if isOutdated, !wasSilent { self.doubtful.insert(update.neighbour) }
             // Also when it had failed before: the kernel may have come back to it meanwhile.
             return true
         }

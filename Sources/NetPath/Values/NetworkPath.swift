@@ -149,11 +149,15 @@ public struct Gateway: Hashable, Sendable, Codable {
     /// The index of the interface.
     public var interfaceIndex: UInt32
     /// Whether it answers on the link, as far as the kernel knows: false when it did not the last time that somebody
-    /// sent packets through it (NUD_FAILED), so that the kernel drops them; nil when nobody knows.
+    /// sent packets through it (NUD_FAILED), so that the kernel drops them; nil when nobody knows, or somebody said how to
+    /// reach it without asking.
     ///
     /// The kernel notices within 32 s (IPv4) or 45 s (IPv6) by its default settings, and only while there is traffic.
     /// netpath sends nothing to find out.
     public var answers: Bool?
+    /// Whether it did not answer when it was last asked, before the link was there or some time ago, so that it says
+    /// nothing of now: the next packet has it asked anew.
+    package var failedBefore: Bool?
 
     /// Creates a gateway.
     public init(address: InternetAddress, interfaceIndex: UInt32, answers: Bool? = nil) {

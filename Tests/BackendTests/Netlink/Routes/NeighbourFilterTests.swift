@@ -116,11 +116,56 @@ import Testing
         #expect(gone == NeighbourUpdate(neighbour: neighbour, answers: nil, isRouter: false))
     }
 
-    /// Valid entries answer, what is being asked (NUD_INCOMPLETE) does not yet, and NUD_NOARP needs no asking.
-    @Test(arguments: [(0x01, nil), (0x02, true), (0x04, true), (0x08, true), (0x10, true), (0x40, nil), (0x80, true)])
+    /// Valid entries answer, what is being asked (NUD_INCOMPLETE) does not yet, and NUD_NOARP and NUD_PERMANENT are
+    /// never asked.
+    @Test(arguments: [(0x01, nil), (0x02, true), (0x04, true), (0x08, true), (0x10, true), (0x40, nil), (0x80, nil)])
     func statesThatAnswer(state: UInt16, answers: Bool?) {
-        let message = NeighbourMessage(address: .fixture("192.0.2.1"), state: state)
-        #expect(self.read(message.bytes)?.answers == answers)
+        let update = self.read(NeighbourMessage(address: .fixture("192.0.2.1"), state: state).bytes)
+        #expect(update?.answers == answers)
+        #expect(update?.isDecreed == (state >= 0x40))
+    }
+
+    /// `ip neighbour del` and `flush` have the kernel say that it failed, and forget it at once.
+    @Test func whatIsForgottenAsSoonAsItFailedIsSomebodysWord() {
+        func isDecreed(_ updated: UInt8?) -> Bool? {
+            var message = NeighbourMessage(type: 29, address: .fixture("192.0.2.1"), state: 0x20)
+            message.updated = updated
+            return self.read(message.bytes)?.isDecreed
+        }
+        #expect(isDecreed(0) == true)
+        #expect(isDecreed(1) == true)
+        #expect(isDecreed(200) == false)
+        #expect(isDecreed(nil) == false)
+    }
+
+    @Test func theAgeIsThatOfTheState() {
+        let message = NeighbourMessage(address: .fixture("192.0.2.1"), state: 0x20, updated: 150)
+        #expect(self.read(message.bytes)?.age == .milliseconds(1_500))
+    }
+
+    /// What was asked while the link was out, and what fails because of it when it is back, says nothing.
+    @Test func whatWasAskedBeforeTheLinkCameBackIsOutdated() throws {
+        func isOutdated(seconds: Int64, updated: UInt8 = 0, _ change: (inout LinkTable.Entry) -> Void) throws -> Bool {
+            let message = NeighbourMessage(address: .fixture("192.0.2.1"), state: 0x20, updated: updated)
+            var link = LinkTable.Entry(interface: NetworkInterface.wired("eth0", 3))
+            change(&link)
+            return try #require(self.read(message.bytes)).isOutdated(on: link, now: .second(100 + seconds))
+        }
+        let came: (inout LinkTable.Entry) -> Void = { $0.interface.carrierSince = .second(100) }
+        #expect(try isOutdated(seconds: 0, came))
+        #expect(try isOutdated(seconds: 3, came))
+        #expect(try !isOutdated(seconds: 4, came))
+        #expect(try isOutdated(seconds: 5, updated: 200, came), "it failed two seconds ago")
+        #expect(try isOutdated(seconds: 1) { $0.linkLocalSince = .second(99) })
+        #expect(try !isOutdated(seconds: 1) { _ in }, "nobody knows when the link came")
+        #expect(try isOutdated(seconds: 9) { $0.interface.hasCarrier = false })
+        #expect(try isOutdated(seconds: 9) { $0.interface.flags = [] })
+        let message = NeighbourMessage(address: .fixture("192.0.2.1"), state: 0x20)
+        let update = try #require(self.read(message.bytes))
+        #expect(update.isOutdated(on: nil, now: .second(1)), "of an interface that is gone")
+        var idle = update
+        idle.age = .seconds(60)
+        #expect(idle.isOutdated(on: LinkTable.Entry(interface: NetworkInterface.wired("eth0", 3)), now: .second(100)))
     }
 
     @Test func whoIsAskedASecondTimeDidNotAnswerTheFirst() {
@@ -173,6 +218,45 @@ import Testing
         #expect(watch.answers(self.first) == false)
         watch.forget(self.first.interfaceIndex)
         #expect(watch.answers(self.first) == nil)
+    }
+
+    @Test func aFailureThatSaysNothingIsFollowedAllTheSame() {
+        var watch = GatewayWatch()
+        _ = watch.use([self.first])
+        func apply(_ answers: Bool?, isOutdated: Bool = false) -> Bool {
+            watch.apply(
+                NeighbourUpdate(neighbour: self.first, answers: answers, isRouter: false),
+                isOutdated: isOutdated
+            )
+        }
+        #expect(apply(false, isOutdated: true), "the kernel may choose another route")
+        #expect(watch.silent == [self.first], "it matters when it answers")
+        #expect(watch.answers(self.first) == nil)
+        #expect(apply(false))
+        #expect(watch.answers(self.first) == false)
+        #expect(apply(false, isOutdated: true))
+        #expect(watch.answers(self.first) == false, "what was true before an old failure is")
+        #expect(apply(true))
+        #expect(apply(false, isOutdated: true))
+        watch.forget(self.first.interfaceIndex)
+        #expect(apply(false))
+        #expect(watch.answers(self.first) == false)
+    }
+
+    /// What somebody says about a neighbour is no answer, and ends what was known of it.
+    @Test func aDecreeIsNoAnswer() {
+        var watch = GatewayWatch()
+        _ = watch.use([self.first])
+        let decree = NeighbourUpdate(neighbour: self.first, answers: nil, isDecreed: true, isRouter: false)
+        #expect(watch.apply(decree) == false)
+        for answers in [false, true] {
+            #expect(
+                watch.apply(NeighbourUpdate(neighbour: self.first, answers: answers, isRouter: false)) == true
+            )
+            #expect(watch.apply(decree) == true)
+            #expect(watch.answers(self.first) == nil)
+            #expect(watch.silent.isEmpty)
+        }
     }
 
     @Test func aRouteThatComesAndGoesIsNoNews() {

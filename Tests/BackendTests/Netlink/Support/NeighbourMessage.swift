@@ -13,6 +13,8 @@ struct NeighbourMessage {
     var flags: UInt8 = 0
     /// How often it was asked (NDA_PROBES).
     var probes: UInt8 = 0
+    /// For how many hundredths of a second it has been in that state (NDA_CACHEINFO); nil without a word of it.
+    var updated: UInt8?
 
     /// The message with its headers; in the kernel's order.
     var bytes: [UInt8] {
@@ -23,6 +25,7 @@ struct NeighbourMessage {
             self.type,
             header + kernelAttribute(1, self.address.bytes) + kernelAttribute(2, [2, 0, 0, 0, 0, 1])
                 + (self.probes > 0 ? kernelAttribute(4, [self.probes, 0, 0, 0]) : [])
+                + (self.updated.map { kernelAttribute(3, [9, 9, 0, 0, 9, 0, 0, 0, $0, 0, 0, 0, 1, 0, 0, 0]) } ?? [])
         )
     }
 }
