@@ -39,6 +39,27 @@ struct AddressTests {
         try watched.expect("satisfied", "routed")
     }
 
+    /// What only leads to containers comes no closer to a path by it.
+    @Test func aCheckedAddressOfAContainersBridgeIsNotAwaited() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
+        let lines = try watched.monitor.lines(markedOn: wan) {
+            let container = try lab.addUplink("veth0")
+            let bridge = try lab.addBridge("docker0", ports: [container])
+            try lab.setParameter("net/ipv6/conf/docker0/dad_transmits", to: 60)
+            try bridge.addTentativeAddress("fd00:1::1/64")
+            let routed = try lab.addUplink("veth1")
+            try lab.setParameter("net/ipv6/conf/veth1/dad_transmits", to: 60)
+            try routed.addTentativeAddress("fd00:2::1/64")
+        }
+        #expect((lines.before + [lines.settled]).allSatisfy { $0["status"] == "unsatisfied" && $0.reason == "noRoute" })
+        let fresh = try JSONValue(json: try lab.run("\(Watched.program) --json; true"))
+        #expect(fresh["reason"]?["code"] == "noRoute")
+    }
+
     @Test func aCheckedAddressIsAwaitedWhateverTheOtherFamilyGets() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0")

@@ -30,6 +30,7 @@ struct CommandLineTests {
         let slow = try lab.addUplink("wan1")
         try lab.setParameter("net/ipv6/conf/wan1/dad_transmits", to: 60)
         try slow.addTentativeAddress("2001:db8::2/64")
+        try lab.addDefaultRoute(via: "2001:db8::1", through: slow)
         #expect(try self.exit("status", in: lab) == 2)
     }
 

@@ -104,8 +104,12 @@ package struct InterfaceAssessment: Hashable {
         if interface.addresses.contains(where: { $0.isGlobal && $0.isUsable && isServed($0) }) { return noRoute }
         let global = interface.addresses.filter(\.isGlobal)
         let usable = global.filter(\.isUsable)
-        // Duplicate address detection is a pending step by itself: the kernel ends it, one way or the other.
-        let checked = global.filter { $0.state.contains(.tentative) && !$0.isUsable && !$0.state.contains(.duplicate) }
+        // Duplicate address detection is a pending step by itself: the kernel ends it, one way or the other. What only
+        // leads to containers comes no closer to a path by it.
+        let mayLeadOut = grace > .zero || !interface.isContainerLink || interface.defaultRoutes?.isEmpty == false
+        let checked = global.filter {
+            mayLeadOut && $0.state.contains(.tentative) && !$0.isUsable && !$0.state.contains(.duplicate)
+        }
         if usable.isEmpty ? !checked.isEmpty : checked.contains(where: isServed) {
             let message = "the address of \(name) is being checked for duplicates"
             return .init(.configuringAddress, message, usable: true, startable: true)
@@ -131,6 +135,11 @@ extension NetworkInterface {
     /// Of virtual interfaces only those are expected to get one that got one before.
     fileprivate var expectsAddress: Bool {
         self.isHardware == true || self.type == .wifi || self.type == .cellular || self.expectsConfiguration == true
+    }
+
+    /// Whether it looks like one end of what containers or virtual machines are linked with.
+    fileprivate var isContainerLink: Bool {
+        self.kind == "veth" || (self.kind == "bridge" && self.foundation != .hardware)
     }
 
     /// Whether there is a link; what is not known counts as one.

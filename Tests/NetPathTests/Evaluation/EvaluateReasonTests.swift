@@ -127,6 +127,39 @@ import Testing
             .configuringAddress
         ),
         Row(
+            "tentative on a container's link",
+            .seeing(NetworkInterface.virtual("veth0", 3, kind: "veth").with("2001:db8::7/64", state: .tentative)),
+            .unsatisfied,
+            .noAddress
+        ),
+        Row(
+            "tentative on a container's bridge beside a cable that is out",
+            .seeing(
+                bare.withoutCarrier(),
+                NetworkInterface.virtual("docker0", 3, kind: "bridge").with("2001:db8::7/64", state: .tentative)
+            ),
+            .unsatisfied,
+            .noCarrier
+        ),
+        Row(
+            "tentative on a bridge of hardware",
+            .seeing(
+                NetworkInterface.virtual("br0", 3, kind: "bridge").with("2001:db8::7/64", state: .tentative)
+                    .changed { $0.foundation = .hardware }
+            ),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "tentative in a container, with a route",
+            .seeing(
+                NetworkInterface.virtual("eth0", 3, kind: "veth").with("2001:db8::7/64", state: .tentative)
+                    .withDefaultRoute("fe80::1", .ipv6)
+            ),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
             "optimistic",
             .seeing(bare.with("2001:db8::7/64", state: [.tentative, .optimistic])),
             .unsatisfied,
