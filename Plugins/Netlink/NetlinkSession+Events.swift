@@ -61,6 +61,7 @@ extension NetlinkSession {
             self.confirmSoon()
         case RTM_NEWROUTE, RTM_NEWRULE:
             if message.type == RTM_NEWRULE { self.lookup.rulesChanged() }
+            if let index = RouteReply.advertiser(message) { self.table.noteAdvertisement(index) }
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
         case RTM_DELROUTE, RTM_DELRULE:
             if message.type == RTM_DELRULE { self.lookup.rulesChanged() }
@@ -76,6 +77,8 @@ extension NetlinkSession {
         case RTM_NEWPREFIX, RTM_NEWNDUSEROPT:
             // A router advertisement, which can change the lifetime of a route without a word about the route.
             self.stale.insertRoute(family: UInt8(AF_INET6))
+            // struct prefixmsg and struct nduseroptmsg: family, others, index.
+            if let index = message.field(at: 4, as: UInt32.self) { self.table.noteAdvertisement(index) }
         case RTM_NEWNEXTHOP:
             // Routes of one family may lead through next hops of the other.
             self.stale = .all

@@ -109,6 +109,26 @@ struct GatewayTests {
         }
     }
 
+    /// Its flags M and O are 0, and it gives no address: the kernel says only what it makes of it.
+    @Test func advertisementThatGivesNoAddressHasOneExpected() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", hasCarrier: false, hasLinkLocalAddress: true)
+        let watched = try Watched(lab)
+        try watched.expect("unsatisfied", "noCarrier")
+        try watched.expect("unsatisfied", "noAddress") { try wan.setPeerCarrier(true) }
+        try wan.answerAsRouter(true)
+        // The kernel takes note of those that come after it asked for one.
+        try lab.run(
+            "for i in $(seq 100); do ip -6 addr show dev wan0 tentative | grep -q fe80 || break; sleep 0.1; done"
+        )
+        for _ in 0..<100 {
+            try wan.advertiseRouter(lifetime: 1800)
+            if try watched.monitor.drain().contains(where: { $0.reason == "configuringAddress" }) { return }
+            try lab.run("sleep 0.1")
+        }
+        Issue.record("no address is expected")
+    }
+
     @Test(arguments: [true, false])
     func switchOfTheKernelForRoutesWithoutCarrierIsHeard(isIPv6: Bool) throws {
         let lab = try NetworkNamespace()

@@ -126,6 +126,11 @@ struct LinkTable {
         if self.entries[index] != nil { self.outdated.insert(index) }
     }
 
+    /// Notes a router advertisement, of which the kernel tells otherwise only when its flags M and O are others than before.
+    mutating func noteAdvertisement(_ index: UInt32) {
+        if self.entries[index]?.sawRouterAdvertisement == false { self.outdated.insert(index) }
+    }
+
     /// Notes that radio switches were turned, which only sysfs tells of an interface that is down.
     mutating func doubtRadioSwitches() {
         for (index, entry) in self.entries where entry.interface.isRadioBlocked != nil {

@@ -70,6 +70,12 @@ extension RouteReply {
         }
     }
 
+    /// The interface through which a router advertisement came that made a route; nil for other messages.
+    static func advertiser(_ message: NetlinkMessage) -> UInt32? {
+        guard message.type == RTM_NEWROUTE, message.field(at: 5, as: UInt8.self) == UInt8(RTPROT_RA) else { return nil }
+        return message.attribute(Int(RTA_OIF.rawValue), headerLength: Self.headerLength)?.uint32
+    }
+
     private static func nextHop(_ index: UInt32, _ gateway: InternetAddress?, _ flags: UInt32) -> NextHop {
         let (dead, linkDown): (UInt32, UInt32) = (0x1, 0x10)
         return NextHop(

@@ -329,6 +329,15 @@ import Testing
         #expect(table.unclassified == [3])
     }
 
+    /// Of an advertisement whose flags M and O are 0 the kernel says nothing but what it makes of it.
+    @Test func anAdvertisementHasTheInterfaceReadAgainOnce() {
+        var table = LinkTable()
+        table.event(.full(5, "eth5"))
+        table.event(.full(6, "eth6") { $0.sawRouterAdvertisement = true })
+        for index: UInt32 in [5, 6, 7] { table.noteAdvertisement(index) }
+        #expect(table.takeOutdated() == [5])
+    }
+
     @Test func tentativeBecomesValid() {
         var table = LinkTable()
         table.event(.full(3, "eth0"))
