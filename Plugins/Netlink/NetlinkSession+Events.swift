@@ -31,6 +31,7 @@ extension NetlinkSession {
     }
 
     func apply(_ message: NetlinkMessage) {
+        if message.type != RTM_DELADDR { self.onlyAddressesGo = false }
         switch message.type {
         case RTM_NEWLINK:
             guard let update = LinkUpdate(message) else {

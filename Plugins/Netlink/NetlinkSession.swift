@@ -40,6 +40,9 @@ final class NetlinkSession {
     var defaultRouteExpiry: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     var confirmAt: MonotonicTime?
+    /// Whether the last events were only about addresses that go, and since when that is not reported.
+    var onlyAddressesGo = false
+    var addressesGoSince: MonotonicTime?
     var resynchronizations = 0
     var suspensions = 0
     var timeAsleep = SystemClock.timeAsleep()
@@ -188,7 +191,10 @@ final class NetlinkSession {
                 }
                 isAsked = requests.refresh
             }
+            self.onlyAddressesGo = ready[1]
             if ready[1], let events { try self.drain(events) }
+            // From now on: it may take long to read thousands.
+            if self.onlyAddressesGo { self.confirmSoon() }
             if ready[2], self.resolverFile.drain() { self.readNameServers() }
             if ready[3], self.hasSlept() {
                 self.suspensions += 1
@@ -283,9 +289,23 @@ final class NetlinkSession {
             if !self.watchedHosts.isEmpty { self.context.routesChanged() }
             return
         }
+        if !isUnchanged, self.awaitsMoreAddresses(evidence) { return }
+        self.addressesGoSince = nil
         self.context.report(evidence)
         // Afterwards: what is released here keeps nobody waiting.
         self.lastReport = evidence
+    }
+
+    /// How long at most the loss of addresses that the kernel does not use is not reported.
+    private static let longestWait: Duration = .seconds(1)
+
+    /// Whether only addresses went that change no decision, and more may follow: thousands that go are one change.
+    private func awaitsMoreAddresses(_ evidence: Evidence) -> Bool {
+        guard self.onlyAddressesGo, self.confirmAt != nil, evidence.referenceRoutes == self.lastReport?.referenceRoutes
+        else { return false }
+        let since = self.addressesGoSince ?? self.readingSince
+        self.addressesGoSince = since
+        return self.readingSince - since < Self.longestWait
     }
 
     // MARK: Gateways

@@ -46,6 +46,24 @@ struct NoiseTests {
         #expect(lines.before.map(\.text) == [])
     }
 
+    @Test func thousandsOfAddressesThatGoAreOneChange() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let addresses = (0..<2000).map { "10.\($0 / 200).\($0 % 200).1/32 dev \(wan.name)" }
+        try lab.ipBatch(addresses.map { "address add \($0)" })
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        try lab.ipBatch(addresses.map { "address del \($0)" })
+        var lines = 1
+        try watched.monitor.next { line in
+            let left = line.interface(named: "wan0")?["addresses"]?.elements.count
+            lines += left == 1 ? 0 : 1
+            return left == 1
+        }
+        // More than one where the processor has much else to do.
+        #expect(lines <= 6)
+    }
+
     @Test func fiveThousandInterfaces() throws {
         let lab = try NetworkNamespace()
         try lab.addInterfaces(5000, prefix: "if")
