@@ -46,6 +46,7 @@ extension AssessedEvidence {
             case .none: details.append("no source address to choose from")
             case .unknown: break
             }
+            if let encapsulation = route.encapsulation { details.append("encapsulated (\(encapsulation))") }
             if let table = route.table { details.append("table \(table)") }
             if let metric = route.metric { details.append("metric \(metric)") }
             return

@@ -189,7 +189,7 @@ struct WaitTests {
         let (wait, screen) = try self.startOnTerminal("--stable 2s")
         try self.look(for: "so for [0-9]* s, has to be for 2s", on: screen)
         try self.lab.ip("route replace unreachable default")
-        try self.look(for: "an unreachable route refuses packets", on: screen)
+        try self.look(for: "an unreachable route or rule refuses packets", on: screen)
         let restored = ContinuousClock.now
         try self.lab.ip("route replace default via 192.0.2.1")
         #expect(try self.rest(of: wait).contains("ended 0"))

@@ -19,6 +19,8 @@ struct RouteReply: Hashable {
     var table: UInt32
     /// In how long the route has certainly ended, when it has a lifetime; nil in the last hundredth of a second too.
     var expiresIn: Duration?
+    /// LWTUNNEL_ENCAP_*, what packets are put into (RTA_ENCAP_TYPE).
+    var encapsulation: UInt16?
 }
 
 extension RouteReply {
@@ -52,10 +54,11 @@ extension RouteReply {
             case RTA_TABLE: self.table = attribute.uint32 ?? UInt32(table)
             case RTA_OIF: index = attribute.uint32
             case RTA_GATEWAY: gateway = attribute.address
+            case RTA_ENCAP_TYPE: self.encapsulation = attribute.load(at: 0)
             case RTA_VIA: gateway = gateway ?? Self.via(attribute)
             case RTA_MULTIPATH:
                 isMultipath = true
-                self.nextHops = Self.nextHops(of: attribute)
+                self.nextHops = self.nextHops(of: attribute)
             case RTA_CACHEINFO:
                 // struct rta_cacheinfo: clntref, lastuse, expires in hundredths of a second (USER_HZ), rounded down; 0
                 // means none.
@@ -87,7 +90,7 @@ extension RouteReply {
     }
 
     /// Reads the list of struct rtnexthop (length, flags, hops, interface index), each followed by attributes.
-    private static func nextHops(of multipath: NetlinkAttribute) -> [NextHop] {
+    private mutating func nextHops(of multipath: NetlinkAttribute) -> [NextHop] {
         var nextHops: [NextHop] = []
         var offset = 0
         while let length: UInt16 = multipath.load(at: offset), length >= 8,
@@ -99,6 +102,8 @@ extension RouteReply {
                 multipath.nested(Int(RTA_GATEWAY.rawValue), from: offset + 8, to: end)?.address
                 ?? multipath.nested(Int(RTA_VIA.rawValue), from: offset + 8, to: end).flatMap(Self.via)
             nextHops.append(Self.nextHop(index, gateway, UInt32(flags)))
+            let encapsulation = multipath.nested(Int(RTA_ENCAP_TYPE.rawValue), from: offset + 8, to: end)
+            self.encapsulation = encapsulation?.load(at: 0) ?? self.encapsulation
             offset += (Int(length) + 3) & ~3
         }
         return nextHops

@@ -31,7 +31,11 @@ extension RouteLookup {
             self.noteExpiry(reply, family)
             switch self.nextHops(of: reply) {
             case .success(let nextHops):
-                return .route(Route(nextHops: nextHops, source: .unknown, metric: reply.metric, table: reply.table))
+                var route = Route(nextHops: nextHops, source: .unknown, metric: reply.metric, table: reply.table)
+                route.encapsulation = reply.encapsulation.map {
+                    $0 < Self.encapsulations.count ? Self.encapsulations[Int($0)] : "encap \($0)"
+                }
+                return .route(route)
             case .failure(let rejection): return rejection.answer
             }
         }
@@ -55,6 +59,11 @@ extension RouteLookup {
         route.expiresAt = reply.expiresIn.map { self.clock.now() + $0 }
         return route
     }
+
+    /// The names of enum lwtunnel_encap_types (`linux/lwtunnel.h`) in `ip-route(8)`.
+    private static let encapsulations = [
+        "none", "mpls", "ip", "ila", "ip6", "seg6", "bpf", "seg6local", "rpl", "ioam6", "xfrm",
+    ]
 
     private static func rejection(type: UInt8) -> RouteRejection? {
         switch Int(type) {

@@ -164,6 +164,10 @@ final class RouteLookup {
         if asking.contains(where: { $0.family == .ipv6 }) {
             self.dependsOnSource = failed.contains { answers[$0].isRouted }
         }
+        for index in answers.indices where answers[index] == .noRoute && asking[index].flow.interface == nil {
+            guard let rules, RoutingRule.refuses(asking[index].flow, among: rules) else { continue }
+            answers[index] = .rejected(.unreachable)
+        }
         let routes = defaultRoutes.indices.map { position in
             let (interface, question) = defaultRoutes[position]
             let reply = replies[asked.count + position]

@@ -17,6 +17,9 @@ struct RoutingRule: Hashable {
     var isInverted: Bool
     /// The length of the source prefix; 0 when the rule is for packets from any address.
     var sourceLength: UInt8 = 0
+    /// Whether it answers "unreachable" (ENETUNREACH, as for a missing route) to packets that it asks nothing else of but
+    /// their mark.
+    var isUnreachable = false
 
     /// The length of struct fib_rule_hdr.
     private static let headerLength = 12
@@ -45,14 +48,30 @@ struct RoutingRule: Hashable {
             isInverted: flags & UInt32(FIB_RULE_INVERT) != 0
         )
         self.sourceLength = sourceLength
+        // struct fib_rule_hdr: the lengths of destination and source, and the type of service.
+        self.isUnreachable =
+            action == UInt8(FR_ACT_UNREACHABLE)
+            && (1...3).allSatisfy { message.field(at: $0, as: UInt8.self) == 0 }
         message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
             switch type {
             case Int(FRA_PRIORITY): self.priority = attribute.uint32 ?? 0
             case Int(FRA_FWMARK): self.mark = attribute.uint32
             // The header's field has 8 bits.
             case Int(FRA_TABLE) where self.table != nil: self.table = attribute.uint32 ?? self.table
-            default: break
+            case Int(FRA_TABLE), Int(FRA_SUPPRESS_PREFIXLEN), Int(FRA_SUPPRESS_IFGROUP), Int(FRA_PROTOCOL): break
+            case Int(FRA_FWMASK) where attribute.uint32 == .max: break
+            default: self.isUnreachable = false
             }
+        }
+    }
+
+    /// Whether a rule, and not the want of a route, is why packets find no way: one that answers "unreachable" before all
+    /// tables were searched.
+    static func refuses(_ flow: Flow, among rules: [RoutingRule]) -> Bool {
+        rules.contains { rule in
+            rule.isUnreachable && rule.family == flow.destination.family
+                && (rule.mark.map { $0 == flow.mark ?? 0 } ?? true) != rule.isInverted
+                && rules.contains { $0.table != nil && $0.family == rule.family && $0.priority > rule.priority }
         }
     }
 

@@ -71,6 +71,16 @@ extension AssessedEvidence {
         var message = families.count == 2 ? "IPv4 and IPv6" : families.contains(.ipv4) ? "IPv4" : "IPv6"
         for index in egress { message += (index == egress[0] ? " through " : " and ") + self.name(index) }
         for hops in lost { message += "; " + self.description(hops, amongSeveralFamilies: families.count == 2) }
+        var encapsulations: Set<String> = []
+        for referenceRoute in self.evidence.referenceRoutes where families.contains(referenceRoute.destination.family) {
+            if case .route(let route) = referenceRoute.answer, let name = route.encapsulation {
+                encapsulations.insert(name)
+            }
+        }
+        if !encapsulations.isEmpty {
+            let names = encapsulations.sorted().joined(separator: " and ")
+            message += "; the route encapsulates packets (\(names)), which may drop them"
+        }
         let doubtful = self.doubtfulTunnels.filter(egress.contains).map { self.name($0) }
         if !doubtful.isEmpty {
             message += "; whether anything carries \(doubtful.joined(separator: " and ")) is not known"

@@ -27,11 +27,11 @@ public enum RouteRejection: String, Hashable, Sendable {
     /// What refuses, for people.
     ///
     /// The kernel gives the same answer for a blackhole or prohibit rule as for such a route (EINVAL, EACCES), and for
-    /// an unreachable rule the one for a missing route (`fib_rules.c`, `ip6_fib.c`).
+    /// an unreachable rule the one for a missing route (`fib_rules.c`, `ip6_fib.c`): that there is one the rules tell.
     package var description: String {
         switch self {
         case .blackhole: "a blackhole route or rule"
-        case .unreachable: "an unreachable route"
+        case .unreachable: "an unreachable route or rule"
         case .prohibit: "a prohibit route or rule"
         case .broadcast: "a broadcast route"
         }
@@ -48,6 +48,9 @@ public struct Route: Hashable, Sendable, Codable {
     public var metric: UInt32?
     /// The routing table; nil when unknown.
     public var table: UInt32?
+    /// What the kernel puts packets into on their way (lightweight tunnels, `encap` of `ip-route(8)`), such as `seg6`,
+    /// which may drop them; nil without.
+    public var encapsulation: String?
 
     /// Creates a route.
     public init(nextHops: [NextHop], source: RouteSource = .unknown, metric: UInt32? = nil, table: UInt32? = nil) {

@@ -341,7 +341,7 @@ import Testing
                 .answering(.ipv6, .rejected(.unreachable)),
             .unsatisfied,
             .routeRejects,
-            "an unreachable route refuses packets"
+            "an unreachable route or rule refuses packets"
         ),
         Row("prohibit", only4.answering(.ipv4, .rejected(.prohibit)), .unsatisfied, .routeRejects),
         Row(

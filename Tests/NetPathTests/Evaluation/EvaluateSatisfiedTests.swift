@@ -33,6 +33,23 @@ import Testing
         #expect(verdict.reviseAt == nil)
     }
 
+    /// Whether packets survive a lightweight tunnel nobody can tell.
+    @Test func anEncapsulationIsStated() throws {
+        var evidence = Evidence.online(self.eth0)
+        for position in evidence.referenceRoutes.indices
+        where evidence.referenceRoutes[position].destination.family == .ipv6 {
+            guard case .route(var route) = evidence.referenceRoutes[position].answer else { continue }
+            route.encapsulation = "seg6"
+            evidence.referenceRoutes[position].answer = .route(route)
+        }
+        let verdict = try self.verdict(evidence)
+        #expect(verdict.status == .satisfied)
+        #expect(verdict.reason.message.hasSuffix("eth0; the route encapsulates packets (seg6), which may drop them"))
+        #expect(
+            explain(evidence, verdict: verdict, now: self.now).evidence.contains { $0.contains("encapsulated (seg6)") }
+        )
+    }
+
     @Test(arguments: AddressFamily.allCases)
     func oneFamilySuffices(family: AddressFamily) throws {
         let other: AddressFamily = family == .ipv4 ? .ipv6 : .ipv4

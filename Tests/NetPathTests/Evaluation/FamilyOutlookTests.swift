@@ -117,7 +117,8 @@ import Testing
         let both = rejected.answering(.ipv4, .rejected(.blackhole))
         #expect(try self.reason(both) == "IPv4: a blackhole route or rule refuses packets")
         #expect(
-            try self.reason(both.answering(.ipv4, .rejected(.unreachable))) == "an unreachable route refuses packets"
+            try self.reason(both.answering(.ipv4, .rejected(.unreachable)))
+                == "an unreachable route or rule refuses packets"
         )
     }
 

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathTestKit
 import Testing
 
 @testable import NetPathNetlink
@@ -81,5 +82,44 @@ import Testing
         }
         let unreachable = Octets.message(32, header: [2, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0], [Octets.attribute(10, 7)])
         #expect(Octets.read(unreachable, RoutingRule.init(_:))?.table == nil)
+    }
+
+    // MARK: Rules that answer "unreachable"
+
+    /// A rule of type unreachable as the kernel tells of it, with what it asks for.
+    private func unreachable(_ priority: UInt32, sourceLength: UInt8 = 0, _ attributes: [UInt8]...) -> RoutingRule? {
+        typealias Octets = MessageOctets
+        // FRA_PRIORITY, FRA_SUPPRESS_PREFIXLEN, FRA_TABLE.
+        let usual = [Octets.attribute(6, priority), Octets.attribute(14, .max), Octets.attribute(15, 0)]
+        let header: [UInt8] = [2, 0, sourceLength, 0, 0, 0, 0, 7, 0, 0, 0, 0]
+        return Octets.read(Octets.message(32, header: header, usual + attributes), RoutingRule.init(_:))
+    }
+
+    private func refuses(_ rule: RoutingRule?, mark: UInt32? = nil) throws -> Bool {
+        let flow = Flow(to: .fixture("9.0.0.1")).with(\.mark, mark)
+        return RoutingRule.refuses(flow, among: Self.standard + [try #require(rule)])
+    }
+
+    @Test func anUnreachableRuleBeforeTheTablesRefuses() throws {
+        #expect(try self.refuses(self.unreachable(100)))
+        #expect(try !self.refuses(self.unreachable(40_000)), "a default route would help")
+        #expect(!RoutingRule.refuses(Flow(to: .fixture("2600::1")), among: try [#require(self.unreachable(100))]))
+    }
+
+    @Test func anUnreachableRuleMayBeAboutOthers() throws {
+        typealias Octets = MessageOctets
+        // FRA_FWMARK and FRA_FWMASK, FRA_IIFNAME, FRA_UID_RANGE.
+        let marked = self.unreachable(100, Octets.attribute(10, 7), Octets.attribute(16, .max))
+        #expect(try !self.refuses(marked))
+        #expect(try self.refuses(marked, mark: 7))
+        var inverted = marked
+        inverted?.isInverted = true
+        #expect(try self.refuses(inverted))
+        #expect(try !self.refuses(inverted, mark: 7))
+        #expect(try !self.refuses(self.unreachable(100, Octets.attribute(10, 7), Octets.attribute(16, 0xFF)), mark: 7))
+        #expect(try !self.refuses(self.unreachable(100, Octets.attribute(3, 0x6F6C))))
+        #expect(try !self.refuses(self.unreachable(100, Octets.attribute(20, 1000))))
+        #expect(try !self.refuses(self.unreachable(100, sourceLength: 24)))
+        #expect(try !self.refuses(RoutingRule(.ipv4, priority: 100, table: nil)), "another action")
     }
 }
