@@ -98,6 +98,7 @@ extension NetlinkSession {
     }
 
     func askKernel() {
+        if self.lookup.askAgainAboutFamilies() { self.stale = .all }
         let stale = self.stale
         self.stale = Staleness()
         if stale.families.isEmpty { return }

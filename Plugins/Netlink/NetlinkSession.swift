@@ -141,10 +141,15 @@ final class NetlinkSession {
         if self.context.watchesFiles, self.resolverFile.fileDescriptor == nil {
             self.limit("the system grants no file watcher; changes of \(self.options.resolvConf) are not noticed")
         }
-        for family in self.lookup.unsupportedFamilies {
-            self.limit("the kernel does not answer what it would do with \(family.rawValue) packets")
-        }
+        for limitation in self.unsupportedFamilies { self.context.log(.warning, limitation) }
         for family in self.lookup.absentFamilies { self.context.log(.info, "this kernel has no \(family.rawValue)") }
+    }
+
+    /// What is said of families that the kernel does not answer for, while it does not.
+    private var unsupportedFamilies: [String] {
+        self.lookup.unsupportedFamilies.map {
+            "the kernel does not answer what it would do with \($0.rawValue) packets"
+        }
     }
 
     func limit(_ limitation: String) {
@@ -265,7 +270,8 @@ final class NetlinkSession {
         evidence.referenceRoutes = self.referenceRoutes
         evidence.dnsServers = self.nameServers.servers
         evidence.dnsRoutes = self.nameServers.routes
-        evidence.limitations = self.limitations + (self.interruptedReadings > 0 ? [Self.interruption] : [])
+        evidence.limitations = self.limitations + self.unsupportedFamilies
+        if self.interruptedReadings > 0 { evidence.limitations.append(Self.interruption) }
         evidence.resynchronizations = self.resynchronizations
         evidence.suspensions = self.suspensions
         let gateways = evidence.namedGateways
@@ -330,6 +336,16 @@ final class NetlinkSession {
         self.attachFilter()
         return self.gateways.silent != silent
     }
+
+    /// Notes what became of a neighbour.
+    ///
+    /// - Returns: Whether the kernel may choose another route now, or more is known of a gateway in use.
+    func note(_ update: NeighbourUpdate) -> Bool {
+        let isOutdated =
+            update.answers == false
+            && update.isOutdated(on: self.table.entries[update.neighbour.interfaceIndex], now: self.context.clock.now())
+        return self.gateways.apply(update, isOutdated: isOutdated)
+    }
 }
 
 extension Evidence {
@@ -350,15 +366,5 @@ extension Evidence {
             for route in interfaces[position].defaultRoutes ?? [] { add(route.gateway, of: interfaces[position].index) }
         }
         return gateways
-    }
-
-    /// Notes what became of a neighbour.
-    ///
-    /// - Returns: Whether the kernel may choose another route now, or more is known of a gateway in use.
-    func note(_ update: NeighbourUpdate) -> Bool {
-        let isOutdated =
-            update.answers == false
-            && update.isOutdated(on: self.table.entries[update.neighbour.interfaceIndex], now: self.context.clock.now())
-        return self.gateways.apply(update, isOutdated: isOutdated)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import CNetlink
 import NetPath
 
 /// Asks the kernel what it would do with packets: the forwarding decision itself, not the tables it is made from.
@@ -19,9 +20,9 @@ final class RouteLookup {
     /// A packet of a program here, to any destination.
     let packet: Flow
     /// Families of which the kernel does not tell what it would do.
-    private let unsupported: Set<AddressFamily>
+    private var unsupported: Set<AddressFamily> = []
     /// The families this kernel has none of.
-    let absentFamilies: [AddressFamily]
+    private(set) var absentFamilies: [AddressFamily] = []
     /// When the first of the answering routes of a family ends, where any has a lifetime.
     private var expiries: [AddressFamily: MonotonicTime] = [:]
     /// The policy rules; nil until they are needed, and after they changed.
@@ -40,39 +41,59 @@ final class RouteLookup {
         self.kernel = kernel
         self.clock = clock
         self.mayConnect = mayConnect
-        // A blackhole answers EINVAL, and so does a kernel that does not know FIB_MATCH or one of the attributes; nobody
-        // blackholes loopback.
-        func errors(_ packet: Flow) -> [AddressFamily: KernelError] {
-            let loopback = [InternetAddress(ipv4: 0x7F00_0001), InternetAddress(ipv6: 1)]
-            let replies = kernel.routes(
-                loopback.map { .route(packet.with(\.destination, $0).with(\.interface, nil), matchesTable: true) }
-            )
-            var errors: [AddressFamily: KernelError] = [:]
-            for (address, reply) in zip(loopback, replies) {
-                if case .failure(let error) = reply { errors[address.family] = error }
-            }
-            return errors
-        }
-        var packet = packet
-        var found = errors(packet)
+        var (packet, found) = (packet, Self.errors(kernel, packet))
         if found.values.contains(where: Self.isMisunderstanding) {
             let plain = packet.with(\.userID, nil).with(\.transport, nil)
-            let errors = errors(plain)
+            let errors = Self.errors(kernel, plain)
             if errors != found { (packet, found) = (plain, errors) }
         }
         self.packet = packet
-        // A kernel that answers for one family understands the question, and then has none of the other.
-        let isUnderstood = AddressFamily.allCases.contains { found[$0].map(Self.isMisunderstanding) != true }
-        self.absentFamilies = AddressFamily.allCases.filter { family in
-            isUnderstood && found[family].map(LookupFailure.init) == .noSuchFamily
-        }
-        let absent = self.absentFamilies
-        self.unsupported = Set(
-            found.filter { !absent.contains($0.key) && Self.isMisunderstanding($0.value) }.keys
-        )
+        self.note(found)
     }
 
-    /// Whether an error to a question about loopback means that the kernel does not answer such questions.
+    /// Asks again which families the kernel answers for, while there is one that it does not answer for.
+    ///
+    /// - Returns: Whether that has changed.
+    func askAgainAboutFamilies() -> Bool {
+        if self.unsupported.isEmpty { return false }
+        let before = self.unsupported
+        self.note(Self.errors(self.kernel, self.packet))
+        return self.unsupported != before
+    }
+
+    private func note(_ errors: [AddressFamily: KernelError]) {
+        // A kernel that answers for one family understands the question, and then has none of the other.
+        let isUnderstood = AddressFamily.allCases.contains { errors[$0].map(Self.isMisunderstanding) != true }
+        let absent = AddressFamily.allCases.filter {
+            isUnderstood && errors[$0].map(LookupFailure.init) == .noSuchFamily
+        }
+        self.absentFamilies = absent
+        self.unsupported = Set(errors.filter { !absent.contains($0.key) && Self.isMisunderstanding($0.value) }.keys)
+    }
+
+    /// What a kernel says about packets that came in through an interface that does not exist.
+    ///
+    /// No route or rule has a say in that: one that understands the question answers ENODEV before it looks at any
+    /// (`inet_rtm_getroute`, net/ipv4/route.c; `inet6_rtm_getroute`, net/ipv6/route.c). To all others a blackhole
+    /// answers EINVAL, and so does a kernel that does not know FIB_MATCH or one of the attributes.
+    private static func errors(_ kernel: any RouteKernel, _ packet: Flow) -> [AddressFamily: KernelError] {
+        let destinations = [InternetAddress(ipv4: 0x7F00_0001), InternetAddress(ipv6: 1)]
+        let requests = destinations.map { destination in
+            var request = NetlinkRequest.route(
+                packet.with(\.destination, destination).with(\.interface, nil),
+                matchesTable: true
+            )
+            request.append(Int(RTA_IIF.rawValue), UInt32(Int32.max))
+            return request
+        }
+        var errors: [AddressFamily: KernelError] = [:]
+        for (address, reply) in zip(destinations, kernel.routes(requests)) {
+            if case .failure(let error) = reply { errors[address.family] = error }
+        }
+        return errors
+    }
+
+    /// Whether an error to that question means that the kernel does not answer such questions.
     private static func isMisunderstanding(_ error: KernelError) -> Bool {
         error == .invalid || [.cannotTell, .noSuchFamily].contains(LookupFailure(error))
     }

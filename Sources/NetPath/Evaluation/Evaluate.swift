@@ -52,9 +52,11 @@ extension AssessedEvidence {
             verdict = satisfied
             if gateways == .required { verdict.requireGateways(findings) }
         } else {
-            // "No" needs positive evidence, and an unanswered question is none, unless nothing could carry a packet
-            // whatever the answer.
-            guard !findings.contains(.unknown) || self.seesNothingUsable else { return nil }
+            // "No" needs positive evidence, and an unanswered question is none, unless nothing could carry a packet, or
+            // only one family has no answer and none of its packets could be sent, whatever the answer.
+            let unknown = zip(AddressFamily.allCases, findings).filter { $1 == .unknown }.map(\.0)
+            guard unknown.isEmpty || self.seesNothingUsable || unknown.count == 1 && self.cannotSend(unknown[0])
+            else { return nil }
             verdict = self.notSatisfied(findings)
             // Only when something else than an event can change it; a satisfied path needs no clock.
             verdict.reviseAt = self.assessments.values.lazy.compactMap(\.reviseAt).min()
@@ -72,7 +74,18 @@ extension AssessedEvidence {
         let isAnyUsable = self.interfaces.indices.contains { position in
             self.interfaces[position].type != .loopback && self.assessments.values[position].isUsable
         }
-        return !isAnyUsable && !self.evidence.isAbridged && !self.evidence.referenceRoutes.isEmpty
+        return !isAnyUsable && !self.evidence.referenceRoutes.isEmpty && self.seesAll
+    }
+
+    /// Whether no interface has an address that packets of a family could be sent from, and all are seen.
+    private func cannotSend(_ family: AddressFamily) -> Bool {
+        // A VRF sends from the addresses of its members, which are not among the interfaces.
+        self.interfaces.allSatisfy { $0.kind != "vrf" && !$0.canSend(family) } && self.seesAll
+    }
+
+    /// Whether all interfaces are seen, and no answer names another one.
+    private var seesAll: Bool {
+        !self.evidence.isAbridged
             && self.evidence.referenceRoutes.allSatisfy { referenceRoute in
                 guard case .route(let route) = referenceRoute.answer else { return true }
                 return !route.nextHops.isEmpty && route.nextHops.allSatisfy { self.byIndex[$0.interfaceIndex] != nil }

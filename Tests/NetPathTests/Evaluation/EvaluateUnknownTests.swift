@@ -21,7 +21,8 @@ import Testing
     @Test func unansweredQuestionsAreNoNo() {
         let noRoute = Evidence.seeing(self.eth0)
         #expect(self.status(noRoute.unanswered(.ipv4)) == nil)
-        #expect(self.status(noRoute.unanswered(.ipv6)) == nil)
+        let both = self.eth0.with("2001:db8::7/64")
+        #expect(self.status(Evidence.seeing(both).unanswered(.ipv6)) == nil)
         #expect(self.status(noRoute.changed { $0.referenceRoutes = [] }) == nil)
         #expect(self.status(noRoute.answering(.ipv4, .through(self.eth0), .unknown)) == nil)
         #expect(self.status(noRoute.answering(.ipv4, .unknown, .through(self.eth0))) == nil)
@@ -42,6 +43,21 @@ import Testing
         #expect(self.status(noLink.unanswered(.ipv6).routed(.ipv4, through: self.eth0)) == .unsatisfied)
         let elsewhere = RouteLookupResult.route(Route(nextHops: [NextHop(interfaceIndex: 99)]))
         #expect(self.status(noLink.unanswered(.ipv6).answering(.ipv4, elsewhere)) == nil, "99 may be usable")
+    }
+
+    /// A family that cannot be told never takes away the answer of the other one.
+    @Test func anUnansweredQuestionMattersOnlyWhereThereIsAnAddressToSendFrom() throws {
+        let noRoute = Evidence.seeing(.loopback(), self.eth0)
+        let answered = try #require(evaluate(noRoute, policy: EvaluationPolicy(), now: self.now))
+        #expect(answered.reason.code == .noRoute)
+        #expect(evaluate(noRoute.unanswered(.ipv6), policy: EvaluationPolicy(), now: self.now) == answered)
+        #expect(self.status(noRoute.unanswered(.ipv6).changed { $0.isAbridged = true }) == nil, "others may have one")
+        #expect(self.status(noRoute.unanswered(.ipv6).changed { $0.interfaces?[1].kind = "vrf" }) == nil)
+        let elsewhere = self.eth0.changed { $0.knowsAddresses = false }
+        #expect(self.status(Evidence.seeing(elsewhere).unanswered(.ipv6)) == nil, "nobody knows its addresses")
+        // A host whose uplinks have no address of their own.
+        let lo = NetworkInterface.loopback().with("2001:db8::1/128")
+        #expect(self.status(Evidence.seeing(lo, self.eth0).unanswered(.ipv6)) == nil)
     }
 
     @Test func aNoForOneHalfIsEnoughWhicheverHalfItIs() {

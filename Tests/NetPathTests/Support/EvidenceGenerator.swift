@@ -15,11 +15,11 @@ enum EvidenceGenerator {
         }
         for position in evidence.referenceRoutes.indices {
             let family = evidence.referenceRoutes[position].destination.family
-            let indices = evidence.interfaces?.map(\.index) ?? []
+            let interfaces = evidence.interfaces ?? []
             let isLikeTheOneBefore = position % 2 == 1 && Int.random(in: 0..<4, using: &generator) > 0
             evidence.referenceRoutes[position].answer =
                 isLikeTheOneBefore
-                ? evidence.referenceRoutes[position - 1].answer : self.answer(family, indices, using: &generator)
+                ? evidence.referenceRoutes[position - 1].answer : self.answer(family, interfaces, using: &generator)
         }
         return evidence
     }
@@ -49,7 +49,7 @@ enum EvidenceGenerator {
 
     private static func answer(
         _ family: AddressFamily,
-        _ indices: [UInt32],
+        _ interfaces: [NetworkInterface],
         using generator: inout SeededGenerator
     ) -> RouteLookupResult {
         switch Int.random(in: 0..<10, using: &generator) {
@@ -59,13 +59,15 @@ enum EvidenceGenerator {
         default:
             let nextHops = (0..<Int.random(in: 1...2, using: &generator)).map { _ in
                 NextHop(
-                    interfaceIndex: self.pick(indices, &generator),
+                    interfaceIndex: self.pick(interfaces, &generator).index,
                     isDown: self.chance(1, &generator)
                 )
             }
             let own =
                 family == .ipv4 ? "192.0.2.\(nextHops[0].interfaceIndex)" : "2001:db8::\(nextHops[0].interfaceIndex)"
-            let source = self.pick([RouteSource.from(own), .from(own), .unknown, .none], &generator)
+            // No kernel sends from an address that no interface has.
+            let canSend = interfaces.contains { $0.canSend(family) }
+            let source = canSend ? self.pick([RouteSource.from(own), .from(own), .unknown, .none], &generator) : .none
             return .route(Route(nextHops: nextHops, source: source))
         }
     }

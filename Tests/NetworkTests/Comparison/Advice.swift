@@ -138,8 +138,17 @@ extension ScenarioTable {
             "wan0 has an address but no route to the internet",
             "Add a default route: `ip route add default via GATEWAY dev wan0`"
         ),
+        "a policy rule says that everything is unreachable": Advice(
+            "an unreachable route or rule refuses packets",
+            "If it is the kill switch of a VPN, connect the VPN",
+            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type unreachable` and `ip rule` list what there is"
+        ),
+        "IPv6 is off and has a blackhole, and the IPv4 default route is removed": Advice(
+            "wan0 has an address but no route to the internet",
+            "Add a default route: `ip route add default via GATEWAY dev wan0`"
+        ),
         "the default route becomes unreachable": Advice(
-            "an unreachable route refuses packets",
+            "an unreachable route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
             "Otherwise find it, and remove it if nobody needs it: `ip route show table all type unreachable` and `ip rule` list what there is"
         ),

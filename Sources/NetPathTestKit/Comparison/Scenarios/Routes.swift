@@ -163,6 +163,24 @@ extension ScenarioTable {
                 change: { try $0.wan.setPeerCarrier(false) }
             ),
             Scenario(
+                "IPv6 is off and has a blackhole, and the IPv4 default route is removed",
+                netlink: .no(.noRoute),
+                probe: .unanswered,
+                prepare: { stage in
+                    try stage.lab.setParameter("net/ipv6/conf/all/disable_ipv6", to: 1)
+                    try stage.lab.addRejectingRoute(.blackhole, family: .ipv6)
+                },
+                change: { try $0.lab.removeDefaultRoute() }
+            ),
+            Scenario(
+                "a policy rule says that everything is unreachable",
+                netlink: .no(.routeRejects),
+                sysfs: .routed,
+                probe: .unanswered,
+                why: ScenarioTable.mainTableOnly,
+                change: { try $0.lab.ip("rule add unreachable priority 100") }
+            ),
+            Scenario(
                 "a policy rule prohibits everything",
                 netlink: .no(.routeRejects),
                 sysfs: .routed,

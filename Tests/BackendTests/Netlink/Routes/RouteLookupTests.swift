@@ -117,6 +117,60 @@ import Testing
         #expect(self.answer(lookup, to: self.ipv4) == .noRoute)
     }
 
+    /// Routes may refuse packets to loopback too, and then nobody knows them: `disable_ipv6` and a blackhole.
+    @Test func aBlackholeThatCatchesLoopbackIsAnAnswer() {
+        let kernel = ScriptedKernel { _ in .failure(.invalid) }
+        kernel.incomingAnswer = .failure(.noSuchDevice)
+        let lookup = self.lookup(kernel)
+        #expect(lookup.unsupportedFamilies == [])
+        #expect(lookup.absentFamilies == [])
+        #expect(lookup.packet == Self.program)
+        #expect(self.answer(lookup, to: self.ipv4) == .rejected(.blackhole))
+        #expect(self.answer(lookup, to: self.ipv6) == .rejected(.blackhole))
+        #expect(!lookup.askAgainAboutFamilies())
+        #expect(kernel.asked.count == 2, "where all is known nothing is asked again")
+    }
+
+    @Test func whatCouldNotBeToldIsAskedAgain() {
+        let kernel = ScriptedKernel { _ in .failure(.timedOut) }
+        let lookup = self.lookup(kernel)
+        #expect(!lookup.askAgainAboutFamilies())
+        #expect(lookup.unsupportedFamilies == [.ipv4, .ipv6])
+        kernel.answer = { _ in .failure(.networkUnreachable) }
+        #expect(lookup.askAgainAboutFamilies())
+        #expect(lookup.unsupportedFamilies == [])
+        #expect(self.answer(lookup, to: self.ipv4) == .noRoute)
+    }
+
+    /// The kernel has one answer for a missing route and for a rule that says "unreachable".
+    @Test func aRuleThatRefusesIsNoMissingRoute() {
+        let kernel = ScriptedKernel { _ in .failure(.networkUnreachable) }
+        let lookup = self.lookup(kernel)
+        let main = RoutingRule(.ipv4, priority: 32_766, table: 254)
+        var rule = RoutingRule(.ipv4, priority: 100, table: nil)
+        rule.isUnreachable = true
+        kernel.ruleList = .success([rule, main])
+        #expect(self.answer(lookup, to: self.ipv4) == .rejected(.unreachable))
+        #expect(self.answer(lookup, to: self.ipv6) == .noRoute)
+        #expect(self.answer(lookup, to: self.ipv4, through: 3) == .noRoute, "through an interface nobody knows why")
+        kernel.ruleList = .failure(.notPermitted)
+        lookup.rulesChanged()
+        #expect(self.answer(lookup, to: self.ipv4) == .noRoute)
+    }
+
+    @Test func anAnswerCarriesItsEncapsulation() {
+        let kernel = ScriptedKernel { _ in
+            guard case .success(var reply) = Result.route(through: 3, from: self.wan) else { return .failure(.broken) }
+            reply.encapsulation = 5
+            return .success(reply)
+        }
+        guard case .route(let route) = self.answer(self.lookup(kernel), to: self.ipv4) else {
+            Issue.record("no route")
+            return
+        }
+        #expect(route.encapsulation == "seg6")
+    }
+
     @Test func aKernelThatDoesNotKnowTheAttributesIsAskedWithoutThem() {
         let kernel = ScriptedKernel { flow in
             flow.transport != nil || flow.userID != nil ? .failure(.invalid) : .route(through: 3, from: self.wan)

@@ -7,8 +7,10 @@ import NetPath
 
 /// A kernel whose answers a test writes.
 final class ScriptedKernel: RouteKernel {
-    /// What it answers about a packet; loopback is answered as by a kernel that has both families, unless told otherwise.
+    /// What it answers about a packet.
     var answer: (Flow) -> Result<RouteReply, KernelError>
+    /// What it answers about one that came in through an interface; nil as about any other.
+    var incomingAnswer: Result<RouteReply, KernelError>?
     var ruleList: Result<[RoutingRule], KernelError> = .success([])
     /// What a socket gets that connects.
     var choice: SourceChoice = .none
@@ -23,8 +25,9 @@ final class ScriptedKernel: RouteKernel {
 
     func routes(_ requests: [NetlinkRequest]) -> [Result<RouteReply, KernelError>] {
         requests.map { request in
-            guard let (flow, matchesTable) = request.question else { return .failure(.badAnswer) }
+            guard let (flow, matchesTable, isIncoming) = request.question else { return .failure(.badAnswer) }
             self.asked.append(flow)
+            if isIncoming, let incomingAnswer { return incomingAnswer }
             guard case .success(var reply) = self.answer(flow) else { return self.answer(flow) }
             // The source address is in the answer to a plain lookup only.
             if matchesTable { reply.source = nil }
@@ -60,10 +63,10 @@ final class ScriptedKernel: RouteKernel {
 
 extension NetlinkRequest {
     /// The packet a request asks about, read as the kernel does.
-    fileprivate var question: (Flow, matchesTable: Bool)? {
+    fileprivate var question: (Flow, matchesTable: Bool, isIncoming: Bool)? {
         var datagram: [UInt8] = []
         self.append(to: &datagram, sequence: 1)
-        var question: (Flow, Bool)?
+        var question: (Flow, Bool, Bool)?
         NetlinkMessage.forEach(in: datagram) { message in
             func attribute(_ type: Int) -> NetlinkAttribute? { message.attribute(type, headerLength: 12) }
             guard let destination = attribute(1)?.address, let flags = message.field(at: 8, as: UInt32.self) else {
@@ -78,7 +81,7 @@ extension NetlinkRequest {
             if let port = attribute(29)?.bytes, port.count == 2 {
                 flow.transport?.destinationPort = UInt16(port[0]) << 8 | UInt16(port[1])
             }
-            question = (flow, flags & 0x2000 != 0)
+            question = (flow, flags & 0x2000 != 0, attribute(3) != nil)
         }
         return question
     }
