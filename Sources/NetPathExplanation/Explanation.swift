@@ -87,7 +87,8 @@ extension AssessedEvidence {
         if verdict.status == .satisfied {
             return """
                 Rule 1, satisfied: for at least one family the kernel would route a packet to every reference destination \
-                address through a usable interface, with a usable source address.
+                address through a usable interface, with a usable source address. This is about routing, for a TCP packet \
+                of this user to port 443: firewalls, policies of IPsec and the far end are not asked.
                 """
         }
         if verdict.reason.code == .gatewaySilent {
