@@ -37,6 +37,9 @@ extension NetlinkSession {
             guard let update = LinkUpdate(message) else {
                 // Such a message lacks what it takes to update the table.
                 if let index = LinkUpdate.indexOfProtocolSettings(message) { self.table.outdate(index) }
+                if let (port, isBlocked) = LinkUpdate.portState(message) {
+                    self.table.setPort(port, isBlocked: isBlocked)
+                }
                 return
             }
             self.table.apply(update, now: self.context.clock.now())
@@ -69,6 +72,10 @@ extension NetlinkSession {
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
         case RTM_NEWNEIGH, RTM_DELNEIGH:
+            if let update = ForwardingUpdate(message) {
+                if let port = self.bridges.apply(update, in: self.table) { self.table.outdate(port) }
+                return
+            }
             guard let update = NeighbourUpdate(message), self.note(update) else { return }
             // Routes of one family may lead through gateways of the other.
             self.stale = .all

@@ -36,6 +36,9 @@ final class NetlinkSession {
     /// What the kernel's filter passes.
     var interests: EventFilter.Interests?
     var gateways = GatewayWatch()
+    var bridges: BridgeLookup
+    /// Whether packets are routed to where traffic control could take them off: then it matters when that begins or ends.
+    var watchesTrafficControl = false
     /// When the first of the interfaces' default routes ends, where any has a lifetime.
     var defaultRouteExpiry: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
@@ -75,6 +78,7 @@ final class NetlinkSession {
             clock: context.clock
         )
         self.lookup = lookup
+        self.bridges = BridgeLookup(self.queries)
         self.tunnels = TunnelLookup(
             self.queries,
             lookup,
@@ -106,6 +110,7 @@ final class NetlinkSession {
     /// Tells the kernel which events to pass, where that has changed.
     func attachFilter() {
         guard let events else { return }
+        let isBridged = !self.bridges.inUse.isEmpty
         let interests = EventFilter.Interests(
             destinations: self.watchedHosts.union(self.watchedForTunnels.endpoints).union(
                 self.options.referenceDestinations
@@ -113,7 +118,11 @@ final class NetlinkSession {
             .union(self.nameServers.addresses),
             everyRoute: self.watchedForTunnels.isEveryRoute,
             gateways: self.gateways.addresses,
-            followsRecovery: !self.gateways.silent.isEmpty
+            followsRecovery: !self.gateways.silent.isEmpty,
+            hardwareAddresses: isBridged ? Set(self.gateways.hardwareAddresses.values) : nil,
+            unknownGateways: isBridged ? self.gateways.unknownAddresses : [],
+            followsForwarding: self.bridges.isLearning,
+            qdiscs: self.watchesTrafficControl
         )
         guard interests != self.interests else { return }
         self.interests = interests
@@ -265,6 +274,7 @@ final class NetlinkSession {
         where interfaces[position].kind == "bridge" && egress.contains(interfaces[position].index) {
             interfaces[position].membersWithoutCarrier = table.membersWithoutCarrier(of: interfaces[position].index)
         }
+        self.findDiversions(of: &interfaces, among: egress)
         evidence.interfaces = interfaces
         evidence.isAbridged = table.isAbridged
         evidence.referenceRoutes = self.referenceRoutes
@@ -280,11 +290,16 @@ final class NetlinkSession {
             self.readingSince = self.context.clock.now()
             return self.report(even: isUnchanged)
         }
-        for gateway in gateways {
+        for (gateway, place) in zip(gateways, self.places(of: gateways)) {
             let answers = self.gateways.answers(gateway)
             let failedBefore = self.gateways.doubtful.contains(gateway)
-            guard answers != nil || failedBefore else { continue }
-            var known = Gateway(address: gateway.address, interfaceIndex: gateway.interfaceIndex, answers: answers)
+            guard answers != nil || failedBefore || place != nil else { continue }
+            var known = Gateway(
+                address: gateway.address,
+                interfaceIndex: gateway.interfaceIndex,
+                answers: answers,
+                place: place
+            )
             if failedBefore { known.failedBefore = true }
             evidence.gateways.append(known)
         }

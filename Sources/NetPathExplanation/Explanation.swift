@@ -106,7 +106,7 @@ extension AssessedEvidence {
 
     private static func rule(_ closeness: FamilyOutlook.Closeness) -> String {
         switch closeness {
-        case .rejected: "Rule 2, unsatisfied: a blackhole, unreachable or prohibit route or rule takes the packets."
+        case .rejected: "Rule 2, unsatisfied: what refuses or discards packets takes them."
         case .ignoredEgress:
             """
             Rule 2, unsatisfied: the kernel sends the packets to an interface that the configuration says to ignore.

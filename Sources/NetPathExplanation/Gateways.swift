@@ -7,14 +7,21 @@ extension AssessedEvidence {
     /// What is known of gateways, one fact each.
     var gatewayFacts: [String] {
         self.evidence.gateways.compactMap { gateway in
-            let finding: String? =
-                switch (gateway.answers, gateway.failedBefore) {
-                case (true?, _): "answers"
-                case (false?, _): "does not answer, so that the kernel drops packets through it"
-                case (nil, true?): "did not answer when it was last asked; the next packet has it asked anew"
-                case (nil, _): nil
-                }
-            return finding.map { "Gateway \(gateway.address) on \(self.name(gateway.interfaceIndex)): \($0)" }
+            var words: [String] = []
+            switch (gateway.answers, gateway.failedBefore) {
+            case (true?, _): words.append("answers")
+            case (false?, _): words.append("does not answer, so that the kernel drops packets through it")
+            case (nil, true?): words.append("did not answer when it was last asked; the next packet has it asked anew")
+            case (nil, _): break
+            }
+            switch gateway.place {
+            case .reachable: words.append("behind a port of the bridge that forwards")
+            case .lost(let port): words.append("behind \(port), a port of the bridge that does not forward")
+            case .unknown: words.append("the bridge does not know behind which port")
+            case nil: break
+            }
+            guard !words.isEmpty else { return nil }
+            return "Gateway \(gateway.address) on \(self.name(gateway.interfaceIndex)): \(words.joined(separator: ", "))"
         }
     }
 

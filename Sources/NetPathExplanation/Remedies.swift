@@ -17,7 +17,7 @@ extension AssessedEvidence {
     func remedies(for verdict: Verdict) -> [String] {
         if verdict.status == .satisfied {
             return self.lostHops.flatMap(self.remedies) + self.remedies(forSilentAmong: verdict.gateways)
-                + self.remediesForDoubtfulTunnels
+                + self.remediesForDoubtfulTunnels + self.remediesForDiversions
         }
         if verdict.reason.code == .gatewaySilent { return self.remedies(forSilentAmong: verdict.gateways) }
         if verdict.reason.code == .probeFailed { return [RemedyTexts.text(.probeFailed)].compactMap(\.self) }
@@ -29,7 +29,8 @@ extension AssessedEvidence {
                 return RemedyTexts.text(.ignoredInterface, about: self.name(index), ["key": key])
             }
         case .deadEgress: return self.remediesForDeadEgress
-        case .rejected: return self.remediesForRejections
+        case .rejected where outlook.interfaces.isEmpty: return self.remediesForRejections
+        case .rejected: return outlook.interfaces.flatMap(self.remediesForDiscarding)
         case .noSource where !outlook.interfaces.contains(where: self.isTaken):
             let words = ["family": outlook.family.name]
             return outlook.interfaces.compactMap { RemedyTexts.text(.noAddress, .source, about: self.name($0), words) }
@@ -66,6 +67,7 @@ extension AssessedEvidence {
             let awaited = interface.canSend(.ipv4) || interface.canSend(.ipv6) ? "route" : "address"
             let situation: RemedyTexts.Situation = assessment.reviseAt == nil ? .addressCheck : .usual
             return RemedyTexts.text(code, situation, about: subject.name, ["awaited": awaited])
+        case .routeRejects: return self.remediesForDiscarding(interface.index).first
         case .authenticating, .wifiNotAssociated, .dialOnDemand, .modemNotConnected:
             return RemedyTexts.text(code, about: subject.name)
         default: return nil
@@ -83,7 +85,9 @@ extension AssessedEvidence {
             let remedy = self.remedyForLostWay(of: egress) ?? self.restore(interface)
             if let remedy, !advice.contains(remedy) { advice.append(remedy) }
         }
-        for family in AddressFamily.allCases where dead.contains(where: { $0.family == family }) {
+        // The kernel passes over links without a carrier, and these have one.
+        let unlinked = dead.filter { !self.deadEnds.contains($0.index) }
+        for family in AddressFamily.allCases where unlinked.contains(where: { $0.family == family }) {
             let alternative = self.candidates.first { interface in
                 !dead.contains { $0.index == interface.index } && self.assessments[interface.index]?.isUsable == true
                     && interface.hasDefaultRoute(family)
@@ -111,6 +115,20 @@ extension AssessedEvidence {
     /// link is down.
     private func restore(_ interface: NetworkInterface) -> String? {
         self.assessments[interface.index]?.isUsable == true ? self.restoreLink(interface) : self.remedy(for: interface)
+    }
+
+    /// What discards is a protection mostly, and taking it away is no advice.
+    private func remediesForDiscarding(_ index: UInt32) -> [String] {
+        let vpn = ["vpn": "the VPN that made \(self.name(index))"]
+        return [
+            RemedyTexts.text(.routeRejects, .killSwitch, vpn),
+            RemedyTexts.text(.routeRejects, .discarding, about: self.name(index)),
+        ].compactMap(\.self)
+    }
+
+    /// How to tell that packets are taken off an interface that would discard them.
+    private var remediesForDiversions: [String] {
+        self.divertedInterfaces.compactMap { RemedyTexts.text(.routeRejects, .discarding, about: self.name($0)) }
     }
 
     /// Routes that refuse are mostly there on purpose: the advice to delete them comes last.

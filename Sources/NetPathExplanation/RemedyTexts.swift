@@ -15,7 +15,7 @@ enum RemedyTexts {
         // What is wrong with it.
         case lowerInterface, peer, addressInUse, addressCheck, source, wayOfTunnel, loseNextHops, doubtfulTunnel
         // Whom somebody may have meant.
-        case alternative, killSwitch
+        case alternative, killSwitch, discarding
         // What is known of the portal.
         case portalAddress
     }
@@ -53,6 +53,10 @@ enum RemedyTexts {
             .usual: """
             Otherwise find it, and remove it if nobody needs it: \
             `{ip} route show table all type {rejection}` and `{ip} rule` list what there is
+            """,
+            .discarding: """
+            If something takes the packets off {name}, such as traffic control or a firewall, say so: put `uplink: true` \
+            into a rule about {name} in the configuration
             """,
             .wayOfTunnel: "Find the route that refuses packets to {address}: `{ip} route get {address}`",
         ],

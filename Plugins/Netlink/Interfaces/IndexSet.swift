@@ -21,6 +21,11 @@ struct IndexSet: Hashable, Sequence {
         if position < self.indices.count, self.indices[position] == index { self.indices.remove(at: position) }
     }
 
+    func contains(_ index: UInt32) -> Bool {
+        let position = self.position(of: index)
+        return position < self.indices.count && self.indices[position] == index
+    }
+
     func makeIterator() -> IndexingIterator<[UInt32]> { self.indices.makeIterator() }
 
     /// The position of the first element that is not smaller.

@@ -12,6 +12,8 @@ extension LinkTable {
         var classification: InterfaceClassification?
         var hasParentDevice = false
         var activeMember: UInt32?
+        /// Whether it is a port of a bridge that does not forward.
+        var isBlockedPort = false
         var tunnel: TunnelAttributes?
         var hasDynamicAddressHistory = false
         var sawRouterAdvertisement = false
@@ -28,6 +30,9 @@ extension LinkTable {
         var hasCarrier: Bool { self.interface.flags.contains(.up) && self.interface.hasCarrier != false }
 
         var isPointToPoint: Bool { self.interface.kind == "ppp" }
+
+        /// Whether it forwards what the bridge that it is a port of sends through it.
+        var forwards: Bool { self.hasCarrier && !self.isBlockedPort }
     }
 
     /// How much an interface matters.

@@ -35,6 +35,7 @@ extension LinkTable {
             interface.foundation = self.foundation(of: index)
             // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
             if interface.kind == "bond", self.memberHasCarrier(index) == false { interface.hasCarrier = false }
+            if interface.kind == "bridge" { interface.hasPorts = self.hasPorts(index) }
             interface.carrierSince = interface.carrierSince ?? self.entries[index]?.linkLocalSince
             return interface
         }

@@ -25,41 +25,54 @@ extension LinkTable {
     private func lower(of index: UInt32, _ entry: Entry) -> UInt32? {
         if let parent = entry.interface.underlyingIndex { return parent }
         if let active = entry.activeMember, self.entries[active] != nil { return active }
-        let members = self.members[index]?.indices.prefix(Self.spareLimit) ?? []
+        // What a virtual machine is connected by says nothing of the line, however early it was there.
+        let lines = self.hardwareMembers(of: index)
+        let members = lines.isEmpty ? Array(self.members(of: index)) : lines
         return members.first { self.entries[$0]?.hasCarrier == true } ?? members.first
     }
 
     /// The first members of a bridge, bond or VRF, by index.
-    func members(of index: UInt32) -> ArraySlice<UInt32> { self.members[index]?.indices.prefix(Self.spareLimit) ?? [] }
+    func members(of index: UInt32) -> ArraySlice<UInt32> {
+        self.members[index]?.all.indices.prefix(Self.spareLimit) ?? []
+    }
 
-    /// The names of the ports of a bridge that are up and have no carrier, among the first ones.
+    /// The names of the ports of a bridge that are up and have no carrier, the first ones.
     ///
     /// A bridge has a carrier as long as one port has, so that a virtual machine hides that the cable is out.
     func membersWithoutCarrier(of bridge: UInt32) -> [String] {
-        self.members(of: bridge).compactMap { member in
+        self.members[bridge]?.idle.indices.prefix(Self.spareLimit).compactMap { member in
             guard let entry = self.entries[member], entry.interface.flags.contains(.up), !entry.hasCarrier
             else { return nil }
             return entry.interface.name
+        } ?? []
+    }
+
+    /// The members that are hardware or stand on it.
+    func hardwareMembers(of index: UInt32) -> [UInt32] {
+        self.members[index]?.leading.filter { self.standsOnHardware($0) } ?? []
+    }
+
+    private func standsOnHardware(_ index: UInt32, depth: Int = 0) -> Bool {
+        guard depth < 8, let interface = self.entries[index]?.interface else { return false }
+        if interface.isHardware == true { return true }
+        if let parent = interface.underlyingIndex {
+            return interface.kind != "veth" && self.standsOnHardware(parent, depth: depth + 1)
         }
+        return self.members[index]?.leading.contains { self.standsOnHardware($0, depth: depth + 1) } ?? false
     }
 
     /// What a bridge, bond or VRF stands on; nil for others, and for those that stand on something else.
     func foundation(of index: UInt32) -> NetworkInterface.Foundation? {
-        // Of thousands of ports the first ones tell: hardware was there before containers.
         let members = self.members(of: index)
         guard !members.isEmpty else { return nil }
-        var isOnTunnelsOnly = true
-        for member in members {
-            guard let interface = self.entries[member]?.interface else { continue }
-            if interface.isHardware == true { return .hardware }
-            if !interface.hasTunnelKind { isOnTunnelsOnly = false }
-        }
-        return isOnTunnelsOnly ? .tunnels : nil
+        if !self.hardwareMembers(of: index).isEmpty { return .hardware }
+        // Of thousands of ports the first ones tell.
+        return members.contains { !NetworkInterface.isTunnelKind(self.entries[$0]?.interface.kind) } ? nil : .tunnels
     }
 
     /// Whether some member of a bridge or bond has a carrier; nil without members.
     func memberHasCarrier(_ index: UInt32) -> Bool? {
-        guard let members = self.members[index], members.first != nil else { return nil }
+        guard let members = self.members[index]?.all, members.first != nil else { return nil }
         return members.contains { self.entries[$0]?.hasCarrier == true }
     }
 }

@@ -22,7 +22,7 @@ struct LinkTable {
 
     private(set) var entries: [UInt32: Entry] = [:]
     private(set) var ranks = [IndexSet](repeating: IndexSet(), count: Rank.allCases.count)
-    private(set) var members: [UInt32: IndexSet] = [:]
+    private(set) var members: [UInt32: Members] = [:]
 
     /// Those for which sysfs has to be read; the owner does and calls ``classify(_:_:hints:)``.
     private(set) var unclassified: Set<UInt32> = []
@@ -61,6 +61,7 @@ struct LinkTable {
             entry.interface.controllerIndex = details.controllerIndex
             entry.hasParentDevice = details.hasParentDevice
             entry.activeMember = details.activeMember
+            entry.isBlockedPort = details.isBlockedPort
             entry.sawRouterAdvertisement = details.sawRouterAdvertisement
         }
         if before != (entry.interface.name, entry.interface.kind, entry.hardwareType) || isNew {
@@ -74,12 +75,6 @@ struct LinkTable {
             entry.interface.carrierSince = nil
         } else if let now, !hadCarrier || isNew {
             entry.interface.carrierSince = now
-        }
-        if controller != entry.interface.controllerIndex || isNew {
-            if let controller { self.members[controller]?.remove(update.index) }
-            if let controller = entry.interface.controllerIndex {
-                self.members[controller, default: IndexSet()].insert(update.index)
-            }
         }
         self.outdated.remove(update.index)
         if entry.isPointToPoint { self.needsSessions = true }
@@ -205,9 +200,6 @@ struct LinkTable {
         var entry = old
         entry.rank = nil
         if entry.classification == nil { self.unclassified.insert(entry.interface.index) }
-        if let controller = entry.interface.controllerIndex {
-            self.members[controller, default: IndexSet()].insert(entry.interface.index)
-        }
         if entry.isPointToPoint { self.needsSessions = true }
         self.store(entry)
     }
@@ -232,6 +224,11 @@ struct LinkTable {
         entry.rank = rank
         // Only principal interfaces are asked; what others answered before they lost the rank is stale.
         if rank != .principal { entry.interface.defaultRoutes = nil }
+        let controller = entry.interface.controllerIndex
+        if let old = self.entries[index]?.interface.controllerIndex, old != controller {
+            self.members[old]?.remove(index)
+        }
+        if let controller { self.members[controller, default: Members()].insert(entry) }
         self.entries[index] = entry
         guard former != rank else { return }
         if let former { self.ranks[former.rawValue].remove(index) }

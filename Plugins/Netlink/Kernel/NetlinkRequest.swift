@@ -53,7 +53,11 @@ struct NetlinkRequest {
 
     /// Adds an attribute with a text and its final NUL.
     mutating func append(_ type: Int, text: String) {
-        let bytes = Array(text.utf8) + [0]
+        self.append(type, bytes: Array(text.utf8) + [0])
+    }
+
+    /// Adds an attribute of some bytes.
+    mutating func append(_ type: Int, bytes: [UInt8]) {
         self.beginAttribute(type, length: bytes.count)
         self.message += bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
         self.noteLength()

@@ -27,6 +27,8 @@ struct LinkUpdate: Hashable {
         /// What a tunnel says of its own packets.
         var tunnel: TunnelAttributes?
         var controllerIndex: UInt32?
+        /// Whether it is a port of a bridge that does not forward (IFLA_BRPORT_STATE), as without a carrier.
+        var isBlockedPort = false
         /// The member of a bond that carries its traffic.
         var activeMember: UInt32?
         /// Whether there is a device behind the link (IFLA_PARENT_DEV_NAME); the hwsim and Bluetooth buses do not say.
@@ -77,8 +79,17 @@ extension LinkUpdate {
         if let kind = details.kind, let data { details.tunnel = TunnelAttributes(kind: kind, data) }
         // The number means something else for every kind: to a bridge its hello time.
         if details.kind == "bond" { details.activeMember = data?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32 }
+        // To other controllers than bridges the number means something else; only bridges say "forwarding" with 3.
+        if details.controllerIndex != nil, info?.nested(IFLA_INFO_SLAVE_KIND)?.bytes.starts(with: "bridge".utf8) == true
+        {
+            let state: UInt8? = info?.nested(IFLA_INFO_SLAVE_DATA)?.nested(IFLA_BRPORT_STATE)?.load(at: 0)
+            details.isBlockedPort = state.map { $0 != Self.forwarding } ?? false
+        }
         self.details = details
     }
+
+    /// BR_STATE_FORWARDING of `if_bridge.h`.
+    private static let forwarding: UInt8 = 3
 }
 
 extension LinkUpdate {
@@ -86,6 +97,16 @@ extension LinkUpdate {
     static func indexOfProtocolSettings(_ message: NetlinkMessage) -> UInt32? {
         guard message.type == RTM_NEWLINK, message.field(at: 0, as: UInt8.self) == UInt8(AF_INET6) else { return nil }
         return message.field(at: 4, as: UInt32.self)
+    }
+
+    /// Whether a port of a bridge does not forward, from the RTM_NEWLINK of AF_BRIDGE that alone announces it.
+    static func portState(_ message: NetlinkMessage) -> (port: UInt32, isBlocked: Bool)? {
+        guard message.type == RTM_NEWLINK, message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE),
+            let port = message.field(at: 4, as: UInt32.self),
+            let state: UInt8 = message.attribute(IFLA_PROTINFO, headerLength: Self.headerLength)?
+                .nested(IFLA_BRPORT_STATE)?.load(at: 0)
+        else { return nil }
+        return (port, state != Self.forwarding)
     }
 }
 

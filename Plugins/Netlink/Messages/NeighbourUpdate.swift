@@ -23,6 +23,8 @@ struct NeighbourUpdate: Hashable {
     var age: Duration = .zero
     /// Whether it says that it is a router (RFC 4861 section 4.4).
     var isRouter: Bool
+    /// The link-layer address it answers from (NDA_LLADDR), where that is known.
+    var hardwareAddress: [UInt8]?
 }
 
 extension NeighbourUpdate {
@@ -41,6 +43,8 @@ extension NeighbourUpdate {
         self.neighbour = Neighbour(interfaceIndex: index, address: address)
         let probes = message.attribute(Int(NDA_PROBES), headerLength: Self.headerLength)?.uint32 ?? 0
         self.isRouter = Int32(flags) & NTF_ROUTER != 0
+        let hardwareAddress = message.attribute(Int(NDA_LLADDR), headerLength: Self.headerLength)?.bytes
+        self.hardwareAddress = hardwareAddress?.count == 6 ? hardwareAddress : nil
         // struct nda_cacheinfo: confirmed, used, updated, each so many hundredths of a second ago (USER_HZ).
         let cache = message.attribute(Int(NDA_CACHEINFO), headerLength: Self.headerLength)
         let hundredths: UInt32? = cache?.load(at: 8)

@@ -11,14 +11,47 @@ extension EventFilter {
         _ interests: Interests
     ) -> (removed: [FilterInstruction], changed: [FilterInstruction]) {
         let gateways = Self.gatewayBlock(interests.gateways.sorted())
-        guard !interests.followsRecovery else { return (gateways, Self.passRouters + gateways) }
-        let failed: [FilterInstruction] = [
-            .loadHalf(at: 24),
-            // ndm_state stands in the machine's order.
-            .jump(equal: UInt32(UInt16(NUD_FAILED).bigEndian), true: 1, false: 0),
-            .reject,
-        ]
-        return (gateways, failed + gateways)
+        // ndm_state stands in the machine's order.
+        func state(_ state: Int32, is jump: UInt8, else other: UInt8) -> [FilterInstruction] {
+            [.loadHalf(at: 24), .jump(equal: UInt32(UInt16(state).bigEndian), true: jump, false: other)]
+        }
+        guard let addresses = interests.hardwareAddresses else {
+            if interests.followsRecovery { return (gateways, Self.passRouters + gateways) }
+            return (gateways, state(NUD_FAILED, is: 1, else: 0) + [.reject] + gateways)
+        }
+        // What grows old tells nothing.
+        let withdrawn = state(NUD_STALE, is: 0, else: 1) + [.reject] + Self.hardwareBlock(addresses)
+        let learnt = interests.followsForwarding ? Self.hardwareBlock(addresses) : [.reject]
+        let found = Self.findHardwareAddress + Self.gatewayBlock(interests.unknownGateways.sorted())
+        let changed =
+            interests.followsRecovery
+            ? Self.passRouters : state(NUD_FAILED, is: 0, else: 1) + [.skip(found.count)] + found
+        return (
+            Self.dispatchForwarding(withdrawn) + gateways, Self.dispatchForwarding(learnt) + changed + gateways
+        )
+    }
+
+    /// Runs a block for entries of bridges, and what follows for other neighbours.
+    private static func dispatchForwarding(_ block: [FilterInstruction]) -> [FilterInstruction] {
+        [.loadByte(at: 16), .jump(equal: UInt32(AF_BRIDGE), true: 1, false: 0), .skip(block.count)] + block
+    }
+
+    /// Finds the link-layer address; neighbours without one are rejected.
+    private static let findHardwareAddress: [FilterInstruction] =
+        Self.find(Int(NDA_LLADDR), headerLength: 12) + [.jump(equal: 0, true: 0, false: 1), .reject]
+
+    /// Passes neighbours with one of some link-layer addresses.
+    private static func hardwareBlock(_ addresses: Set<[UInt8]>) -> [FilterInstruction] {
+        Self.findHardwareAddress + [.copyToIndex]
+            + addresses.prefix(Self.gatewayLimit).flatMap { address -> [FilterInstruction] in
+                // The first four bytes and, two of them again, the last four.
+                let bits = address.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+                return [
+                    .loadWord(behindIndex: 4), .jump(equal: UInt32(truncatingIfNeeded: bits >> 16), true: 0, false: 3),
+                    .loadWord(behindIndex: 6), .jump(equal: UInt32(truncatingIfNeeded: bits), true: 0, false: 1),
+                    .accept,
+                ]
+            } + [.reject]
     }
 
     /// Passes IPv6 routers that nobody knew of before: the kernel may choose one when it is back.

@@ -11,6 +11,7 @@ import NetPath
 ///   wakes us. IPv6 prefixes are compared to 64 bits at most: a few routes too many pass, none too few;
 /// - neighbours that are gateways in use and fail, and while one has failed every change of them;
 /// - links, but not what only wireless extensions have to say, such as the end of each scan;
+/// - entries of bridges about gateways, where these are behind bridges;
 /// - settings, when routes of interfaces without a carrier begin or cease to be ignored;
 /// - everything that is none of these.
 struct EventFilter: Hashable {
@@ -24,6 +25,14 @@ struct EventFilter: Hashable {
         var gateways: Set<InternetAddress> = []
         /// Whether a gateway has failed, so that it matters when one answers.
         var followsRecovery = false
+        /// Where gateways answer from, when one is behind a bridge: then it matters when a bridge forgets one.
+        var hardwareAddresses: Set<[UInt8]>?
+        /// Those of which that is not known yet.
+        var unknownGateways: Set<InternetAddress> = []
+        /// Whether it matters too when a bridge learns one.
+        var followsForwarding = false
+        /// Whether qdiscs come and go that could matter; classes and filters never do.
+        var qdiscs = false
     }
 
     /// Beyond this many watched destinations of a family every route of the family passes: the kernel bounds programs by
@@ -39,10 +48,15 @@ struct EventFilter: Hashable {
     init(_ interests: Interests) {
         let routes = interests.everyRoute ? [.accept] : Self.routeBlock(interests.destinations.sorted())
         let neighbours = Self.neighbourBlock(interests)
-        let blocks = [routes, neighbours.removed, neighbours.changed, Self.settingsBlock, Self.linkBlock]
-        let types = [
+        let blocks = [
+            routes, neighbours.removed, neighbours.changed, Self.settingsBlock, Self.linkBlock, [.reject],
+        ]
+        var types = [
             RTM_NEWROUTE: 0, RTM_DELROUTE: 0, RTM_DELNEIGH: 1, RTM_NEWNEIGH: 2, RTM_NEWNETCONF: 3, RTM_NEWLINK: 4,
         ]
+        if interests.qdiscs {
+            for type in Self.trafficControl { types[type] = 5 }
+        }
         // nlmsg_type stands in the machine's order, and halfword loads take it for network order.
         var program: [FilterInstruction] = [.loadHalf(at: 4)]
         for (position, (type, block)) in types.sorted(by: { $0.key < $1.key }).enumerated() {
@@ -55,6 +69,12 @@ struct EventFilter: Hashable {
         }
         self.instructions = program + [.accept] + blocks.joined()
     }
+
+    /// The messages about traffic control besides those about qdiscs.
+    private static let trafficControl = [
+        RTM_NEWTCLASS, RTM_DELTCLASS, RTM_NEWTFILTER, RTM_DELTFILTER, RTM_NEWACTION, RTM_DELACTION, RTM_NEWCHAIN,
+        RTM_DELCHAIN,
+    ]
 
     // MARK: Links
 

@@ -17,6 +17,8 @@ struct GatewayWatch {
     private(set) var doubtful: Set<Neighbour> = []
     /// Those in use that did.
     private var answering: [Neighbour] = []
+    /// Where those in use answer from, or did.
+    private(set) var hardwareAddresses: [Neighbour: [UInt8]] = [:]
 
     /// More of them are not remembered: each one costs the kernel a comparison at every event.
     private static let silentLimit = 8
@@ -28,6 +30,11 @@ struct GatewayWatch {
 
     /// Their addresses.
     var addresses: Set<InternetAddress> { Set(self.known.map(\.address)) }
+
+    /// The addresses of those in use of which nobody knows where they answer from.
+    var unknownAddresses: Set<InternetAddress> {
+        Set(self.used.lazy.filter { self.hardwareAddresses[$0] == nil }.map(\.address))
+    }
 
     /// Whether a gateway answers; nil when nobody knows.
     func answers(_ gateway: Neighbour) -> Bool? {
@@ -49,6 +56,7 @@ struct GatewayWatch {
         guard !newcomers.isEmpty else { return [] }
         self.used = self.used.count + newcomers.count > Self.usedLimit ? gateways : self.used + newcomers
         self.answering.removeAll { !self.used.contains($0) }
+        self.hardwareAddresses = self.hardwareAddresses.filter { self.used.contains($0.key) }
         return newcomers
     }
 
@@ -66,6 +74,10 @@ struct GatewayWatch {
         guard isWatched || (update.isRouter && !self.silent.isEmpty) else { return false }
         let wasSilent = self.silent.contains(update.neighbour)
         let wasAnswering = self.answering.contains(update.neighbour)
+        var hasMoved = false
+        if let address = update.hardwareAddress, self.used.contains(update.neighbour) {
+            hasMoved = self.hardwareAddresses.updateValue(address, forKey: update.neighbour) != address
+        }
         if update.isDecreed { self.answering.removeAll { $0 == update.neighbour } }
         if update.answers == true || update.isDecreed {
             self.silent.removeAll { $0 == update.neighbour }
@@ -73,10 +85,10 @@ struct GatewayWatch {
         }
         switch update.answers {
         case true?:
-            guard self.used.contains(update.neighbour), !wasAnswering else { return wasSilent || !isWatched }
+            guard self.used.contains(update.neighbour), !wasAnswering else { return wasSilent || !isWatched || hasMoved }
             self.answering.append(update.neighbour)
             return true
-        case nil: return wasSilent || !isWatched || (update.isDecreed && wasAnswering)
+        case nil: return wasSilent || !isWatched || hasMoved || (update.isDecreed && wasAnswering)
         case false?:
             self.answering.removeAll { $0 == update.neighbour }
             if !wasSilent, self.silent.count < Self.silentLimit || self.used.contains(update.neighbour) {

@@ -63,7 +63,10 @@ struct InterfaceStack {
     private func lower(of interface: InterfaceReading) -> UInt32? {
         if let parent = self.parent(of: interface.index) { return parent }
         if let active = interface.activeMember.flatMap({ self.byName[$0] }) { return active.index }
-        let members = self.members[interface.index] ?? []
+        // What a virtual machine is connected by says nothing of the line, however early it was there.
+        let all = self.members[interface.index] ?? []
+        let lines = all.filter { $0.nature.hasDevice == true }
+        let members = lines.isEmpty ? all : lines
         return (members.first { $0.isUp && $0.hasCarrier != false } ?? members.first)?.index
     }
 }

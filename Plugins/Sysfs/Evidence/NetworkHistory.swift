@@ -144,6 +144,7 @@ struct NetworkHistory {
         // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
         let isDeadBond = reading.nature.kind == "bond" && stack.memberHasCarrier(reading.index) == false
         interface.hasCarrier = isDeadBond ? false : reading.hasCarrier
+        interface.hasPorts = reading.nature.kind == "bridge" ? stack.memberHasCarrier(reading.index) != nil : nil
         interface.underlyingIndex = stack.parent(of: reading.index)
         interface.controllerIndex = reading.controllerIndex
         interface.isHardware = reading.nature.hasDevice.map { $0 || reading.nature.isWireless }

@@ -10,6 +10,8 @@ package struct AssessedEvidence {
     package var assessments: InterfaceMap<InterfaceAssessment>
     /// What becomes of the outer packets of the tunnels that the kernel's answers lead into.
     package var transports: [UInt32: TunnelTransport] = [:]
+    /// The interfaces that look well and deliver packets nowhere.
+    package var deadEnds: Set<UInt32> = []
     /// The rule that applies to each interface, where one does.
     private let ruleByIndex: InterfaceMap<InterfaceRule?>
     /// Where in ``interfaces`` those are that could ever carry a path: members of a bridge or bond are represented by it.
@@ -54,6 +56,7 @@ package struct AssessedEvidence {
                 return rule?.dialsOnDemand == true ? assessment.dialing(interface) : assessment
             }
         )
+        self.judgeDeadEnds()
         self.judgeTunnels()
     }
 
@@ -114,6 +117,7 @@ package struct AssessedEvidence {
         }
         return self.assessments.values[position].isUsable && !nextHop.isDown
             && self.interfaces[position].type != .loopback && !self.isIgnored(nextHop.interfaceIndex)
+            && self.lostPort(of: nextHop) == nil
     }
 
     /// Whether the interface of a next hop is down.

@@ -87,6 +87,7 @@ public func evaluate(
             evidence.isIgnored(index)
             ? PathReason(.ignoredInterface, "packets would leave through \(name), which a rule says to ignore")
             : assessment.flatMap { $0.isUsable ? nil : $0.reason }
+                ?? evidence.byIndex[index].flatMap(evidence.deadEnd)
                 ?? PathReason(.noCarrier, "\(name) has no carrier")
         return verdict(reason, nextHop: answer.nextHop(through: index))
     }
@@ -129,6 +130,14 @@ extension AssessedEvidence {
             of: destination.family,
             canCarry: { nextHop in
                 if nextHop.isDown || self.isIgnored(nextHop.interfaceIndex) { return false }
+                // A bridge that has lost the gateway of the internet still reaches others.
+                if self.lostPort(of: NextHop(interfaceIndex: nextHop.interfaceIndex)) != nil {
+                    if case .lost = self.place(of: nextHop) { return false }
+                    return true
+                }
+                guard let interface = self.byIndex[nextHop.interfaceIndex], interface.hasPorts != false else {
+                    return self.byIndex[nextHop.interfaceIndex] == nil
+                }
                 return self.assessments[nextHop.interfaceIndex]?.isUsable ?? true
             },
             isDead: { self.isDead($0) },

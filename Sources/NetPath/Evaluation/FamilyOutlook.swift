@@ -87,6 +87,10 @@ extension AssessedEvidence {
             let word = self.isIgnored(index) ? "to ignore" : "is loopback"
             let message = "the kernel's route uses \(self.name(index)), which the configuration says \(word)"
             return outlook(.ignoredEgress, PathReason(.ignoredInterface, message), [index])
+        // As good as a route that refuses.
+        case .egressUnusable(let index) where self.discards(index):
+            guard self.couldSend(family, pools), let assessment = self.assessments[index] else { break }
+            return outlook(.rejected, assessment.reason, [index])
         case .egressUnusable(let index) where self.byIndex[index]?.type != .loopback:
             let reason = self.reason(NextHop(interfaceIndex: index))
             let cause = self.cause(of: index)
@@ -202,5 +206,7 @@ extension AssessedEvidence {
         .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand,
     ]
     /// Closest to a path first.
-    private static let unsatisfiedOrder: [PathReason.Code] = [.noRoute, .noAddress, .noCarrier, .radioBlocked]
+    private static let unsatisfiedOrder: [PathReason.Code] = [
+        .noRoute, .noAddress, .noCarrier, .radioBlocked, .routeRejects,
+    ]
 }

@@ -53,6 +53,9 @@ package struct InterfaceAssessment: Hashable {
         return .withCarrier(interface, grace: expectsAddress ? policy.configurationGrace : .zero, now: now)
     }
 
+    /// The assessment of an interface that delivers packets nowhere, whatever it says of itself.
+    static func deadEnd(_ reason: PathReason) -> InterfaceAssessment { .init(reason.code, reason.message) }
+
     /// The assessment of an interface that something connects as soon as there is traffic.
     ///
     /// A step of its own that the interface is in says more, and a radio switch keeps everybody from dialling.

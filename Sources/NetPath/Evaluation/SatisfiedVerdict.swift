@@ -50,6 +50,7 @@ extension AssessedEvidence {
             }
         }
         var verdict = Verdict(.satisfied, self.routedReason(families, egress, lost), interfaces: listed)
+        for doubt in self.doubts(about: nextHops) { verdict.reason.message += "; \(doubt)" }
         verdict.reason.message += self.silenceText(gateways)
         verdict.families = families
         if egress.count == 1, verdict.interfaces.first?.index == egress[0] {

@@ -114,6 +114,10 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     /// The names of the ports of a bridge that are up and have no carrier, where packets to the internet leave through the
     /// bridge: whether the gateway is behind one of them no link tells.
     public var membersWithoutCarrier: [String] = []
+    /// Whether a bridge has a port that packets can leave through; nil for others, and when the backend cannot know it.
+    public var hasPorts: Bool?
+    /// What may take packets off an interface that discards them, where a route leads there; nil when nobody looked.
+    public var diversions: [Diversion]?
     /// The bridge, bond or VRF this interface is a member of (IFLA_MASTER).
     public var controllerIndex: UInt32?
     /// Whether the interface stands for a piece of hardware; nil when the backend cannot know it.

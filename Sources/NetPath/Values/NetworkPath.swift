@@ -158,12 +158,22 @@ public struct Gateway: Hashable, Sendable, Codable {
     /// Whether it did not answer when it was last asked, before the link was there or some time ago, so that it says
     /// nothing of now: the next packet has it asked anew.
     package var failedBefore: Bool?
+    /// Where the bridge that the interface is, or stands on, has the gateway; nil when nobody had to ask.
+    ///
+    /// Evidence of a backend; paths do not tell it.
+    public var place: BridgePlace?
 
     /// Creates a gateway.
-    public init(address: InternetAddress, interfaceIndex: UInt32, answers: Bool? = nil) {
+    public init(
+        address: InternetAddress,
+        interfaceIndex: UInt32,
+        answers: Bool? = nil,
+        place: BridgePlace? = nil
+    ) {
         self.address = address
         self.interfaceIndex = interfaceIndex
         self.answers = answers
+        self.place = place
     }
 }
 

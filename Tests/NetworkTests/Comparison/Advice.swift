@@ -98,6 +98,18 @@ extension ScenarioTable {
             "br0 has no carrier",
             "Give br0 a member with a link: `ip link show master br0` lists those it has"
         ),
+        "the default route leads to a bridge that has no port yet": Advice(
+            "br0 has no port",
+            "Give br0 a member with a link: `ip link show master br0` lists those it has"
+        ),
+        "a kill switch leads the default route into an interface that discards": Advice(
+            "ks0 discards every packet",
+            "If it is the kill switch of a VPN, connect the VPN that made ks0",
+            """
+            If something takes the packets off ks0, such as traffic control or a firewall, say so: put `uplink: true` into \
+            a rule about ks0 in the configuration
+            """
+        ),
         "the address is removed, and the kernel takes the route with it": Advice(
             "wan0 has no address",
             "Give wan0 an address: start a DHCP client, or `ip address add ADDRESS/PREFIX dev wan0`"

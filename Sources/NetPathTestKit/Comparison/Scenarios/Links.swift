@@ -140,6 +140,31 @@ extension ScenarioTable {
                 }
             ),
             Scenario(
+                "the default route leads to a bridge that has no port yet",
+                netlink: .no(.noCarrier),
+                probe: .unanswered,
+                change: { stage in
+                    let bridge = try stage.lab.addBridge("br0")
+                    try stage.lab.ip("address flush dev wan0")
+                    try bridge.addAddress("192.0.2.2/24")
+                    try stage.lab.addDefaultRoute(via: "192.0.2.1", through: bridge)
+                }
+            ),
+            Scenario(
+                "a kill switch leads the default route into an interface that discards",
+                netlink: .no(.routeRejects),
+                sysfs: .routed,
+                probe: .unanswered,
+                why: "sysfs does not tell the kind of the interface",
+                change: { stage in
+                    // Not every kernel has the first one.
+                    try stage.lab.run("ip link add ks0 type dummy 2>/dev/null || ip link add ks0 type ifb")
+                    try stage.lab.ip("link set ks0 up")
+                    try stage.lab.ip("address add 100.85.0.1/24 dev ks0")
+                    try stage.lab.ip("route replace default dev ks0")
+                }
+            ),
+            Scenario(
                 "a macvlan is the path, and the interface below it is set down: the macvlan stays up",
                 netlink: .no(.noCarrier),
                 probe: .unanswered,

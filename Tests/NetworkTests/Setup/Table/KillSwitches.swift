@@ -3,7 +3,9 @@
 
 /// Setups that would rather be offline than send anything beside the VPN.
 extension SetupTable {
-    static let killSwitches = [unreachableBehind, blackholeBehind, prohibitRule, leakProtectionIPv6]
+    static let killSwitches = [
+        unreachableBehind, blackholeBehind, prohibitRule, leakProtectionIPv6, discardingInterface,
+    ]
 
     private static let server: Command = "route replace 203.0.113.9 via 192.168.1.1 dev wlan0"
 
@@ -68,6 +70,33 @@ extension SetupTable {
             ],
             steps: wg0.restart(),
             wlan0.failures()
+        )
+    }
+
+    /// NetworkManager makes `dummy` interfaces for it; `ifb` discards as well where the kernel has none.
+    private static var discardingInterface: Setup {
+        let make: Command = .shell(
+            """
+            ip link add pvpnksintrf0 type dummy || ip link add pvpnksintrf0 type ifb
+            ip link set pvpnksintrf0 up
+            ip address add 100.85.0.1/24 dev pvpnksintrf0
+            ip route add default dev pvpnksintrf0 metric 98
+            """
+        )
+        let wlan0 = Uplink.routed("wlan0", 1, .ipv4, metric: 600)
+        let tun0 = Tunnel("tun0", "address add 10.8.0.2/24 dev tun0", "route add default dev tun0 metric 50")
+        return Setup(
+            "kill switch: the default route of an interface that discards, as of Proton VPN",
+            uplinks: [wlan0],
+            rules: Uplink.isHardware("wlan0"),
+            prepare: [server, make],
+            steps: [
+                Step("the VPN starts", .start(tun0)),
+                Step("the VPN ends", .stop("tun0")),
+                Step("the cable is unplugged", .unplug("wlan0")),
+                Step("the cable is plugged in", .plugIn("wlan0")),
+                Step("the protection ends", "link del pvpnksintrf0"),
+            ]
         )
     }
 

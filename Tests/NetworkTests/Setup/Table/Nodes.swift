@@ -4,7 +4,8 @@
 /// Hosts of containers and virtual machines.
 extension SetupTable {
     static let nodes = [
-        dockerHost, lxdHost, calicoNode, ciliumNode, flannelNode, bridgedUplink, vxlanOverRoute, vxlanBound,
+        dockerHost, lxdHost, calicoNode, ciliumNode, flannelNode, bridgedUplink, bridgeWithMachine,
+        bridgeBehindBridge, bridgeWithoutPort, vxlanOverRoute, vxlanBound,
     ]
 
     private static var dockerHost: Setup {
@@ -106,6 +107,59 @@ extension SetupTable {
                 Step("the port joins the bridge", "link set enp1s0 master vmbr0"),
             ],
             vmbr0.failures([.interface, .route, .address])
+        )
+    }
+
+    /// A virtual machine that is on keeps the bridge's carrier, whatever becomes of the cable.
+    private static var bridgeWithMachine: Setup {
+        let vmbr0 = Uplink.routed("vmbr0")
+        return Setup(
+            "Proxmox: a virtual machine keeps the carrier of the bridge while the cable is out",
+            uplinks: [Uplink("enp1s0")],
+            prepare: [
+                "link add tap100 up type veth peer name vm100", "link set vm100 up",
+                "link add vmbr0 up type bridge", "link set tap100 master vmbr0", "link set enp1s0 master vmbr0",
+            ] + vmbr0.configure,
+            steps: Uplink("enp1s0").failures([.carrier]),
+            [
+                Step("the port is set down", "link set enp1s0 down"),
+                Step("the port is set up", "link set enp1s0 up"),
+                Step("the virtual machine is off", "link set vm100 down", steady: true),
+                Step("the virtual machine is on", "link set vm100 up", steady: true),
+            ],
+            vmbr0.failures([.interface, .route, .address])
+        )
+    }
+
+    /// The host's bridge hangs at another one of the same host, as with a firewall for each machine.
+    private static var bridgeBehindBridge: Setup {
+        let vmbr0 = Uplink.routed("vmbr0")
+        return Setup(
+            "Proxmox: the cable is in another bridge, behind a pair of veths",
+            uplinks: [Uplink("enp1s0")],
+            prepare: [
+                "link add br1 up type bridge", "link set enp1s0 master br1",
+                "link add fwpr up type veth peer name fwln", "link set fwln up master br1",
+                "link add vmbr0 up type bridge", "link set fwpr master vmbr0",
+                "link add tap100 up type veth peer name vm100", "link set vm100 up", "link set tap100 master vmbr0",
+                "link add tap101 up type veth peer name vm101", "link set vm101 up", "link set tap101 master br1",
+            ] + vmbr0.configure,
+            steps: Uplink("enp1s0").failures([.carrier])
+        )
+    }
+
+    /// The bridge of a router in a virtual machine that is not there yet.
+    private static var bridgeWithoutPort: Setup {
+        let (eth0, br0) = (Uplink.routed("eth0", 1, .ipv4, metric: 600), Uplink.routed("br0", 2, .ipv4))
+        return Setup(
+            "a bridge without a port has the preferred default route",
+            uplinks: [eth0],
+            prepare: ["link add br0 up type bridge"] + br0.configure,
+            steps: [
+                Step("the bridge gets a port", .connect("vnet0"), "link set vnet0 master br0"),
+                Step("the port leaves", "link set vnet0 nomaster"),
+                Step("the bridge is removed", "link del br0"),
+            ]
         )
     }
 

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+
+/// What a message about the forwarding database of a bridge says (`bridge-fdb(8)`).
+struct ForwardingUpdate: Hashable {
+    /// An entry: in each VLAN a bridge has another one for the same address.
+    struct Key: Hashable {
+        var bridge: UInt32
+        /// 0 where the bridge does not filter by VLAN.
+        var vlan: UInt16
+        /// The Ethernet address.
+        var address: [UInt8]
+    }
+
+    var key: Key
+    /// The port that frames to the address leave through.
+    var port: UInt32
+    /// Whether the address is one of the bridge itself.
+    var isLocal: Bool
+    /// Whether the entry goes, and not of old age.
+    var isWithdrawn: Bool
+
+    /// Reads RTM_NEWNEIGH or RTM_DELNEIGH of AF_BRIDGE; nil for entries of other devices, such as VXLAN.
+    init?(_ message: NetlinkMessage) {
+        // struct ndmsg has 12 bytes.
+        func attribute(_ type: Int) -> NetlinkAttribute? { message.attribute(type, headerLength: 12) }
+        guard message.type == RTM_NEWNEIGH || message.type == RTM_DELNEIGH,
+            message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE),
+            let port = message.field(at: 4, as: UInt32.self), let state = message.field(at: 8, as: UInt16.self),
+            let address = attribute(Int(NDA_LLADDR))?.bytes, address.count == 6,
+            let bridge = attribute(Int(NDA_MASTER))?.uint32
+        else { return nil }
+        self.key = Key(bridge: bridge, vlan: attribute(Int(NDA_VLAN))?.load(at: 0) ?? 0, address: address)
+        self.port = port
+        self.isLocal = Int32(state) & NUD_PERMANENT != 0
+        // fdb_to_nud of net/bridge/br_fdb.c.
+        self.isWithdrawn = message.type == RTM_DELNEIGH && Int32(state) & NUD_STALE == 0
+    }
+}
+
+extension NetlinkRequest {
+    /// Asks for an entry of the forwarding database of a bridge.
+    static func forwarding(_ key: ForwardingUpdate.Key) -> NetlinkRequest {
+        var request = NetlinkRequest(RTM_GETNEIGH, flags: 0, headerLength: 12)
+        request.set(UInt8(AF_BRIDGE), at: 0)
+        request.append(Int(NDA_MASTER), key.bridge)
+        request.append(Int(NDA_LLADDR), bytes: key.address)
+        if key.vlan != 0 { request.append(Int(NDA_VLAN), key.vlan) }
+        return request
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import CNetlink
+import NetPath
+
+/// What is asked about interfaces that take packets and may deliver them nowhere.
+extension NetlinkSession {
+    /// Where bridges have gateways, in the same order; nil where that does not matter.
+    func places(of gateways: [Neighbour]) -> [BridgePlace?] {
+        let wasHeard = (self.bridges.inUse, self.bridges.isLearning)
+        self.bridges.beginRound()
+        let table = self.table
+        let places = gateways.map { gateway in
+            self.bridges.place(of: gateway, at: self.gateways.hardwareAddresses[gateway], in: table)
+        }
+        if (self.bridges.inUse, self.bridges.isLearning) != wasHeard { self.attachFilter() }
+        return places
+    }
+
+    /// Finds out what may take packets off the interfaces that discard them, where a route leads there.
+    func findDiversions(of interfaces: inout [NetworkInterface], among egress: [UInt32]) {
+        for position in interfaces.indices {
+            let index = interfaces[position].index
+            guard egress.contains(index) || interfaces[position].defaultRoutes?.isEmpty == false,
+                self.table.discards(index)
+            else { continue }
+            if !self.watchesTrafficControl {
+                self.watchesTrafficControl = true
+                self.attachFilter()
+                _ = self.events?.join(RTNLGRP_TC)
+            }
+            interfaces[position].diversions = self.diversions(of: index)
+        }
+    }
+
+    /// More marks are not asked about.
+    private static let markLimit = 8
+
+    private func diversions(of index: UInt32) -> [Diversion] {
+        let subjects = [index, self.table.entries[index]?.interface.underlyingIndex]
+        var diversions: Set<Diversion> = []
+        // One by one the kernel would tell everybody (`qdisc_notify`). struct tcmsg: the index at 4, 20 bytes; TCA_KIND.
+        _ = self.queries.dumpRepeatedly(NetlinkRequest(RTM_GETQDISC, flags: NLM_F_DUMP, headerLength: 20)) { message in
+            guard subjects.contains(message.field(at: 4, as: UInt32.self)),
+                message.attribute(1, headerLength: 20)?.bytes.starts(with: "clsact".utf8) == true
+            else { return }
+            diversions.insert(.trafficControl)
+        }
+        for rule in (self.lookup.rules ?? []).lazy.filter({ $0.table != nil && !$0.isInverted }).prefix(Self.markLimit)
+        {
+            let destination = self.options.referenceDestinations.first { $0.family == rule.family }
+            guard let mark = rule.mark, mark != 0, let destination else { continue }
+            let flow = Flow(to: destination).with(\.mark, mark)
+            guard case .route(let route)? = self.lookup.answers(toOuter: [flow], from: self.table.sources).first,
+                route.nextHops.contains(where: { !$0.isDown && self.table.leadsOut($0.interfaceIndex) })
+            else { continue }
+            diversions.insert(.mark(mark))
+        }
+        return Array(diversions)
+    }
+}
+
+extension LinkTable {
+    /// Whether an interface, or the one that it is a VLAN of, discards what is sent into it.
+    fileprivate func discards(_ index: UInt32) -> Bool {
+        guard let interface = self.entries[index]?.interface else { return false }
+        let parent = interface.kind == "vlan" ? interface.underlyingIndex : nil
+        return interface.hasDiscardingKind
+            || parent.map { NetworkInterface.isDiscardingKind(self.entries[$0]?.interface.kind) } == true
+    }
+
+    /// Whether an interface is up, has a carrier, and is neither a tunnel nor one that discards.
+    fileprivate func leadsOut(_ index: UInt32) -> Bool {
+        guard let entry = self.entries[index], entry.hasCarrier, index != RouteLookup.loopback else { return false }
+        return !entry.interface.hasTunnelKind && self.foundation(of: index) != .tunnels && !self.discards(index)
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathSystem
+
+extension LinkTable {
+    /// The members of a bridge, bond or VRF, sorted out as they come: there may be thousands.
+    struct Members {
+        private(set) var all = IndexSet()
+        /// Those that lead on, as far as they can: hardware, what may stand on some, and veths whose other end is here.
+        private(set) var leading = IndexSet()
+        /// Those that forward nothing.
+        private(set) var idle = IndexSet()
+
+        mutating func insert(_ entry: Entry) {
+            let index = entry.interface.index
+            self.all.insert(index)
+            if entry.mayLeadOn { self.leading.insert(index) } else { self.leading.remove(index) }
+            if entry.forwards { self.idle.remove(index) } else { self.idle.insert(index) }
+        }
+
+        mutating func remove(_ index: UInt32) {
+            self.all.remove(index)
+            self.leading.remove(index)
+            self.idle.remove(index)
+        }
+    }
+
+    /// Sets whether a port of a bridge does not forward.
+    mutating func setPort(_ index: UInt32, isBlocked: Bool) {
+        guard var entry = self.entries[index], entry.isBlockedPort != isBlocked else { return }
+        entry.isBlockedPort = isBlocked
+        self.store(entry)
+    }
+
+    /// Whether a bridge has a port that packets can leave through; nil for what is no bridge.
+    func hasPorts(_ index: UInt32) -> Bool? {
+        guard self.entries[index]?.interface.kind == "bridge" else { return nil }
+        let ports = self.members[index]?.all
+        return ports?.contains { !NetworkInterface.isDiscardingKind(self.entries[$0]?.interface.kind) } ?? false
+    }
+
+    /// Whether an interface is a port of a bridge, and forwards.
+    func forwards(_ port: UInt32, in bridge: UInt32) -> Bool {
+        self.members[bridge]?.all.contains(port) == true && self.entries[port]?.forwards == true
+    }
+
+    /// The bridge that an interface is, or that it stands on, and its VLAN interface there.
+    func bridge(below index: UInt32) -> (bridge: UInt32, vlan: UInt32?)? {
+        var (index, vlan): (UInt32, UInt32?) = (index, nil)
+        // Stacks are finite, but messages of a changing stack can show a loop.
+        for _ in 0..<8 {
+            guard let interface = self.entries[index]?.interface else { return nil }
+            switch interface.kind {
+            case "bridge": return (index, vlan)
+            case "vlan": vlan = index
+            case "macvlan", "macvtap", "ipvlan", "ipvtap": break
+            default: return nil
+            }
+            guard let parent = interface.underlyingIndex else { return nil }
+            index = parent
+        }
+        return nil
+    }
+
+    /// The bridge that the other end of a port is a port of; nil when there is none in this namespace.
+    func bridge(behind port: UInt32) -> UInt32? {
+        guard let interface = self.entries[port]?.interface, interface.kind == "veth",
+            let peer = interface.underlyingIndex, let bridge = self.entries[peer]?.interface.controllerIndex,
+            self.entries[bridge]?.interface.kind == "bridge"
+        else { return nil }
+        return bridge
+    }
+
+    /// More bridges than that are not looked through.
+    private static let bridgeLimit = 256
+
+    /// A bridge, and those that veth pairs of this namespace connect it to.
+    func bridges(connectedTo bridge: UInt32) -> [UInt32] {
+        var bridges = [bridge]
+        var seen: Set<UInt32> = [bridge]
+        var next = 0
+        while next < bridges.count, bridges.count < Self.bridgeLimit {
+            for port in self.members[bridges[next]]?.leading.indices ?? [] {
+                guard let other = self.bridge(behind: port), seen.insert(other).inserted else { continue }
+                bridges.append(other)
+            }
+            next += 1
+        }
+        return bridges
+    }
+}
+
+extension LinkTable.Entry {
+    fileprivate var mayLeadOn: Bool {
+        self.interface.isHardware == true || self.classification == .asLower
+            || (self.interface.kind == "veth" && self.interface.underlyingIndex != nil)
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+// Interfaces that look well and deliver packets nowhere: those of kinds that discard them, bridges without a port, and
+// bridges whose port towards the gateway does not forward.
+extension AssessedEvidence {
+    /// Decides about those that a route leads to: of others that they have none says more.
+    mutating func judgeDeadEnds() {
+        let egress = self.evidence.referenceRoutes.egress
+        for position in self.interfaces.indices where self.assessments.values[position].isUsable {
+            // In place: an interface is large.
+            let index = self.interfaces[position].index
+            guard egress.contains(index) || self.interfaces[position].defaultRoutes?.isEmpty == false,
+                let reason = self.deadEnd(self.interfaces[position])
+            else { continue }
+            self.assessments.replace(at: position, with: .deadEnd(reason))
+            self.deadEnds.insert(index)
+        }
+    }
+
+    /// Why packets into an interface are delivered nowhere; nil when they may be delivered.
+    func deadEnd(_ interface: NetworkInterface) -> PathReason? {
+        let end = self.endOfVLAN(interface)
+        if let port = self.lostPort(of: NextHop(interfaceIndex: interface.index)) {
+            return PathReason(.noCarrier, "\(port), the port of \(end.name) to the gateway, has no link")
+        }
+        if [interface, end].contains(where: { self.rule($0.index)?.isUplink == true }) { return nil }
+        if end.hasPorts == false { return PathReason(.noCarrier, "\(end.name) has no port") }
+        // A backend that did not look cannot tell.
+        guard end.hasDiscardingKind, interface.diversions == [] else { return nil }
+        return PathReason(.routeRejects, "\(end.name) discards every packet")
+    }
+
+    /// Whether an interface discards what is sent into it.
+    package func discards(_ index: UInt32) -> Bool {
+        self.deadEnds.contains(index) && self.assessments[index]?.reason.code == .routeRejects
+    }
+
+    /// The interfaces that would discard packets, of which nobody knows whether something takes them off before.
+    package var divertedInterfaces: [UInt32] {
+        self.interfaces.indices.compactMap { position in
+            let index = self.interfaces[position].index
+            return self.interfaces[position].diversions?.isEmpty == false && self.rule(index)?.isUplink != true
+                ? index : nil
+        }
+    }
+
+    private func endOfVLAN(_ interface: NetworkInterface) -> NetworkInterface {
+        guard interface.kind == "vlan", let parent = interface.underlyingIndex else { return interface }
+        return self.byIndex[parent] ?? interface
+    }
+
+    /// The port of a bridge that a next hop is behind, and that does not forward; nil when there is none.
+    ///
+    /// Of a gateway of which that is not known what is known of the others behind the same interface counts: the cable is
+    /// the same.
+    func lostPort(of nextHop: NextHop) -> String? {
+        switch self.place(of: nextHop) {
+        case .lost(let port): return port
+        case .reachable: return nil
+        case .unknown, nil: break
+        }
+        let places = self.evidence.gateways.filter { $0.interfaceIndex == nextHop.interfaceIndex }.compactMap(\.place)
+        if places.contains(.reachable) { return nil }
+        for case .lost(let port) in places { return port }
+        return nil
+    }
+
+    /// Where a bridge has the gateway of a next hop; nil when nobody had to ask.
+    func place(of nextHop: NextHop) -> BridgePlace? {
+        self.evidence.gateways.first {
+            $0.address == nextHop.gateway && $0.interfaceIndex == nextHop.interfaceIndex
+        }?.place
+    }
+
+    /// What the reason of a path says of what cannot be told about the ways it takes, each a part of a sentence.
+    func doubts(about nextHops: [NextHop]) -> [String] {
+        let diverted = self.divertedInterfaces
+        var doubts: [String] = []
+        for nextHop in nextHops {
+            let name = self.name(nextHop.interfaceIndex)
+            if case .unknown(let ports) = self.place(of: nextHop), let address = nextHop.gateway {
+                let idle = ports.isEmpty ? "a port of \(name)" : Self.list(ports, "or") + ", without a link,"
+                doubts.append("whether the gateway \(address) is behind \(idle) is not known")
+            }
+            guard diverted.contains(nextHop.interfaceIndex) else { continue }
+            doubts.append("whether anything takes the packets off \(name) is not known")
+        }
+        return doubts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    }
+
+    private static func list(_ names: [String], _ conjunction: String) -> String {
+        let shown = names.prefix(2) + (names.count > 2 ? ["another port"] : [])
+        return shown.joined(separator: " \(conjunction) ")
+    }
+}
