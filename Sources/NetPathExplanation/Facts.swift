@@ -49,6 +49,11 @@ extension AssessedEvidence {
             if let encapsulation = route.encapsulation { details.append("encapsulated (\(encapsulation))") }
             if let table = route.table { details.append("table \(table)") }
             if let metric = route.metric { details.append("metric \(metric)") }
+            if let selected = route.selectedNextHop, route.nextHops.indices.contains(selected) {
+                let name = self.name(route.nextHops[selected].interfaceIndex)
+                let consequence = self.isLostByHash(question.answer) ? ", and they are lost" : ""
+                details.append("the kernel's hash sends these packets through \(name)\(consequence)")
+            }
             return
                 "To \(destination): \(([nextHops.isEmpty ? "no next hop" : nextHops] + details).joined(separator: ", "))"
         }

@@ -10,7 +10,13 @@ struct NextHopReply: Hashable {
     /// The hop, when the object is not a group.
     var nextHop: NextHop?
     /// The members of a group.
-    var members: [UInt32]
+    var members: [Member]
+
+    /// A member of a group, and its share.
+    struct Member: Hashable {
+        var id: UInt32
+        var weight: UInt32?
+    }
 
     /// The length of struct nhmsg.
     private static let headerLength = 8
@@ -32,11 +38,13 @@ struct NextHopReply: Hashable {
             )
         }
         self.members = []
-        // struct nexthop_grp: id, weight, reserved; 8 bytes each.
+        // struct nexthop_grp: id, weight less one in two bytes, the low one first, reserved; 8 bytes each.
         if let group = attribute(NHA_GROUP) {
             var offset = 0
             while let id: UInt32 = group.load(at: offset) {
-                self.members.append(id)
+                let low: UInt8 = group.load(at: offset + 4) ?? 0
+                let high: UInt8 = group.load(at: offset + 5) ?? 0
+                self.members.append(Member(id: id, weight: UInt32(high) << 8 + UInt32(low) + 1))
                 offset += 8
             }
         }

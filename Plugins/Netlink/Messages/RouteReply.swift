@@ -95,7 +95,7 @@ extension RouteReply {
         var offset = 0
         while let length: UInt16 = multipath.load(at: offset), length >= 8,
             let flags: UInt8 = multipath.load(at: offset + 2),
-            let index: UInt32 = multipath.load(at: offset + 4)
+            let weight: UInt8 = multipath.load(at: offset + 3), let index: UInt32 = multipath.load(at: offset + 4)
         {
             let end = offset + Int(length)
             let gateway =
@@ -104,6 +104,8 @@ extension RouteReply {
             nextHops.append(Self.nextHop(index, gateway, UInt32(flags)))
             let encapsulation = multipath.nested(Int(RTA_ENCAP_TYPE.rawValue), from: offset + 8, to: end)
             self.encapsulation = encapsulation?.load(at: 0) ?? self.encapsulation
+            // One less than what `ip route` shows.
+            nextHops[nextHops.count - 1].weight = UInt32(weight) + 1
             offset += (Int(length) + 3) & ~3
         }
         return nextHops

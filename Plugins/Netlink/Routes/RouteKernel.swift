@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// Whom route lookups ask: the kernel, or in tests a script of what one answers.
 protocol RouteKernel: AnyObject {
@@ -16,6 +17,9 @@ protocol RouteKernel: AnyObject {
 
     /// Asks which source address a program gets that connects.
     func source(of flow: Flow) -> SourceChoice
+
+    /// Whether the addresses of a packet alone decide which next hop of several it takes.
+    func hashesAddressesOnly(_ family: AddressFamily) -> Bool
 }
 
 extension KernelQueries: RouteKernel {
@@ -45,5 +49,11 @@ extension KernelQueries: RouteKernel {
             through: flow.interface,
             port: flow.transport?.destinationPort ?? Flow.Transport.https
         )
+    }
+
+    func hashesAddressesOnly(_ family: AddressFamily) -> Bool {
+        let policy = FileAccess.contents("/proc/sys/net/\(family.rawValue)/fib_multipath_hash_policy", limit: 8)
+        // Kernels before 4.12 have no other policy.
+        return policy.map { $0.first == "0" } ?? true
     }
 }

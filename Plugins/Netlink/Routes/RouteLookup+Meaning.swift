@@ -85,12 +85,15 @@ extension RouteLookup {
         guard reply.nextHops.isEmpty, let id = reply.nextHopID else { return .success(reply.nextHops) }
         var nextHops: [NextHop] = []
         var isBlackhole = false
-        var pending = [id]
+        var pending = [NextHopReply.Member(id: id)]
         // Groups do not nest deeper than two levels, and hold 8 bits of members or less in practice.
         for _ in 0..<512 {
-            guard let id = pending.popLast() else { break }
-            guard case .success(let nextHop) = self.kernel.nextHop(id) else { continue }
-            if let nextHop = nextHop.nextHop { nextHops.append(nextHop) }
+            guard let member = pending.popLast() else { break }
+            guard case .success(let nextHop) = self.kernel.nextHop(member.id) else { continue }
+            if var hop = nextHop.nextHop {
+                hop.weight = member.weight
+                nextHops.append(hop)
+            }
             isBlackhole = isBlackhole || nextHop.isBlackhole
             pending += nextHop.members.reversed()
         }

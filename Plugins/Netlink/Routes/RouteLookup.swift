@@ -182,6 +182,7 @@ final class RouteLookup {
         self.confirm(&answers, of: asking)
         let failed = answers.indices.filter { self.mayDependOnSource(replies[$0], asking[$0].flow) }
         self.askWithSources(&answers, at: failed, of: asking, from: sources)
+        self.selectNextHops(of: &answers, asking)
         if asking.contains(where: { $0.family == .ipv6 }) {
             self.dependsOnSource = failed.contains { answers[$0].isRouted }
         }

@@ -10,29 +10,55 @@ package struct LostHops: Hashable {
     package var nextHops: [NextHop]
     /// How many next hops the kernel uses, these included.
     var count: Int
+    /// Their share of the packets in percent, where the shares differ; nil where all are alike.
+    var share: UInt32?
+    /// The reference destinations that the kernel's hash loses, where these are more than half of them.
+    var destinations: [InternetAddress] = []
 }
 
 extension AssessedEvidence {
     /// The lost next hops of each family.
     package var lostHops: [LostHops] {
         AddressFamily.allCases.compactMap { family in
-            for question in self.evidence.referenceRoutes where question.destination.family == family {
-                guard case .route(let route) = question.answer, route.nextHops.count > 1 else { continue }
+            let questions = self.evidence.referenceRoutes.filter { $0.destination.family == family }
+            var worst: LostHops?
+            for case .route(let route) in questions.map(\.answer) where route.nextHops.count > 1 {
                 let used = route.nextHops.filter { !$0.isPassedOver && !self.isIgnored($0.interfaceIndex) }
                 let lost = used.filter { self.canCarry($0) == false }
-                if !lost.isEmpty, lost.count < used.count {
-                    return LostHops(family: family, nextHops: lost, count: used.count)
-                }
+                guard !lost.isEmpty, lost.count < used.count, lost.count > worst?.nextHops.count ?? 0 else { continue }
+                let share = Self.share(lost, of: used)
+                worst = LostHops(family: family, nextHops: lost, count: used.count, share: share)
             }
-            return nil
+            let destinations = questions.filter { self.isLostByHash($0.answer) }.map(\.destination)
+            if destinations.count * 2 > questions.count { worst?.destinations = destinations }
+            return worst
         }
+    }
+
+    /// Whether the kernel's hash picks a next hop for a packet that loses it.
+    package func isLostByHash(_ answer: RouteLookupResult) -> Bool {
+        guard case .route(let route) = answer, let selected = route.selectedNextHop,
+            route.nextHops.indices.contains(selected)
+        else { return false }
+        return self.canCarry(route.nextHops[selected]) == false
+    }
+
+    private static func share(_ lost: [NextHop], of used: [NextHop]) -> UInt32? {
+        guard Set(used.map { $0.weight ?? 1 }).count > 1 else { return nil }
+        let weights = [lost, used].map { $0.reduce(0) { $0 + UInt64($1.weight ?? 1) } }
+        // Neither all nor nothing.
+        return UInt32(min(max((weights[0] * 200 + weights[1]) / (weights[1] * 2), 1), 99))
     }
 
     /// What the reason of a path says of them: "half of the next hops, through wan1, lose packets".
     func description(_ lost: LostHops, amongSeveralFamilies: Bool) -> String {
-        let share = lost.nextHops.count * 2 == lost.count ? "half of the" : "\(lost.nextHops.count) of \(lost.count)"
-        let hops = amongSeveralFamilies ? "\(lost.family.name) next hops" : "next hops"
-        return "\(share) \(hops), through \(self.names(lost)), lose packets"
+        let family = amongSeveralFamilies ? "\(lost.family.name) " : ""
+        var hops = "\(lost.nextHops.count) of \(lost.count) \(family)next hops"
+        if lost.nextHops.count * 2 == lost.count { hops = "half of the \(family)next hops" }
+        if let share = lost.share { hops = "\(family)next hops with \(share) % of the packets" }
+        let destinations = lost.destinations.map(\.description).joined(separator: " and ")
+        return "\(hops), through \(self.names(lost)), lose packets"
+            + (destinations.isEmpty ? "" : ", those to \(destinations) among them")
     }
 
     private func names(_ lost: LostHops) -> String {
@@ -46,6 +72,9 @@ extension AssessedEvidence {
     /// Why packets through a next hop are lost.
     func reason(_ nextHop: NextHop) -> PathReason {
         if let assessment = self.assessments[nextHop.interfaceIndex], !assessment.isUsable { return assessment.reason }
+        if let port = self.lostPort(of: nextHop) {
+            return PathReason(.noCarrier, "\(port), the port to the gateway, has no link")
+        }
         return PathReason(.noCarrier, "the route through \(self.name(nextHop.interfaceIndex)) has lost its link")
     }
 }

@@ -51,6 +51,9 @@ public struct Route: Hashable, Sendable, Codable {
     /// What the kernel puts packets into on their way (lightweight tunnels, `encap` of `ip-route(8)`), such as `seg6`,
     /// which may drop them; nil without.
     public var encapsulation: String?
+    /// Which of the next hops the kernel's hash picks for the packet, where some lose packets; nil where nobody asked, and
+    /// where more than its addresses decides (`net.ipv4.fib_multipath_hash_policy`).
+    public var selectedNextHop: Int?
 
     /// Creates a route.
     public init(nextHops: [NextHop], source: RouteSource = .unknown, metric: UInt32? = nil, table: UInt32? = nil) {
@@ -73,6 +76,8 @@ public struct NextHop: Hashable, Sendable, Codable {
     ///
     /// A hop that is only without link keeps them, unless `ignore_routes_with_linkdown` is set.
     public var isPassedOver: Bool
+    /// How large a share of the route's packets the hop gets beside the others; nil counts as 1.
+    public var weight: UInt32?
 
     /// Creates a next hop.
     public init(

@@ -77,10 +77,19 @@ import Testing
     }
 
     @Test func multipath() throws {
-        #expect(try decode("route-ipv4-multipath") == [reply([nextHop(3, "198.18.0.1"), nextHop(6, "198.18.1.1")])])
+        func nextHop(_ index: UInt32, _ gateway: String, isDown: Bool = false, weight: UInt32 = 1) -> NextHop {
+            var nextHop = self.nextHop(index, gateway, isDown: isDown)
+            nextHop.weight = weight
+            return nextHop
+        }
+        #expect(
+            try decode("route-ipv4-multipath") == [
+                reply([nextHop(3, "198.18.0.1"), nextHop(6, "198.18.1.1", weight: 2)])
+            ]
+        )
         #expect(
             try decode("route-ipv4-multipath-linkdown")
-                == [reply([nextHop(3, "198.18.0.1"), nextHop(6, "198.18.1.1", isDown: true)])]
+                == [reply([nextHop(3, "198.18.0.1"), nextHop(6, "198.18.1.1", isDown: true, weight: 2)])]
         )
         #expect(
             try decode("route-ipv6-multipath") == [reply([nextHop(6, "fe80::2"), nextHop(3, "fe80::1")], metric: 1024)]
@@ -127,7 +136,8 @@ import Testing
         let reply = try #require(decoded.first ?? nil, sourceLocation: location)
         #expect(reply.isBlackhole == isBlackhole, sourceLocation: location)
         #expect(reply.nextHop == nextHop, sourceLocation: location)
-        #expect(reply.members == members, sourceLocation: location)
+        #expect(reply.members.allSatisfy { $0.weight ?? 0 > 0 })
+        #expect(reply.members.map(\.id) == members, sourceLocation: location)
     }
 
     @Test func singleHop() throws {

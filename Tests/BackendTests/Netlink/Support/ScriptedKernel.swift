@@ -11,6 +11,9 @@ final class ScriptedKernel: RouteKernel {
     var answer: (Flow) -> Result<RouteReply, KernelError>
     /// What it answers about one that came in through an interface; nil as about any other.
     var incomingAnswer: Result<RouteReply, KernelError>?
+    /// What it answers instead where the route is asked for as applied to the packet.
+    var appliedAnswer: ((Flow) -> Result<RouteReply, KernelError>)?
+    var hashesAddresses = true
     var ruleList: Result<[RoutingRule], KernelError> = .success([])
     /// What a socket gets that connects.
     var choice: SourceChoice = .none
@@ -28,6 +31,7 @@ final class ScriptedKernel: RouteKernel {
             guard let (flow, matchesTable, isIncoming) = request.question else { return .failure(.badAnswer) }
             self.asked.append(flow)
             if isIncoming, let incomingAnswer { return incomingAnswer }
+            if !matchesTable, let appliedAnswer { return appliedAnswer(flow) }
             guard case .success(var reply) = self.answer(flow) else { return self.answer(flow) }
             // The source address is in the answer to a plain lookup only.
             if matchesTable { reply.source = nil }
@@ -41,6 +45,8 @@ final class ScriptedKernel: RouteKernel {
         self.ruleDumps += 1
         return self.ruleList
     }
+
+    func hashesAddressesOnly(_ family: AddressFamily) -> Bool { self.hashesAddresses }
 
     /// Has it a policy rule about packets from some addresses, beside one about all.
     func addRule(_ family: AddressFamily, sourceLength: UInt8) {

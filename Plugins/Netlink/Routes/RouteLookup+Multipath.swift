@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Which next hop of several the kernel's hash picks, asked where some lose packets.
+extension RouteLookup {
+    /// So many packets to addresses side by side are asked about.
+    private static let flowLimit = 8
+
+    /// Notes which next hops packets take, and that the kernel uses those that it says to pass over.
+    ///
+    /// RTNH_F_DEAD is made up as the route is shown, and the hash is another matter: when
+    /// `ignore_routes_with_linkdown` is set, it stays as it was until the next event of the hop's link
+    /// (`fib_rebalance`, net/ipv4/fib_semantics.c).
+    func selectNextHops(of answers: inout [RouteLookupResult], _ questions: [Question]) {
+        for position in answers.indices {
+            guard case .route(var route) = answers[position], route.nextHops.count > 1,
+                route.nextHops.contains(where: \.isDown)
+            else { continue }
+            let flow = questions[position].flow
+            let family = flow.destination.family
+            func ask(_ flows: [Flow]) -> [Result<RouteReply, KernelError>] {
+                self.replies(flows.map { .route($0, matchesTable: false) }, flows.map { _ in family })
+            }
+            let flows = (0..<Self.flowLimit).map { flow.with(\.destination, flow.destination.advanced(by: $0)) }
+            var replies = ask(flows)
+            // IPv4 looks up again with the source address that it has chosen, and IPv6 does not.
+            if family == .ipv4, flow.source == nil {
+                replies = ask(zip(flows, replies).map { flow, reply in flow.with(\.source, try? reply.get().source) })
+            }
+            for (number, reply) in replies.enumerated() {
+                guard case .success(let reply) = reply, let hop = reply.nextHops.first,
+                    let selected = route.nextHops.firstIndex(where: {
+                        $0.interfaceIndex == hop.interfaceIndex && $0.gateway == hop.gateway
+                    })
+                else { continue }
+                route.nextHops[selected].isPassedOver = false
+                if number == 0, self.kernel.hashesAddressesOnly(family) {
+                    route.selectedNextHop = selected
+                }
+            }
+            answers[position] = .route(route)
+        }
+    }
+}
+
+extension InternetAddress {
+    /// The address so many behind this one.
+    fileprivate func advanced(by count: Int) -> InternetAddress {
+        self.family == .ipv4
+            ? InternetAddress(ipv4: UInt32(truncatingIfNeeded: self.bits) &+ UInt32(count))
+            : InternetAddress(ipv6: self.bits &+ UInt128(count))
+    }
+}
