@@ -63,6 +63,9 @@ final class ColumnWatch {
         self.process = process
     }
 
+    /// What its newest line says; nil before the first.
+    var path: SaidPath? { self.last.map { SaidPath($0.value) } }
+
     func forget() throws {
         try self.drain()
         self.said = []

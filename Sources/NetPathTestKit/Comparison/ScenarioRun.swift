@@ -77,6 +77,7 @@ package struct ScenarioRun {
         self.settle(watches, "started before, at the end", mark: mark)
         self.settle(later, "started after, at the end", mark: mark)
         self.checkHistory(watches, later)
+        try self.checkFreshLooks(watches, later)
     }
 
     private static let online: [ScenarioColumn: ScenarioCell] = [
@@ -101,6 +102,24 @@ package struct ScenarioRun {
             if !wasOnline { expected.limitation = self.scenario.limitation }
             guard let problem = watch.settle(on: expected, mark: mark, until: deadline) else { continue }
             self.failures.append("\(moment): \(problem)")
+        }
+    }
+
+    /// Who has watched all the time, who has started since and who starts now say the same.
+    private mutating func checkFreshLooks(_ watches: [ColumnWatch], _ later: [ColumnWatch]) throws {
+        func compare(_ fresh: SaidPath, _ former: SaidPath, _ moment: String, _ column: ScenarioColumn) {
+            guard let difference = fresh.difference(from: former) else { return }
+            self.failures.append("\(moment): \(column) says \(difference)")
+        }
+        for (watch, other) in zip(watches, later) {
+            guard let former = watch.path, let fresh = other.path else { continue }
+            compare(fresh, former, "started after", watch.column)
+        }
+        // Of one that asks once, too: it has another way to the answer.
+        for watch in later where watch.column == .netlink {
+            guard let former = watch.path else { continue }
+            let look = self.stage.freshLook(watch.column, by: self.scenario.launcher)
+            compare(SaidPath(try look.take()), former, "asked once", watch.column)
         }
     }
 

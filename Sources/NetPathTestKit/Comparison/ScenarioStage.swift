@@ -172,10 +172,24 @@ extension ScenarioStage {
 
     /// Starts the program as a column says.
     package func start(_ column: ScenarioColumn, by launcher: Launcher) throws -> MonitorProcess {
-        let path = "\(self.lab.directory)/\(column.rawValue).yaml"
+        let path = self.configurationPath(of: column)
         try column.configuration(targets: self.targets, resolverFile: self.resolverFile)
             .write(toFile: path, atomically: true, encoding: .utf8)
         return try self.start(file: path, by: launcher)
+    }
+
+    private func configurationPath(of column: ScenarioColumn) -> String {
+        "\(self.lab.directory)/\(column.rawValue).yaml"
+    }
+
+    /// What a program says that starts now, as a column does that was started before.
+    package func freshLook(_ column: ScenarioColumn, by launcher: Launcher) -> FreshLook {
+        FreshLook(
+            in: self.lab,
+            of: self.program,
+            configuration: self.configurationPath(of: column),
+            after: launcher.words
+        )
     }
 
     /// Starts the program with a configuration.

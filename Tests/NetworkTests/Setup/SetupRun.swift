@@ -21,7 +21,7 @@ struct SetupRun {
     private let setup: Setup
     private let network: SetupNetwork
     private let monitor: MonitorProcess
-    private let configuration: String
+    private let fresh: FreshLook
     private var outcome = Outcome()
 
     /// Runs a setup on a thread of its own, since all of the lab's calls block.
@@ -44,13 +44,14 @@ struct SetupRun {
     private init(_ setup: Setup, _ network: SetupNetwork) throws {
         self.setup = setup
         self.network = network
-        self.configuration = "\(network.lab.directory)/netpath.yaml"
+        let configuration = "\(network.lab.directory)/netpath.yaml"
         // The embedded default, but for the marks.
         let backends = ["netlink", "sysfs, mode: standby"].map { "{type: \($0), resolvConf: \(network.resolverFile)}" }
         try "backends: [\(backends.joined(separator: ", "))]\ninterfaces: [\(setup.rules)]\n"
-            .write(toFile: self.configuration, atomically: true, encoding: .utf8)
+            .write(toFile: configuration, atomically: true, encoding: .utf8)
         try network.mark()
-        self.monitor = try network.lab.start(Self.program, ["watch", "--json", "--config", self.configuration])
+        self.monitor = try network.lab.start(Self.program, ["watch", "--json", "--config", configuration])
+        self.fresh = FreshLook(in: network.lab, of: try Self.program, configuration: configuration)
     }
 
     /// The program under test: the one named by NETPATH_BINARY, else the one built with the tests.
@@ -73,9 +74,16 @@ struct SetupRun {
         try self.monitor.stop()
     }
 
-    /// Compares what the monitor says with what datagrams find out, until they agree or patience ends.
     private mutating func check(_ step: Step) throws {
         self.outcome.steps += 1
+        let line = try self.compareWithDatagrams(step)
+        try self.compareWithFreshLook(step, line)
+    }
+
+    /// Compares what the monitor says with what datagrams find out, until they agree or patience ends.
+    ///
+    /// - Returns: What it says then.
+    private mutating func compareWithDatagrams(_ step: Step) throws -> JSONLine {
         let end = ContinuousClock.now + Self.patience
         var interruption: String?
         var isFirst = true
@@ -89,14 +97,31 @@ struct SetupRun {
             )
             if Datagrams(said: line) == datagrams {
                 if let interruption { self.record(step, "was not satisfied all the time: \(interruption)") }
-                return
+                return line
             }
             if ContinuousClock.now >= end {
                 self.record(step, try self.explanation(line, datagrams))
-                return
+                return line
             }
             isFirst = false
         }
+    }
+
+    /// Compares what the monitor says with what a program says that starts now.
+    private mutating func compareWithFreshLook(_ step: Step, _ line: JSONLine) throws {
+        let memory = RememberedSteps.memory(of: self.setup, after: step)
+        let comparison = try self.fresh.compare(with: line, remembering: memory) {
+            try self.network.settled(self.monitor) { _ in }
+        }
+        switch comparison {
+        case .differs(let difference): self.fail(after: step.title, "\(difference)\n\(try self.network.state())")
+        case .same where memory != nil: self.fail(after: step.title, "knows no more than a fresh look")
+        case .same, .remembered: break
+        }
+    }
+
+    private mutating func fail(after title: String, _ text: String) {
+        self.outcome.wrong.append("\(self.setup.title): after '\(title)' netpath: \(text)")
     }
 
     private mutating func record(_ step: Step, _ text: String) {
@@ -109,14 +134,11 @@ struct SetupRun {
     }
 
     private func explanation(_ line: JSONLine, _ datagrams: Datagrams) throws -> String {
-        let fresh = try self.network.lab.run(
-            "\(try Self.program) status --json --config \(self.configuration) || true"
-        )
-        return """
-            says \(Self.summary(line.value)); \(datagrams)
-                a fresh one says \(Self.summary(try JSONValue(json: fresh)))
-            \(try self.network.state())
-            """
+        """
+        says \(Self.summary(line.value)); \(datagrams)
+            a fresh one says \(Self.summary(try self.fresh.take()))
+        \(try self.network.state())
+        """
     }
 
     private static func summary(_ path: JSONValue) -> String {

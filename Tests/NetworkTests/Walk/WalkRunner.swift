@@ -16,8 +16,8 @@ struct WalkRunner {
 
     /// Takes a walk to its end.
     ///
-    /// - Throws: ``WalkFailure`` where the program and the model disagree; ``LabError`` where the kernel and the model
-    ///   do, or the program ended.
+    /// - Throws: ``WalkFailure`` where the program and the model disagree, or the program and one that starts after the
+    ///   step; ``LabError`` where the kernel and the model do, or the program ended.
     func take(_ walk: Walk) throws {
         var network = try WalkedNetwork(
             ignoresRoutesWithoutCarrier: walk.preparation.model.ignoresRoutesWithoutCarrier
@@ -29,6 +29,7 @@ struct WalkRunner {
             .write(toFile: configuration, atomically: true, encoding: .utf8)
         let program = try WalkEnvironment.program
         let monitor = try network.lab.start(program, ["watch", "--json", "--config", configuration])
+        let fresh = FreshLook(in: network.lab, of: program, configuration: configuration)
         for (number, step) in ([walk.preparation] + walk.steps).enumerated() {
             if number > 0 { try network.take(step) }
             let line: JSONLine
@@ -43,11 +44,12 @@ struct WalkRunner {
                         + "\(step.model.verdict)"
                 )
             }
-        }
-        let fresh = try network.lab.run("\(program) status --json --config \(configuration) || true")
-        let last = walk.steps.last?.model.verdict ?? walk.preparation.model.verdict
-        guard try ExpectedVerdict(JSONValue(json: fresh)) == last else {
-            throw WalkFailure(description: "a fresh program says\n\(fresh)\nand the model \(last)")
+            let comparison = try fresh.compare(with: line) {
+                try network.settled(monitor, within: WalkEnvironment.patience)
+            }
+            guard comparison == .same else {
+                throw WalkFailure(description: "after step \(number): \(comparison)")
+            }
         }
         // What a sanitizer finds makes this status another one.
         let status = try monitor.stop()

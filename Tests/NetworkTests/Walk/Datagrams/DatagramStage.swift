@@ -122,10 +122,9 @@ final class DatagramStage {
             .write(toFile: "\(self.lab.directory)/resolv.conf", atomically: true, encoding: .utf8)
     }
 
-    /// The status that a program says which is started now.
-    func freshStatus() throws -> String {
-        let text = try self.lab.run("\(WalkEnvironment.program) status --json --config \(self.configuration) || true")
-        return try JSONValue(json: text)["status"]?.string ?? "nothing"
+    /// What a program says that is started now.
+    var fresh: FreshLook {
+        get throws { FreshLook(in: self.lab, of: try WalkEnvironment.program, configuration: self.configuration) }
     }
 
     /// What a person would look at.

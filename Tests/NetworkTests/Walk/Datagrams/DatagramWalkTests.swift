@@ -37,6 +37,7 @@ struct DatagramWalkTests {
         for (walk, outcome) in outcomes {
             sum.comparisons += outcome.comparisons
             sum.answered += outcome.answered
+            sum.remembered += outcome.remembered
             sum.exempt.merge(outcome.exempt, uniquingKeysWith: +)
             sum.failures += outcome.failures
             if !outcome.failures.isEmpty {
@@ -48,7 +49,8 @@ struct DatagramWalkTests {
             """
             \(outcomes.count) walks with datagrams, \(kind.rawValue), in \(clock.now - start): \
             \(sum.failures.count) of \(sum.comparisons) verdicts wrong, besides those nobody could know to be \
-            (\(exempt.isEmpty ? "none" : exempt)); datagrams came back \(sum.answered) times
+            (\(exempt.isEmpty ? "none" : exempt)); datagrams came back \(sum.answered) times; a fresh \
+            look doubted what the program knew \(sum.remembered) times
             """
         )
     }

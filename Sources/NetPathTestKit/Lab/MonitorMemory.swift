@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+/// What a monitor has seen and nothing shows any more, so that a program that starts now knows less.
+///
+/// These are the rows of "Where a fresh look knows less" in Evaluation.md.
+package enum MonitorMemory: String, CaseIterable, Sendable {
+    /// Which interface a tunnel stood beside before that one lost its routes.
+    case tunnelCarrier = "what carried a tunnel before"
+
+    /// Whether a program that starts now may say this where a monitor says that.
+    ///
+    /// It may say that there is a path and what is doubtful about it, or why else there is none; never the opposite without
+    /// a hint.
+    package func allows(_ fresh: SaidPath, beside watched: SaidPath) -> Bool {
+        fresh.isDoubtful || fresh.status == watched.status
+    }
+}
