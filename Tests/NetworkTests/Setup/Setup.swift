@@ -75,6 +75,8 @@ enum Command: Sendable, ExpressibleByStringLiteral {
     case shell(String)
     /// An interface of this name appears, with a cable, and is up.
     case connect(String)
+    /// An interface of this name appears, without a cable, and is up.
+    case add(String)
     /// The cable of this uplink is plugged in.
     case plugIn(String)
     /// The cable of this uplink is unplugged.

@@ -28,6 +28,7 @@ final class SetupNetwork {
             case .host(let line): try self.lab.ip(line)
             case .shell(let line): try self.lab.run(line)
             case .connect(let name): try self.connect(name)
+            case .add(let name): try self.lab.addUplink(name, hasCarrier: false)
             case .plugIn(let name): try self.uplinks[name]?.setPeerCarrier(true)
             case .unplug(let name): try self.uplinks[name]?.setPeerCarrier(false)
             case .start(let tunnel): try self.start(tunnel)

@@ -23,6 +23,7 @@ struct SetupRun {
     private let monitor: MonitorProcess
     private let fresh: FreshLook
     private var outcome = Outcome()
+    private var hasPlayedSpares = Spares.areAlwaysThere
 
     /// Runs a setup on a thread of its own, since all of the lab's calls block.
     static func outcome(of setup: Setup) async -> Outcome {
@@ -45,11 +46,13 @@ struct SetupRun {
         self.setup = setup
         self.network = network
         let configuration = "\(network.lab.directory)/netpath.yaml"
+        let rules = [Spares.rule, setup.rules].filter { !$0.isEmpty }.joined(separator: ", ")
         // The embedded default, but for the marks.
         let backends = ["netlink", "sysfs, mode: standby"].map { "{type: \($0), resolvConf: \(network.resolverFile)}" }
-        try "backends: [\(backends.joined(separator: ", "))]\ninterfaces: [\(setup.rules)]\n"
+        try "backends: [\(backends.joined(separator: ", "))]\ninterfaces: [\(rules)]\n"
             .write(toFile: configuration, atomically: true, encoding: .utf8)
         try network.mark()
+        if Spares.areAlwaysThere { try network.perform(Spares(beside: setup).appear) }
         self.monitor = try network.lab.start(Self.program, ["watch", "--json", "--config", configuration])
         self.fresh = FreshLook(in: network.lab, of: try Self.program, configuration: configuration)
     }
@@ -78,6 +81,7 @@ struct SetupRun {
         self.outcome.steps += 1
         let line = try self.compareWithDatagrams(step)
         try self.compareWithFreshLook(step, line)
+        if !self.hasPlayedSpares, line["status"] == "satisfied" { try self.checkSpares(after: step, line) }
     }
 
     /// Compares what the monitor says with what datagrams find out, until they agree or patience ends.
@@ -117,6 +121,24 @@ struct SetupRun {
         case .differs(let difference): self.fail(after: step.title, "\(difference)\n\(try self.network.state())")
         case .same where memory != nil: self.fail(after: step.title, "knows no more than a fresh look")
         case .same, .remembered: break
+        }
+    }
+
+    /// Checks that interfaces that carry nothing change nothing, once in a setup.
+    private mutating func checkSpares(after step: Step, _ line: JSONLine) throws {
+        self.hasPlayedSpares = true
+        let spares = Spares(beside: self.setup)
+        for (event, commands) in [("spare interfaces appear", spares.appear), ("they go", spares.disappear)] {
+            try self.network.perform(commands)
+            var interruption: String?
+            let now = try self.network.settled(self.monitor) { line in
+                if line["status"] != "satisfied" { interruption = line.text }
+            }
+            let title = "\(step.title)' and '\(event)"
+            if let interruption { self.fail(after: title, "was not satisfied all the time: \(interruption)") }
+            let difference = SaidPath(now.value).difference(from: SaidPath(line.value))
+            if let difference { self.fail(after: title, "says \(difference)") }
+            try self.compareWithFreshLook(Step(title, []), now)
         }
     }
 
