@@ -72,6 +72,7 @@ extension NetlinkSession {
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
         case RTM_NEWNEIGH, RTM_DELNEIGH:
+            if ForwardingEntry.isDefault(message) { self.tunnels.invalidate() }
             if let update = ForwardingUpdate(message) {
                 if let port = self.bridges.apply(update, in: self.table) { self.table.outdate(port) }
                 return

@@ -143,8 +143,9 @@ extension NetlinkSession {
     /// Asks about the packets of the tunnels that the answers lead into.
     func askAboutTunnels() -> [UInt32: TunnelEvidence] {
         let outer = self.tunnels.evidence(
-            self.referenceRoutes,
+            self.answersIntoTunnels(),
             in: self.table,
+            others: self.context.asksOnce ? self.possibleTunnels : [],
             rules: self.context.interfaceRules
         )
         guard self.tunnels.watched != self.watchedForTunnels else { return outer }
@@ -152,6 +153,24 @@ extension NetlinkSession {
         self.attachFilter()
         // What changed before the filter passed it was not heard.
         self.tunnels.invalidate()
-        return self.tunnels.evidence(self.referenceRoutes, in: self.table, rules: self.context.interfaceRules)
+        return self.askAboutTunnels()
+    }
+
+    /// What the kernel does with packets to the internet, to name servers and to watched hosts.
+    private func answersIntoTunnels() -> [ReferenceRoute] {
+        var answers = self.referenceRoutes
+        for (server, route) in zip(self.nameServers.servers ?? [], self.nameServers.routes) {
+            answers.append(ReferenceRoute(to: server.address, route))
+        }
+        // The answers only tell which tunnels to ask about.
+        guard !self.watchedHosts.isEmpty, !self.possibleTunnels.isEmpty else { return answers }
+        let hosts = self.watchedHosts.sorted().map { self.lookup.packet.with(\.destination, $0) }
+        let routes = self.lookup.answers(toOuter: hosts) { self.table.sources($0, of: $1) }
+        return answers + zip(hosts, routes).map { ReferenceRoute(to: $0.destination, $1) }
+    }
+
+    /// The first interfaces that may be tunnels; a question that is asked once may be about a host behind any of them.
+    private var possibleTunnels: [UInt32] {
+        Array(self.table.principals.filter { self.table.mayBeTunnel($0) }.prefix(64))
     }
 }

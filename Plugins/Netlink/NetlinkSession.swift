@@ -117,6 +117,7 @@ final class NetlinkSession {
             )
             .union(self.nameServers.addresses),
             everyRoute: self.watchedForTunnels.isEveryRoute,
+            forwarding: self.watchedForTunnels.isForwarding,
             gateways: self.gateways.addresses,
             followsRecovery: !self.gateways.silent.isEmpty,
             hardwareAddresses: isBridged ? Set(self.gateways.hardwareAddresses.values) : nil,
@@ -202,6 +203,7 @@ final class NetlinkSession {
                 if let watched = requests.watched {
                     self.watchedHosts = watched
                     self.attachFilter()
+                    self.tunnels.invalidate()
                 }
                 isAsked = requests.refresh
             }
@@ -266,7 +268,7 @@ final class NetlinkSession {
         var egress = self.referenceRoutes.egress
         for packets in outer.values { egress += packets.interfaces }
         let table = self.table
-        var interfaces = table.reportable(including: egress)
+        var interfaces = table.reportable(including: egress + outer.keys)
         for position in interfaces.indices where !outer.isEmpty {
             interfaces[position].tunnelEvidence = outer[interfaces[position].index]
         }

@@ -178,7 +178,9 @@ extension AssessedEvidence {
 
     /// How to tell what cannot be found out.
     private var remediesForDoubtfulTunnels: [String] {
-        self.doubtfulTunnels.compactMap { RemedyTexts.text(.routed, .doubtfulTunnel, about: self.name($0)) }
+        self.doubtfulTunnels.filter(self.evidence.referenceRoutes.egress.contains).compactMap {
+            RemedyTexts.text(.routed, .doubtfulTunnel, about: self.name($0))
+        }
     }
 
     /// What helps a tunnel whose packets find no way although interfaces could carry them; nil for what is no such tunnel.

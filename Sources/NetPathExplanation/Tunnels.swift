@@ -20,6 +20,9 @@ extension AssessedEvidence {
                     }
                 return subject + fact
             }
+            if outer?.isSocketElsewhere == true {
+                facts.append("No socket of this network namespace has the port of \(tunnel.name)")
+            }
             if outer?.isReceiving == true { facts.append("Packets keep coming in through \(tunnel.name)") }
             return facts
         }

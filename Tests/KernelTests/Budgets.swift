@@ -42,6 +42,37 @@ struct Budgets {
         try watched.expect("unsatisfied", "noRoute") { try lab.removeDefaultRoute() }
     }
 
+    /// What a VXLAN learns, where its far end stands among thousands of forwarding entries (EVPN).
+    @Test func learntForwardingEntriesHardlyWakeTheProcess() throws {
+        let lab = try NetworkNamespace()
+        try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        try lab.ip("link add vxlan7 up type vxlan id 7 dstport 4789 nolearning")
+        try lab.run("bridge fdb append 00:00:00:00:00:00 dev vxlan7 dst 192.0.2.9")
+        try lab.ip("address add 10.9.0.2/24 dev vxlan7")
+        try lab.ip("route add 0.0.0.0/1 dev vxlan7")
+        try lab.ip("route add 128.0.0.0/1 dev vxlan7")
+        let watched = try Watched(lab)
+        try watched.monitor.next { $0["carriedBy"] != .null }
+        try watched.monitor.waitForRest()
+        let before = try watched.monitor.contextSwitches()
+        for word in ["add", "del"] {
+            try lab.run(
+                """
+                seq 0 4999 | while read -r number; do
+                    printf 'fdb \(word) 02:00:00:00:%02x:%02x dev vxlan7 dst 192.0.2.9\n' $((number / 256)) $((number % 256))
+                done | bridge -batch -
+                """
+            )
+        }
+        let switches = try watched.monitor.contextSwitches() - before
+        print("10,000 changes of learnt forwarding entries: \(switches) context switches")
+        #expect(switches <= 10)
+        try watched.expect("unsatisfied", "noRoute") {
+            try lab.run("bridge fdb del 00:00:00:00:00:00 dev vxlan7 dst 192.0.2.9")
+            try lab.run("bridge fdb append 00:00:00:00:00:00 dev vxlan7 dst 10.9.0.9")
+        }
+    }
+
     /// While packets flow, the entry of a healthy gateway goes stale, is asked about and answers again, for ever.
     @Test func aHealthyGatewayWakesNobody() throws {
         let lab = try NetworkNamespace()

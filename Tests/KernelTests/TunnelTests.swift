@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPathTestKit
 import Testing
 
@@ -122,9 +123,15 @@ struct TunnelTests {
         ] { try self.lab.ip("rule add \(rule)") }
         let watched = try Watched(self.lab)
         try watched.expect("satisfied", "routed")
-        try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("route del default") }
+        try self.lab.ip("route del default")
+        // The far end may be on the link.
+        try watched.monitor.next { $0["reason"]?["message"]?.string?.hasSuffix("carries tun0 is not known") == true }
+        try watched.expect("unsatisfied", "noAddress") { try self.wan.removeAddress("192.0.2.2/24") }
         #expect(try !self.isReached(within: .milliseconds(700)))
-        try watched.expect("satisfied", "routed") { try self.restore() }
+        try watched.expect("satisfied", "routed") {
+            try self.wan.addAddress("192.0.2.2/24")
+            try self.restore()
+        }
     }
 
     @Test func marksOfOthersBesideAHealthyTunnel() throws {
@@ -192,6 +199,53 @@ struct TunnelTests {
         #expect(line["carriedBy"] == .null)
     }
 
+    @Test func multipathBelowTheTunnel() throws {
+        let other = try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"])
+        try self.lab.ip("route replace default nexthop via 192.0.2.1 nexthop via 198.51.100.1")
+        let vpn = try self.tunnel(mark: 7)
+        try self.lab.routeEverything(into: vpn.interface, table: 7, families: [.ipv4])
+        let rules = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wan1}, expensive: true}]\n"
+        let watched = try Watched(self.lab, configuration: rules)
+        let both = try watched.expect("satisfied", "routed")
+        #expect(both["carriedBy"] == .null)
+        #expect(both["isExpensive"] == true)
+        try other.setPeerCarrier(false)
+        let one = try watched.monitor.next { self.carrier($0) == "wan0" }
+        #expect(one["reason"]?["message"]?.string?.hasSuffix("; what tun0 sends through wan1 is lost") == true)
+        #expect(one["isExpensive"] == false)
+        try watched.expect("unsatisfied", "noCarrier") { try self.wan.setPeerCarrier(false) }
+        try self.wan.setPeerCarrier(true)
+        try other.setPeerCarrier(true)
+        try watched.monitor.next { $0["status"] == "satisfied" && $0["carriedBy"] == .null }
+    }
+
+    // MARK: Tunnels beside the path
+
+    @Test func aSplitTunnelIsJudgedWhereHostsAndNameServersAreBehindIt() throws {
+        let vpn = try self.tunnel()
+        try self.lab.ip("route add 10.8.0.0/16 dev tun0")
+        let resolver = "\(self.lab.directory)/resolv.conf"
+        try "nameserver 10.8.0.53\n".write(toFile: resolver, atomically: true, encoding: .utf8)
+        let configuration = "backends: [{type: netlink, resolvConf: \(resolver)}]\n"
+        let watched = try Watched(self.lab, configuration: configuration)
+        let file = try Watched.write(configuration, in: self.lab)
+        let host = try self.lab.start(Watched.program, ["reach", "10.8.0.53", "--watch", "--json", "--config", file])
+        func isReached(_ isExpected: Bool) throws {
+            let word = isExpected ? "reachable" : "unreachable"
+            try host.next { $0["status"]?.string == word }
+            let line = try self.lab.run("\(Watched.program) reach 10.8.0.53 --json --config \(file) || true")
+            #expect(try JSONValue(json: line)["status"]?.string == word)
+        }
+        #expect(try watched.expect("satisfied", "routed")["supportsDNS"] == true)
+        try isReached(true)
+        try self.wan.setPeerCarrier(false)
+        try isReached(false)
+        try self.wan.setPeerCarrier(true)
+        try isReached(true)
+        #expect(try host.stop() == 0)
+        _ = vpn
+    }
+
     // MARK: VXLAN, which says where its packets go
 
     private func vxlan(_ options: String) throws -> Watched {
@@ -243,7 +297,27 @@ struct TunnelTests {
         try self.lab.ip("address add 10.9.0.2/24 dev tun0")
         try self.lab.ip("route add 0.0.0.0/1 dev tun0")
         try self.lab.ip("route add 128.0.0.0/1 dev tun0")
-        #expect(self.carrier(try Watched(self.lab).expect("satisfied", "routed")) == "wan1")
+        let watched = try Watched(self.lab)
+        #expect(self.carrier(try watched.expect("satisfied", "routed")) == "wan1")
+        // Nothing but the entry changes.
+        try watched.expect("unsatisfied", "noRoute") {
+            try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 203.0.113.9")
+            try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 198.51.100.9")
+        }
+        try self.lab.run("bridge fdb append 00:00:00:00:00:00 dev tun0 dst 192.0.2.9")
+        try watched.monitor.next { self.carrier($0) == "wan0" }
+        try self.lab.run("bridge fdb del 00:00:00:00:00:00 dev tun0 dst 192.0.2.9")
+        try watched.expect("unsatisfied", "noRoute")
+    }
+
+    @Test func rulesAboutWhatTheKernelSendsItself() throws {
+        try self.lab.addUplink("wan1", addresses: ["198.51.100.2/24"], gateway: "198.51.100.1", metric: 600)
+        let watched = try self.vxlan("remote 203.0.113.9")
+        try watched.expect("unsatisfied", "noRoute")
+        try self.lab.ip("route add default via 198.51.100.1 table 100")
+        try self.lab.ip("rule add ipproto udp dport 4789 lookup 100 priority 50")
+        try watched.monitor.next { self.carrier($0) == "wan1" }
+        try watched.expect("unsatisfied", "noRoute") { try self.lab.ip("rule del priority 50") }
     }
 
     @Test func theTunnelIsItsOwnFarEnd() throws {

@@ -55,6 +55,7 @@ struct LinkTable {
             entry.interface.hardwareAddress = details.hardwareAddress
             entry.interface.operationalState = details.operationalState
             entry.interface.hasCarrier = details.hasCarrier
+            entry.interface.hasHadCarrier = details.hasHadCarrier
             entry.interface.underlyingIndex = details.underlyingIndex ?? entry.sessionDevice
             entry.interface.isParentElsewhere = details.isParentElsewhere
             entry.tunnel = details.tunnel

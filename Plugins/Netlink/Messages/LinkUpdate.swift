@@ -18,6 +18,8 @@ struct LinkUpdate: Hashable {
         var name: String
         var operationalState: OperationalState?
         var hasCarrier: Bool?
+        /// Whether it has had a carrier since it was made; nil where an old kernel does not count.
+        var hasHadCarrier: Bool?
         var kind: String?
         /// The link-layer address; of a point-to-point tunnel it is its own end's.
         var hardwareAddress: [UInt8]?
@@ -59,11 +61,13 @@ extension LinkUpdate {
         self.hardwareType = hardwareType
         var info: NetlinkAttribute?
         var (isFull, saysCarrier, hasParentDevice) = (false, false, false)
+        var carriers: UInt32?
         // Once through them all: a link has some fifty.
         message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
             switch type {
             case IFLA_OPERSTATE: isFull = true
             case IFLA_CARRIER: saysCarrier = true
+            case IFLA_CARRIER_UP_COUNT: carriers = attribute.uint32
             case IFLA_PARENT_DEV_NAME: hasParentDevice = true
             case IFLA_LINKINFO: info = attribute
             default: break
@@ -76,6 +80,8 @@ extension LinkUpdate {
         else { return }
         details.hasParentDevice = hasParentDevice
         if !saysCarrier { details.hasCarrier = nil }
+        // The first one of a driver that begins with it is not counted; what is down claims one.
+        details.hasHadCarrier = carriers.map { $0 > 0 || (self.flags.contains(.up) && details.hasCarrier == true) }
         if let kind = details.kind, let data { details.tunnel = TunnelAttributes(kind: kind, data) }
         // The number means something else for every kind: to a bridge its hello time.
         if details.kind == "bond" { details.activeMember = data?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32 }

@@ -40,9 +40,7 @@ struct NameServers {
         for (position, server) in (self.servers ?? []).enumerated() {
             var flow = packet.with(\.destination, server.address)
             // A kernel that does not know of ports is not asked about any.
-            if flow.transport != nil {
-                flow.transport = Flow.Transport(protocolNumber: Flow.Transport.udp, destinationPort: 53)
-            }
+            if flow.transport != nil { flow.transport = .udp(to: 53) }
             if Self.needsZone(server) {
                 // Without its interface the system refuses to send to a link-local address (EINVAL).
                 guard let index = server.zone.flatMap(interface) else {

@@ -15,13 +15,17 @@ extension EventFilter {
         func state(_ state: Int32, is jump: UInt8, else other: UInt8) -> [FilterInstruction] {
             [.loadHalf(at: 24), .jump(equal: UInt32(UInt16(state).bigEndian), true: jump, false: other)]
         }
+        // Entries for frames to hardware addresses that are not known, where far ends of VXLAN depend on them.
+        let defaults = interests.forwarding ? [[UInt8](repeating: 0, count: 6)] : []
         guard let addresses = interests.hardwareAddresses else {
-            if interests.followsRecovery { return (gateways, Self.passRouters + gateways) }
-            return (gateways, state(NUD_FAILED, is: 1, else: 0) + [.reject] + gateways)
+            let entries = defaults.isEmpty ? [] : Self.dispatchForwarding(Self.hardwareBlock(defaults))
+            if interests.followsRecovery { return (entries + gateways, entries + Self.passRouters + gateways) }
+            return (entries + gateways, entries + state(NUD_FAILED, is: 1, else: 0) + [.reject] + gateways)
         }
+        let all = defaults + addresses.prefix(Self.gatewayLimit)
         // What grows old tells nothing.
-        let withdrawn = state(NUD_STALE, is: 0, else: 1) + [.reject] + Self.hardwareBlock(addresses)
-        let learnt = interests.followsForwarding ? Self.hardwareBlock(addresses) : [.reject]
+        let withdrawn = state(NUD_STALE, is: 0, else: 1) + [.reject] + Self.hardwareBlock(all)
+        let learnt = Self.hardwareBlock(interests.followsForwarding ? all : defaults)
         let found = Self.findHardwareAddress + Self.gatewayBlock(interests.unknownGateways.sorted())
         let changed =
             interests.followsRecovery
@@ -41,9 +45,10 @@ extension EventFilter {
         Self.find(Int(NDA_LLADDR), headerLength: 12) + [.jump(equal: 0, true: 0, false: 1), .reject]
 
     /// Passes neighbours with one of some link-layer addresses.
-    private static func hardwareBlock(_ addresses: Set<[UInt8]>) -> [FilterInstruction] {
-        Self.findHardwareAddress + [.copyToIndex]
-            + addresses.prefix(Self.gatewayLimit).flatMap { address -> [FilterInstruction] in
+    private static func hardwareBlock(_ addresses: [[UInt8]]) -> [FilterInstruction] {
+        guard !addresses.isEmpty else { return [.reject] }
+        return Self.findHardwareAddress + [.copyToIndex]
+            + addresses.flatMap { address -> [FilterInstruction] in
                 // The first four bytes and, two of them again, the last four.
                 let bits = address.reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
                 return [

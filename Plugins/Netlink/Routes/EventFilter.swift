@@ -12,6 +12,8 @@ import NetPath
 /// - neighbours that are gateways in use and fail, and while one has failed every change of them;
 /// - links, but not what only wireless extensions have to say, such as the end of each scan;
 /// - entries of bridges about gateways, where these are behind bridges;
+/// - forwarding entries with an all-zero hardware address, where far ends of VXLAN depend on them: of those that a bridge
+///   or a daemon learns there are thousands;
 /// - settings, when routes of interfaces without a carrier begin or cease to be ignored;
 /// - everything that is none of these.
 struct EventFilter: Hashable {
@@ -21,6 +23,8 @@ struct EventFilter: Hashable {
         var destinations: Set<InternetAddress> = []
         /// Whether routes matter wherever they lead.
         var everyRoute = false
+        /// Whether it matters where VXLAN interfaces send frames that no forwarding entry of its own is for.
+        var forwarding = false
         /// The neighbours that routes in use lead through.
         var gateways: Set<InternetAddress> = []
         /// Whether a gateway has failed, so that it matters when one answers.

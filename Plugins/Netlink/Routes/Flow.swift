@@ -33,6 +33,10 @@ struct Flow: Hashable {
         static let udp: UInt8 = 17
         /// The port of HTTPS, which most programs connect to.
         static let https: UInt16 = 443
+
+        static func udp(from source: UInt16? = nil, to destination: UInt16?) -> Transport {
+            Transport(protocolNumber: self.udp, sourcePort: source, destinationPort: destination)
+        }
     }
 
     /// A packet that goes to an address, with nothing else decided.

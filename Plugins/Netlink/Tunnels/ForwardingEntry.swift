@@ -26,6 +26,13 @@ extension ForwardingEntry {
         self.linkIndex = message.attribute(Int(NDA_IFINDEX), headerLength: Self.headerLength)?.uint32
     }
 
+    /// Whether a message is about an entry for all frames that no other entry is for, which has an all-zero hardware
+    /// address.
+    static func isDefault(_ message: NetlinkMessage) -> Bool {
+        message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE)
+            && message.attribute(Int(NDA_LLADDR), headerLength: self.headerLength)?.bytes.allSatisfy { $0 == 0 } == true
+    }
+
     /// The interface whose database an entry is of.
     static func owner(_ message: NetlinkMessage) -> UInt32? { message.field(at: 4, as: UInt32.self) }
 }

@@ -4,7 +4,7 @@
 import CNetlink
 import NetPath
 
-/// A rule of the routing policy database, as far as it speaks of marks and source addresses (`ip-rule(8)`).
+/// A rule of the routing policy database, as far as it speaks of marks, source addresses and protocols (`ip-rule(8)`).
 struct RoutingRule: Hashable {
     var family: AddressFamily
     /// The order of the rules; the lowest comes first.
@@ -20,6 +20,8 @@ struct RoutingRule: Hashable {
     /// Whether it answers "unreachable" (ENETUNREACH, as for a missing route) to packets that it asks nothing else of but
     /// their mark.
     var isUnreachable = false
+    /// The protocol that it asks for (IPPROTO_*).
+    var protocolNumber: UInt8?
 
     /// The length of struct fib_rule_hdr.
     private static let headerLength = 12
@@ -56,6 +58,9 @@ struct RoutingRule: Hashable {
             switch type {
             case Int(FRA_PRIORITY): self.priority = attribute.uint32 ?? 0
             case Int(FRA_FWMARK): self.mark = attribute.uint32
+            case Int(FRA_IP_PROTO):
+                self.protocolNumber = attribute.load(at: 0)
+                self.isUnreachable = false
             // The header's field has 8 bits.
             case Int(FRA_TABLE) where self.table != nil: self.table = attribute.uint32 ?? self.table
             case Int(FRA_TABLE), Int(FRA_SUPPRESS_PREFIXLEN), Int(FRA_SUPPRESS_IFGROUP), Int(FRA_PROTOCOL): break

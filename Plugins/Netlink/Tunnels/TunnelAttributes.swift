@@ -14,6 +14,8 @@ struct TunnelAttributes: Hashable {
     var mark: UInt32?
     /// The interface they have to leave through; nil leaves it to the kernel.
     var linkIndex: UInt32?
+    /// The UDP port they go to; nil for those that are not UDP.
+    var port: UInt16?
 }
 
 extension TunnelAttributes {
@@ -23,6 +25,7 @@ extension TunnelAttributes {
         var local: [Int] = []
         var remote: [Int]
         var mark = 0
+        var port = 0
     }
 
     private static func layout(of kind: String) -> Layout? {
@@ -52,9 +55,11 @@ extension TunnelAttributes {
             Layout(
                 link: Int(IFLA_VXLAN_LINK),
                 local: [Int(IFLA_VXLAN_LOCAL), Int(IFLA_VXLAN_LOCAL6)],
-                remote: [Int(IFLA_VXLAN_GROUP), Int(IFLA_VXLAN_GROUP6)]
+                remote: [Int(IFLA_VXLAN_GROUP), Int(IFLA_VXLAN_GROUP6)],
+                port: Int(IFLA_VXLAN_PORT)
             )
-        case "geneve": Layout(remote: [Int(IFLA_GENEVE_REMOTE), Int(IFLA_GENEVE_REMOTE6)])
+        case "geneve":
+            Layout(remote: [Int(IFLA_GENEVE_REMOTE), Int(IFLA_GENEVE_REMOTE6)], port: Int(IFLA_GENEVE_PORT))
         default: nil
         }
     }
@@ -77,5 +82,7 @@ extension TunnelAttributes {
         self.local = address(layout.local)
         self.mark = number(layout.mark)
         self.linkIndex = number(layout.link)
+        // In network order.
+        self.port = layout.port == 0 ? nil : data.nested(layout.port)?.load(at: 0).map { UInt16(bigEndian: $0) }
     }
 }

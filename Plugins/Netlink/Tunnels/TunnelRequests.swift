@@ -39,15 +39,15 @@ extension NetlinkRequest {
 
 /// A route of a table, as far as it tells where gateways are.
 struct GatewayedRoute: Hashable {
-    /// The interfaces that lead to its gateways; empty for a route without any.
+    /// The interfaces that lead to its gateways, dead ones included; empty for a route without any.
     var interfaces: [UInt32]
 
-    /// Reads RTM_NEWROUTE; nil for default routes, and for those that are down or not about packets to others.
+    /// Reads RTM_NEWROUTE; nil for default routes, and for those that are not about packets to others.
     init?(_ message: NetlinkMessage) {
         guard message.type == RTM_NEWROUTE, message.field(at: 1, as: UInt8.self) ?? 0 > 0,
             let reply = RouteReply(message), reply.type == RTN_UNICAST
         else { return nil }
-        self.interfaces = reply.nextHops.filter { $0.gateway != nil && !$0.isDown }.map(\.interfaceIndex)
+        self.interfaces = reply.nextHops.filter { $0.gateway != nil }.map(\.interfaceIndex)
     }
 }
 

@@ -10,11 +10,14 @@ import NetPath
 struct WireGuardDevice: Hashable {
     /// The mark of its packets; nil for none.
     var mark: UInt32?
+    /// The UDP port that its packets are sent from; nil while it is down.
+    var port: UInt16?
     /// Its peers by their public keys.
     private var peers: [[UInt8]: Peer] = [:]
 
     fileprivate struct Peer: Hashable {
         var endpoint: InternetAddress?
+        var port: UInt16?
         /// The index of the interface that a link-local endpoint is valid on.
         var zone: UInt32?
         var allowed: [AddressPrefix] = []
@@ -28,6 +31,7 @@ struct WireGuardDevice: Hashable {
         message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
             switch wgdevice_attribute(UInt32(type)) {
             case WGDEVICE_A_FWMARK: self.mark = attribute.uint32 == 0 ? nil : attribute.uint32
+            case WGDEVICE_A_LISTEN_PORT: self.port = attribute.load(at: 0).flatMap { $0 == 0 ? nil : $0 }
             case WGDEVICE_A_PEERS: attribute.forEachNested { _, peer in self.readPeer(peer) }
             default: break
             }
@@ -47,17 +51,24 @@ struct WireGuardDevice: Hashable {
         self.peers[key] = peer
     }
 
-    /// The far ends that packets to any of these destinations are sent to, with the index of the interface that a
-    /// link-local one is valid on, sorted.
-    func endpoints(towards destinations: [InternetAddress]) -> [(address: InternetAddress, zone: UInt32?)] {
+    /// The packets that carry those to any of these destinations: where to, through which interface where an address is
+    /// link-local, from which port and to which; sorted.
+    func packets(towards destinations: [InternetAddress]) -> [Flow] {
         let known = self.peers.values.filter { $0.endpoint != nil }
         let chosen = known.filter { peer in
             destinations.contains { destination in peer.allowed.contains { $0.contains(destination) } }
         }
         // What another tunnel sends into this one goes to an address that is not among them.
         return (chosen.isEmpty ? known : chosen)
-            .compactMap { peer in peer.endpoint.map { (address: $0, zone: peer.zone) } }
-            .sorted { $0.address < $1.address }
+            .compactMap { peer -> Flow? in
+                guard let endpoint = peer.endpoint else { return nil }
+                var flow = Flow(to: endpoint)
+                flow.interface = peer.zone
+                flow.mark = self.mark
+                flow.transport = .udp(from: self.port, to: peer.port)
+                return flow
+            }
+            .sorted { $0.destination < $1.destination }
     }
 }
 
@@ -66,6 +77,7 @@ extension WireGuardDevice.Peer {
     fileprivate mutating func readEndpoint(_ socket: NetlinkAttribute) {
         let bytes = socket.bytes
         guard let family: UInt16 = socket.load(at: 0) else { return }
+        self.port = socket.load(at: 2).map { UInt16(bigEndian: $0) }
         if Int32(family) == AF_INET, bytes.count >= 8 {
             self.endpoint = InternetAddress(bytes: bytes[4..<8])
         } else if Int32(family) == AF_INET6, bytes.count >= 24 {

@@ -8,7 +8,7 @@ package struct AssessedEvidence {
     package let interfaces: [NetworkInterface]
     package let byIndex: InterfaceMap<NetworkInterface>
     package var assessments: InterfaceMap<InterfaceAssessment>
-    /// What becomes of the outer packets of the tunnels that the kernel's answers lead into.
+    /// What becomes of the outer packets of the tunnels that the kernel's answers lead into, whatever they are about.
     package var transports: [UInt32: TunnelTransport] = [:]
     /// The interfaces that look well and deliver packets nowhere.
     package var deadEnds: Set<UInt32> = []
@@ -17,7 +17,13 @@ package struct AssessedEvidence {
     /// Where in ``interfaces`` those are that could ever carry a path: members of a bridge or bond are represented by it.
     let candidatePositions: [Int]
 
-    package init(_ evidence: Evidence, policy: EvaluationPolicy, now: MonotonicTime) {
+    /// Assesses the interfaces, and judges the tunnels, also those that packets to one host are sent into.
+    package init(
+        _ evidence: Evidence,
+        policy: EvaluationPolicy,
+        now: MonotonicTime,
+        towards host: RouteLookupResult? = nil
+    ) {
         var interfaces = evidence.interfaces ?? []
         // Reports promise this order; a verdict must not depend on whether a backend keeps the promise.
         if interfaces.indices.dropFirst().contains(where: { interfaces[$0].index < interfaces[$0 - 1].index }) {
@@ -57,7 +63,7 @@ package struct AssessedEvidence {
             }
         )
         self.judgeDeadEnds()
-        self.judgeTunnels()
+        self.judgeTunnels(towards: host)
     }
 
     package func fault(below interface: NetworkInterface) -> NetworkInterface? {
@@ -125,11 +131,11 @@ package struct AssessedEvidence {
         self.byIndex.position(of: nextHop.interfaceIndex).map { !self.interfaces[$0].flags.contains(.up) } ?? false
     }
 
-    /// Whether packets with this source address find their way back.
-    func isUsableSource(_ source: InternetAddress) -> Bool {
+    /// Whether packets with this source address find their way back, from beyond the link or from the link itself.
+    func isUsableSource(_ source: InternetAddress, toLink isOnLink: Bool = false) -> Bool {
         // A router does not forward packets from a link-local IPv6 address (RFC 4291 section 2.5.6); 169.254.0.0/16
         // is real egress in some clouds.
-        if source.isUnspecified || (source.family == .ipv6 && source.isLinkLocal) { return false }
+        if source.isUnspecified || (source.family == .ipv6 && source.isLinkLocal && !isOnLink) { return false }
         // Without any other address the kernel offers ::1.
         if source.isLoopback { return false }
         // Several interfaces may hold the same address, as long as one of them may use it.

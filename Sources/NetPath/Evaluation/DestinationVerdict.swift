@@ -54,7 +54,7 @@ public func evaluate(
         let message = "\(destination) is \(kind), to which no connection can be made"
         return DestinationVerdict(isRouted: false, reason: PathReason(.notConnectable, message))
     }
-    let evidence = AssessedEvidence(evidence.about(answer), policy: policy, now: now)
+    let evidence = AssessedEvidence(evidence.about(answer), policy: policy, now: now, towards: answer)
     func verdict(_ reason: PathReason, isRouted: Bool = false, nextHop: NextHop? = nil) -> DestinationVerdict {
         var verdict = DestinationVerdict(isRouted: isRouted, reason: reason)
         verdict.interfaceIndex = nextHop?.interfaceIndex
@@ -68,9 +68,10 @@ public func evaluate(
     switch evidence.finding(of: answer, to: destination) {
     case .unknown: return nil
     case .routed(let hops):
-        let name = hops.first.map { evidence.name($0.nextHop.interfaceIndex) } ?? ""
+        let egress = hops.prefix(1).map(\.nextHop.interfaceIndex)
+        let names = egress.map { evidence.name($0) }.joined()
         return verdict(
-            PathReason(.routed, "\(destination) through \(name)"),
+            PathReason(.routed, "\(destination) through \(names)" + evidence.tunnelText(egress)),
             isRouted: true,
             nextHop: hops.first?.nextHop
         )
@@ -94,7 +95,7 @@ public func evaluate(
 }
 
 extension RouteLookupResult {
-    fileprivate var nextHops: [NextHop] { if case .route(let route) = self { route.nextHops } else { [] } }
+    var nextHops: [NextHop] { if case .route(let route) = self { route.nextHops } else { [] } }
 
     fileprivate func nextHop(through index: UInt32) -> NextHop? { self.nextHops.first { $0.interfaceIndex == index } }
 }
@@ -111,10 +112,11 @@ extension InternetAddress {
 }
 
 extension AssessedEvidence {
-    /// What carries the packets that leave through an interface: as the kernel answers for the tunnels of the path, or
+    /// What carries the packets that leave through an interface, where that is one: as the kernel answers for tunnels, or
     /// the interface that a tunnel is bound to (IFLA_LINK).
     fileprivate func knownCarrier(under index: UInt32) -> NetworkInterface? {
-        if let carrier = self.carrier(under: index) { return self.byIndex[carrier] }
+        let carriers = self.carriers(under: index)
+        if let carrier = carriers.first { return carriers.count == 1 ? self.byIndex[carrier] : nil }
         guard self.transports[index] == nil, let tunnel = self.byIndex[index], tunnel.isTunnel,
             !tunnel.isParentElsewhere, let parent = tunnel.underlyingIndex.flatMap({ self.byIndex[$0] }),
             !self.isTunnel(parent), !self.isIgnored(parent.index)
@@ -173,11 +175,11 @@ extension Evidence {
     fileprivate func about(_ answer: RouteLookupResult) -> Evidence {
         guard case .route(let route) = answer, let interfaces = self.interfaces else { return self }
         var indices = Set(route.nextHops.map(\.interfaceIndex))
-        // What carries a tunnel may be any of them.
-        if interfaces.contains(where: { indices.contains($0.index) && $0.tunnelEvidence != nil }) { return self }
         for interface in interfaces where indices.contains(interface.index) {
             if let parent = interface.underlyingIndex { indices.insert(parent) }
         }
+        // What carries a tunnel may be any of them.
+        if interfaces.contains(where: { indices.contains($0.index) && $0.tunnelEvidence != nil }) { return self }
         var part = self
         part.interfaces = interfaces.filter { interface in
             if indices.contains(interface.index) { return true }

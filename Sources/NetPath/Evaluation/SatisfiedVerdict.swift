@@ -31,8 +31,8 @@ extension AssessedEvidence {
         }
         let lost = self.lostHops.filter { families.contains($0.family) }
         let alternatives = self.alternatives(besides: egress + lost.flatMap(\.nextHops).map(\.interfaceIndex))
-        let carriers = egress.map { self.carrier(under: $0) }
-        let unlisted = carriers.compactMap { $0 }.filter { !egress.contains($0) && !alternatives.contains($0) }
+        let carriers = egress.map { self.carriers(under: $0) }
+        let unlisted = carriers.joined().filter { !egress.contains($0) && !alternatives.contains($0) }
         let listed =
             egress.compactMap { index in
                 self.listed(
@@ -58,12 +58,15 @@ extension AssessedEvidence {
             verdict.interfaces[0].supportsIPv6 = families.contains(.ipv6)
         }
         verdict.gateways = gateways
-        verdict.underlyingIndex = carriers.first ?? nil
+        verdict.underlyingIndex = carriers[0].count == 1 ? carriers[0][0] : nil
         // Packets may take any of these ways.
-        for (index, carrier) in zip(egress, carriers) {
-            let costs = self.ruled(index, carrier, { $0.isExpensive }) ?? self.costs(index, carrier)
-            if costs { verdict.isExpensive = true }
-            if self.ruled(index, carrier, { $0.isConstrained }) ?? false { verdict.isConstrained = true }
+        for (index, carriers) in zip(egress, carriers) {
+            let ways: [UInt32?] = carriers.isEmpty ? [nil] : carriers
+            for carrier in ways {
+                let costs = self.ruled(index, carrier, { $0.isExpensive }) ?? self.costs(index, carrier)
+                if costs { verdict.isExpensive = true }
+                if self.ruled(index, carrier, { $0.isConstrained }) ?? false { verdict.isConstrained = true }
+            }
         }
         return verdict
     }
@@ -82,11 +85,7 @@ extension AssessedEvidence {
             let names = encapsulations.sorted().joined(separator: " and ")
             message += "; the route encapsulates packets (\(names)), which may drop them"
         }
-        let doubtful = self.doubtfulTunnels.filter(egress.contains).map { self.name($0) }
-        if !doubtful.isEmpty {
-            message += "; whether anything carries \(doubtful.joined(separator: " and ")) is not known"
-        }
-        return PathReason(.routed, message)
+        return PathReason(.routed, message + self.tunnelText(egress))
     }
 
     /// What a rule says of traffic through an interface: that about a tunnel first, then that about what carries it.

@@ -3,13 +3,21 @@
 
 // What the way of their outer packets means for the tunnels that the path leaves through.
 extension AssessedEvidence {
-    /// Decides about the tunnels that the kernel's answers lead into.
+    /// Decides about the tunnels that the kernel's answers lead into: those about the internet, about name servers, and
+    /// about one host.
     ///
     /// One that nothing carries is not usable, and what keeps it from being so is what is wrong below it.
-    mutating func judgeTunnels() {
-        for index in self.evidence.referenceRoutes.egress {
+    mutating func judgeTunnels(towards host: RouteLookupResult?) {
+        let egress = self.evidence.referenceRoutes.egress
+        var further = self.evidence.dnsRoutes.flatMap(\.nextHops)
+        if let host { further += host.nextHops }
+        for index in egress + further.map(\.interfaceIndex) where self.transports[index] == nil {
             guard let tunnel = self.byIndex[index], self.isTunnel(tunnel) else { continue }
-            self.transports[index] = self.transport(of: tunnel)
+            let parent = tunnel.underlyingIndex.flatMap { self.byIndex[$0] }
+            // The others may not have been asked about yet.
+            guard egress.contains(index) || tunnel.tunnelEvidence != nil || parent?.tunnelEvidence != nil
+            else { continue }
+            self.transports[index] = self.judge(tunnel).transport
         }
         // Only now: what one tunnel lost is no property of an interface that another one travels on.
         for (index, transport) in self.transports {
@@ -63,15 +71,30 @@ extension AssessedEvidence {
         }
     }
 
-    /// The interface that carries what leaves through another; nil when that needs none, or nobody knows which.
-    func carrier(under egress: UInt32) -> UInt32? {
-        guard let position = self.byIndex.position(of: egress) else { return nil }
-        if case .carried(let carrier)? = self.transports[egress] { return carrier }
+    /// The interfaces that carry what leaves through another; none when that needs none, or it is not known which.
+    func carriers(under egress: UInt32) -> [UInt32] {
+        guard let position = self.byIndex.position(of: egress) else { return [] }
+        if case .carried(let carriers, _)? = self.transports[egress] { return carriers }
         // MACsec and the like: not a tunnel, but not the whole way either.
         guard let parent = self.interfaces[position].underlyingIndex, self.interfaces[position].isTunnel,
             !self.isTunnel(self.interfaces[position])
-        else { return nil }
-        return self.byIndex.position(of: parent) == nil || self.isIgnored(parent) ? nil : parent
+        else { return [] }
+        return self.byIndex.position(of: parent) == nil || self.isIgnored(parent) ? [] : [parent]
+    }
+
+    /// What the reason of a path says of the tunnels it leaves through, as far as they may lose packets.
+    func tunnelText(_ egress: [UInt32]) -> String {
+        var text = ""
+        for index in egress {
+            guard case .carried(_, let losing)? = self.transports[index], !losing.isEmpty else { continue }
+            let names = losing.map { self.name($0) }.joined(separator: " and ")
+            text += "; what \(self.name(index)) sends through \(names) is lost"
+        }
+        let doubtful = self.doubtfulTunnels.filter(egress.contains).map { self.name($0) }
+        if !doubtful.isEmpty {
+            text += "; whether anything carries \(doubtful.joined(separator: " and ")) is not known"
+        }
+        return text
     }
 
     /// The tunnels of which nobody can tell whether anything carries them.

@@ -8,25 +8,19 @@ extension AssessedEvidence {
     ///
     /// - Parameter outer: What was asked about the packets of a tunnel, which may name further ones.
     /// - Returns: The uplinks, sorted by index.
-    func uplinks(beside outer: TunnelEvidence?) -> [NetworkInterface] {
+    func uplinks(beside outer: TunnelEvidence) -> [NetworkInterface] {
         let candidates = self.uplinkCandidates
         let hasHardware = candidates.contains(where: self.isHardware)
-        return candidates.filter { self.isUplink($0, beside: outer, hasHardware: hasHardware) }
-    }
-
-    func isUsableUplink(_ index: UInt32, beside outer: TunnelEvidence?) -> Bool {
-        guard let interface = self.byIndex[index], self.assessments[index]?.isUsable == true else { return false }
-        return self.isUplinkCandidate(interface) && self.isUplink(interface, beside: outer, hasHardware: true)
-    }
-
-    /// Whether a route with a gateway that is no default leaves through a usable uplink.
-    func hasUsableGateway(_ outer: TunnelEvidence?) -> Bool {
-        outer?.gatewayedInterfaces?.contains { self.isUsableUplink($0, beside: outer) } == true
+        let beside = outer.interfacesBeside
+        return candidates.filter { interface in
+            self.isLine(interface) || interface.defaultRoutes?.isEmpty == false || beside.contains(interface.index)
+                // On a host this is the other end of a container; in a container it is what there is.
+                || (!hasHardware && interface.isParentElsewhere)
+        }
     }
 
     /// The interface that is closest to carrying something: whose state explains best why nothing does.
-    func bestUplink(beside outer: TunnelEvidence?) -> UInt32? {
-        let uplinks = self.uplinks(beside: outer)
+    func bestUplink(among uplinks: [NetworkInterface]) -> UInt32? {
         // Where none is left: what may have been one before it lost its routes.
         let candidates = uplinks.isEmpty ? self.uplinkCandidates.filter { $0.kind == "veth" } : uplinks
         return candidates.map(\.index).min { (self.distance($0), $0) < (self.distance($1), $1) }
@@ -39,21 +33,11 @@ extension AssessedEvidence {
 
     // MARK: Parts
 
-    private var uplinkCandidates: [NetworkInterface] { self.interfaces.filter(self.isUplinkCandidate) }
+    private var uplinkCandidates: [NetworkInterface] { self.candidates.filter { !self.isTunnel($0) } }
 
-    private func isUplinkCandidate(_ interface: NetworkInterface) -> Bool {
-        interface.type != .loopback && interface.controllerIndex == nil && !self.isIgnored(interface.index)
-            && !self.isTunnel(interface)
-    }
-
-    private func isUplink(_ interface: NetworkInterface, beside outer: TunnelEvidence?, hasHardware: Bool) -> Bool {
-        if self.rule(interface.index)?.isUplink == true { return true }
-        if self.isHardware(interface) || interface.kind == "ppp" || interface.defaultRoutes?.isEmpty == false {
-            return true
-        }
-        if let outer, outer.names(interface.index) { return true }
-        // On a host this is the other end of a container; in a container it is what there is.
-        return !hasHardware && interface.isParentElsewhere
+    /// Whether an interface leads out of the machine whatever the routes are.
+    func isLine(_ interface: NetworkInterface) -> Bool {
+        self.rule(interface.index)?.isUplink == true || self.isHardware(interface) || interface.kind == "ppp"
     }
 
     /// Whether an interface is hardware or stands on it.
@@ -79,12 +63,11 @@ extension AssessedEvidence {
 }
 
 extension TunnelEvidence {
-    /// Whether a route to far away leaves through an interface, dead or alive.
-    fileprivate func names(_ index: UInt32) -> Bool {
-        if self.gatewayedInterfaces?.contains(index) == true { return true }
-        return self.routes.contains { outer in
-            guard outer.basis != .endpoint, case .route(let route) = outer.answer else { return false }
-            return route.nextHops.contains { $0.interfaceIndex == index }
-        }
+    /// The interfaces that a route to far away leaves through, dead or alive.
+    var interfacesBeside: [UInt32] {
+        self.routes.flatMap { outer -> [UInt32] in
+            guard outer.basis != .endpoint, case .route(let route) = outer.answer else { return [] }
+            return route.nextHops.map(\.interfaceIndex)
+        } + (self.gatewayedInterfaces ?? [])
     }
 }

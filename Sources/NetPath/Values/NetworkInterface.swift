@@ -102,6 +102,8 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     public var operationalState: OperationalState?
     /// Whether there is a carrier; nil when the backend cannot know it.
     public var hasCarrier: Bool?
+    /// Whether it has had a carrier since it was made (IFLA_CARRIER_UP_COUNT); nil when the backend cannot know it.
+    public var hasHadCarrier: Bool?
     /// The interface this one is built on (IFLA_LINK), when it lies in the same namespace.
     public var underlyingIndex: UInt32?
     /// Whether it is built on something in another namespace (IFLA_LINK_NETNSID), as a container's interfaces are.

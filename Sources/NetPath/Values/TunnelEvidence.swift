@@ -8,25 +8,32 @@
 public struct TunnelEvidence: Hashable, Sendable, Codable {
     /// What the kernel would do with them, one entry for each question; empty when there was nothing to ask by.
     public var routes: [OuterRoute]
-    /// The interfaces that a route with a gateway leaves through which is not a default route; nil when nobody looked.
+    /// The interfaces that a route with a gateway leads through which is not a default route, dead ones included; nil when
+    /// the backend did not look.
     public var gatewayedInterfaces: [UInt32]?
-    /// Whether another interface has had a default route, or one with a gateway, while the backend watched the tunnel:
-    /// then the tunnel is not what a namespace was given as its only way out.
-    public var stoodBesideRoute: Bool
-    /// Whether packets keep coming in through the tunnel, long after the kernel began to answer as it does.
+    /// The interfaces that led out when last any did, while the backend watched; empty while some still do.
+    ///
+    /// For the tunnel's packets where it could ask about these, else for any.
+    public var formerCarriers: [UInt32]
+    /// Whether packets keep coming in through the tunnel, long after nothing led out any more.
     public var isReceiving: Bool
+    /// Whether the socket of the tunnel's packets is in another network namespace, so that its routes count and not those
+    /// of this one.
+    public var isSocketElsewhere: Bool
 
     /// Creates what is known when nothing was found out.
     public init(
         routes: [OuterRoute] = [],
         gatewayedInterfaces: [UInt32]? = nil,
-        stoodBesideRoute: Bool = false,
-        isReceiving: Bool = false
+        formerCarriers: [UInt32] = [],
+        isReceiving: Bool = false,
+        isSocketElsewhere: Bool = false
     ) {
         self.routes = routes
         self.gatewayedInterfaces = gatewayedInterfaces
-        self.stoodBesideRoute = stoodBesideRoute
+        self.formerCarriers = formerCarriers
         self.isReceiving = isReceiving
+        self.isSocketElsewhere = isSocketElsewhere
     }
 }
 

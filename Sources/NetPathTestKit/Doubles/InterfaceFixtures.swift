@@ -24,6 +24,7 @@ extension NetworkInterface {
     public static func tunnel(_ name: String, _ index: UInt32, kind: String = "wireguard") -> NetworkInterface {
         var tunnel = NetworkInterface.fixture(name, index, .other, isHardware: false)
         tunnel.kind = kind
+        tunnel.flags = [.up, .pointToPoint, .noARP, .multicast]
         tunnel.operationalState = .unknown
         return tunnel
     }
@@ -111,6 +112,11 @@ extension NetworkInterface {
             $0.operationalState = .down
             $0.hasCarrier = nil
         }
+    }
+
+    /// The interface, up but without a carrier since it was made.
+    public func neverConnected() -> NetworkInterface {
+        self.withoutCarrier().changed { $0.hasHadCarrier = false }
     }
 
     /// The interface, up but without a carrier.

@@ -178,27 +178,10 @@ import Testing
 
     // MARK: Only the mark is known
 
-    @Test func markThatFindsARoute() throws {
-        let outer = self.asked(.mark, self.through(self.eth0), .noRoute)
-        #expect(try self.verdict(self.seeing([self.eth0], outer)).underlyingIndex == 2)
-    }
-
     @Test func markThatFindsNone() throws {
         let outer = self.asked(.mark, .noRoute, .noRoute)
         #expect(try self.verdict(self.seeing([self.eth0.withoutCarrier()], outer)).reason.code == .noCarrier)
         #expect(try self.verdict(self.seeing([.loopback()], outer)).reason.code == .noInterface)
-    }
-
-    @Test func markThatFindsNoneBesideAGateway() throws {
-        let lan = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
-        var outer = self.asked(.mark, .noRoute)
-        outer.gatewayedInterfaces = [2]
-        let verdict = try self.verdict(self.seeing([lan], outer))
-        #expect(verdict.status == .satisfied)
-        #expect(verdict.underlyingIndex == nil)
-        #expect(verdict.reason.message == "IPv4 through tun0; whether anything carries tun0 is not known")
-        outer.gatewayedInterfaces = []
-        #expect(try self.verdict(self.seeing([lan], outer)).reason.code == .noRoute)
     }
 
     @Test func markThatLeadsBackIsNotItsOwn() throws {
@@ -247,31 +230,13 @@ import Testing
         #expect(verdict.reason.code == .wifiNotAssociated)
     }
 
-    @Test func theEndMayBeOnTheLink() throws {
-        let lan = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
-        #expect(try self.verdict(self.seeing([lan], TunnelEvidence())).reason.message.contains("not known"))
-        let knew = TunnelEvidence(stoodBesideRoute: true)
-        #expect(try self.verdict(self.seeing([lan], knew)).reason.message.contains("not known"))
-    }
-
-    @Test func aProgramMaySendFramesWithoutAnAddress() throws {
-        let bare = NetworkInterface.wired("eth0", 2)
-        #expect(try self.verdict(self.seeing([bare], TunnelEvidence())).status == .satisfied)
-        let knew = TunnelEvidence(stoodBesideRoute: true)
-        #expect(try self.verdict(self.seeing([bare], knew)).reason.code == .noAddress)
-        let gre = NetworkInterface.tunnel("gre1", 8, kind: "gre").with("10.8.0.2/24").changed {
-            $0.tunnelEvidence = TunnelEvidence()
-        }
-        #expect(try self.verdict(self.into(gre, beside: [bare])).status == .unsatisfied)
-    }
-
     @Test func aloneInANamespace() throws {
         let verdict = try self.verdict(self.seeing([.loopback()], TunnelEvidence()))
         #expect(verdict.status == .satisfied)
-        #expect(verdict.reason.message == "IPv4 through tun0")
+        #expect(verdict.reason.message == "IPv4 through tun0; whether anything carries tun0 is not known")
         #expect(verdict.underlyingIndex == nil)
         // What a container was left with.
-        let orphan = TunnelEvidence(stoodBesideRoute: true)
+        let orphan = TunnelEvidence(formerCarriers: [2])
         #expect(try self.verdict(self.seeing([.loopback()], orphan)).reason.code == .noInterface)
         let bridge = NetworkInterface.virtual("docker0", 4, kind: "bridge").with("172.17.0.1/16")
         #expect(try self.verdict(self.seeing([bridge], TunnelEvidence())).status == .satisfied)
@@ -281,8 +246,10 @@ import Testing
         let veth = NetworkInterface.virtual("eth0", 2, kind: "veth").changed { $0.isParentElsewhere = true }
         let dead = veth.with("172.17.0.2/16").withoutCarrier()
         #expect(try self.verdict(self.seeing([dead], self.beside((dead, 0, true)))).reason.code == .noCarrier)
-        #expect(try self.verdict(self.seeing([dead], TunnelEvidence())).reason.code == .noCarrier)
-        #expect(try self.verdict(self.seeing([veth.withoutCarrier()], TunnelEvidence())).reason.code == .noCarrier)
+        #expect(try self.verdict(self.seeing([dead], TunnelEvidence(formerCarriers: [2]))).reason.code == .noCarrier)
+        // It may as well be the other end of another container.
+        #expect(try self.verdict(self.seeing([dead], TunnelEvidence())).status == .satisfied)
+        #expect(try self.verdict(self.seeing([veth.withoutCarrier()], TunnelEvidence())).status == .satisfied)
         #expect(try self.verdict(self.seeing([veth], TunnelEvidence())).status == .satisfied)
         // Beside hardware it is the other end of a container.
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier()
@@ -290,14 +257,16 @@ import Testing
         #expect(try self.verdict(self.seeing([host, left], TunnelEvidence())).status == .requiresConnection)
     }
 
-    @Test func packetsThatKeepComingInProveAWay() throws {
-        let dead = self.eth0.withoutCarrier()
-        var outer = self.beside((dead, 100, true))
-        outer.isReceiving = true
-        #expect(try self.verdict(self.seeing([dead], outer)).status == .satisfied)
-        var known = self.asked(.endpoint, .noRoute)
-        known.isReceiving = true
-        #expect(try self.verdict(self.seeing([dead], known)).underlyingIndex == nil)
+    @Test func whatASpareInterfaceIsInSaysNothingOfTheOneThatNeedsNone() throws {
+        let spare = NetworkInterface.wired("eth1", 4).neverConnected()
+        let pod = NetworkInterface.virtual("ve-pod", 5, kind: "veth").withoutCarrier().changed {
+            $0.isParentElsewhere = true
+            $0.hasHadCarrier = false
+        }
+        for beside in [[spare], [pod], [spare, pod], [pod.with("10.0.0.1/28")]] {
+            let verdict = try self.verdict(self.seeing(beside, TunnelEvidence()))
+            #expect(verdict.reason.message == "IPv4 through tun0; whether anything carries tun0 is not known")
+        }
     }
 
     @Test func withoutAnyQuestionTheDefaultRoutesTell() throws {
@@ -326,7 +295,7 @@ import Testing
         named.tunnelEndpoints = [TunnelEndpoint(self.endpoint)]
         #expect(try self.verdict(self.into(ppp, beside: [bare]), named).status == .unsatisfied)
         // One that L2TP carries, as a backend found out.
-        let virtual = ppp.changed { $0.tunnelEvidence = TunnelEvidence() }
+        let virtual = ppp.changed { $0.tunnelEvidence = TunnelEvidence(formerCarriers: [2]) }
         #expect(try self.verdict(self.into(virtual, beside: [bare])).status == .unsatisfied)
     }
 
@@ -355,6 +324,64 @@ import Testing
         let evidence = self.seeing([both], self.asked(.endpoint, .noRoute))
             .routed(.ipv6, through: both, source: .from("2001:db8::7"))
         #expect(try self.verdict(evidence).families == [.ipv6])
+    }
+
+    // MARK: Several ways
+
+    @Test func waysOfAMultipathRouteBelowATunnel() throws {
+        let wwan0 = NetworkInterface.cellular("wwan0", 5).with("100.64.0.7/32")
+        func over(_ eth0: NetworkInterface, _ rule: InterfaceRule? = nil) throws -> Verdict {
+            let nextHops = [NextHop(interfaceIndex: 2), NextHop(interfaceIndex: 5)]
+            let way = RouteLookupResult.route(Route(nextHops: nextHops, source: .from("192.0.2.7")))
+            let evidence = self.seeing([eth0, wwan0], self.asked(.mark, way))
+            return try rule.map { try self.verdict(evidence, $0) } ?? self.verdict(evidence)
+        }
+        let both = try over(self.eth0)
+        #expect(both.underlyingIndex == nil)
+        #expect(both.isExpensive, "some packets go over wwan0")
+        #expect(both.interfaces.map(\.name) == ["tun0", "wwan0", "eth0"])
+        #expect(both.reason.message == "IPv4 through tun0")
+        var free = InterfaceRule(.init(name: GlobPattern("wwan0")))
+        free.isExpensive = false
+        #expect(try !over(self.eth0, free).isExpensive)
+        let one = try over(self.eth0.withoutCarrier())
+        #expect(one.underlyingIndex == 5)
+        #expect(one.reason.message == "IPv4 through tun0; what tun0 sends through eth0 is lost")
+        // Default routes beside a tunnel that have the same metric.
+        let beside = try self.verdict(
+            self.seeing([self.eth0, self.wlan0], self.beside((self.eth0, 0, false), (self.wlan0, 0, false)))
+        )
+        #expect(beside.underlyingIndex == nil)
+    }
+
+    // MARK: Tunnels beside the path
+
+    @Test func tunnelsThatOnlySomePacketsGoInto() throws {
+        let dead = self.eth0.withoutCarrier()
+        let answer = RouteLookupResult.through(self.tun0, source: .from("10.8.0.2"))
+        func split(_ eth0: NetworkInterface, isDown: Bool = false) -> Evidence {
+            let tun0 = self.tun0.changed { $0.tunnelEvidence = self.beside((eth0, 100, isDown)) }
+            return Evidence.seeing(eth0, tun0).routed(.ipv4, through: eth0, gateway: "192.0.2.1").changed {
+                $0.dnsServers = [DNSServer(.fixture("10.8.0.53"))]
+                $0.dnsRoutes = [answer]
+            }
+        }
+        func host(_ evidence: Evidence) throws -> DestinationVerdict {
+            let destination = InternetAddress.fixture("10.8.0.53")
+            return try #require(
+                evaluate(answer, to: destination, evidence, policy: EvaluationPolicy(), now: self.now)
+            )
+        }
+        #expect(try self.verdict(split(self.eth0)).dnsServers?.map(\.isReachable) == [true])
+        #expect(try host(split(self.eth0)).carrier?.name == "eth0")
+        #expect(try self.verdict(split(dead, isDown: true)).dnsServers?.map(\.isReachable) == [false])
+        let lost = try host(split(dead, isDown: true))
+        #expect(!lost.isRouted)
+        #expect(lost.reason.message == "eth0 has no carrier; tun0 has nothing to travel on")
+        let unknown = self.tun0.changed { $0.tunnelEvidence = TunnelEvidence() }
+        let doubtful = try host(Evidence.seeing(self.eth0.changed { $0.defaultRoutes = [] }, unknown))
+        #expect(doubtful.isRouted)
+        #expect(doubtful.reason.message == "10.8.0.53 through tun0; whether anything carries tun0 is not known")
     }
 
     // MARK: Cost

@@ -45,7 +45,9 @@ import Testing
                 evidence.interfaces?[1].foundation = .tunnels
                 evidence.interfaces?[1].tunnelEvidence = TunnelEvidence(
                     routes: [OuterRoute(.mark, to: .fixture("203.0.113.1"), through: 4, .noRoute)],
-                    gatewayedInterfaces: [1, 2]
+                    gatewayedInterfaces: [1, 2],
+                    formerCarriers: [3],
+                    isSocketElsewhere: true
                 )
             }
         )

@@ -27,10 +27,12 @@ import Testing
         return details
     }
 
-    /// The first message of a fixture without its address, which differs from one recording to the next.
+    /// The first message of a fixture without its address, which differs from one recording to the next, and without its
+    /// history.
     private func first(_ name: String) throws -> LinkUpdate? {
         var update = try Fixture.first(name, LinkUpdate.init)
         update?.details?.hardwareAddress = nil
+        update?.details?.hasHadCarrier = nil
         return update
     }
 
@@ -51,6 +53,24 @@ import Testing
         #expect(veth.details?.hardwareAddress == [0xA2, 0x56, 0x0E, 0x74, 0xC5, 0x53])
         let tun = try #require(try Fixture.first("newlink-tun-no-carrier", LinkUpdate.init))
         #expect(tun.details?.hardwareAddress == nil)
+    }
+
+    @Test func whetherThereEverWasACarrier() throws {
+        #expect(try Fixture.first("newlink-veth-up", LinkUpdate.init)?.details?.hasHadCarrier == true)
+        #expect(try Fixture.first("newlink-veth-created", LinkUpdate.init)?.details?.hasHadCarrier == false)
+        func update(flags: UInt32, _ attributes: [UInt8]...) -> LinkUpdate? {
+            typealias Octets = MessageOctets
+            let header = [0, 0] + Octets.half(1) + Octets.word(7) + Octets.word(flags) + Octets.word(0)
+            let name = [Octets.attribute(3, Array("eth7".utf8) + [0]), Octets.attribute(16, [0])]
+            return Octets.read(Octets.message(16, header: header, name + attributes), LinkUpdate.init)
+        }
+        typealias Octets = MessageOctets
+        let carrier = Octets.attribute(33, [1])
+        #expect(update(flags: 1, carrier)?.details?.hasHadCarrier == nil, "a kernel that does not count")
+        #expect(update(flags: 1, carrier, Octets.attribute(47, 0))?.details?.hasHadCarrier == true)
+        #expect(update(flags: 0, carrier, Octets.attribute(47, 0))?.details?.hasHadCarrier == false, "only a claim")
+        #expect(update(flags: 0, Octets.attribute(47, 3))?.details?.hasHadCarrier == true)
+        #expect(update(flags: 0, Octets.attribute(47, [3]))?.details?.hasHadCarrier == nil, "cut short")
     }
 
     @Test func vethAtCreationHasNoPeerYet() throws {
@@ -112,7 +132,7 @@ import Testing
             flags: ethernet.union(.up),
             hardwareType: 1,
             details: details("vx0", .unknown, carrier: true, kind: "vxlan") {
-                $0.tunnel = TunnelAttributes(local: .fixture("198.18.0.2"), linkIndex: 3)
+                $0.tunnel = TunnelAttributes(local: .fixture("198.18.0.2"), linkIndex: 3, port: 4789)
             }
         )
         #expect(try self.first("newlink-vxlan") == vxlan)
@@ -188,6 +208,7 @@ import Testing
         var first = try #require(messages.first??.1)
         #expect(first.details?.hardwareAddress == [0, 0, 0, 0, 0, 0])
         first.details?.hardwareAddress = nil
+        first.details?.hasHadCarrier = nil
         #expect(first == loopback)
     }
 }

@@ -79,6 +79,41 @@ import Testing
         #expect(!(try self.machine().run(on: bytes).passes))
     }
 
+    @Test func forwardingEntriesForEverythingPassWhereTheyMatter() throws {
+        func bytes(_ hardwareAddress: [UInt8], type: UInt16 = 28) -> [UInt8] {
+            let address = InternetAddress.fixture("203.0.113.9")
+            var message = NeighbourMessage(type: type, address: address, state: 0x80)
+            message.hardwareAddress = hardwareAddress
+            var bytes = message.bytes
+            bytes[16] = 7
+            return bytes
+        }
+        let nothing = [UInt8](repeating: 0, count: 6)
+        for followsRecovery in [false, true] {
+            let interests = EventFilter.Interests(
+                forwarding: true,
+                gateways: Self.gateways,
+                followsRecovery: followsRecovery
+            )
+            let machine = try BPFMachine(EventFilter(interests).instructions)
+            for type in [28, 29] as [UInt16] {
+                #expect(machine.run(on: bytes(nothing, type: type)).passes)
+                for position in 0..<6 {
+                    var other = nothing
+                    other[position] = 1
+                    #expect(!machine.run(on: bytes(other, type: type)).passes, "one of thousands that are learnt")
+                }
+            }
+            let gateway = NeighbourMessage(address: .fixture("192.0.2.1"), state: Self.failed)
+            #expect(machine.run(on: gateway.bytes).passes)
+            for length in 16..<bytes(nothing).count - 12 {
+                #expect(!machine.run(on: Array(bytes(nothing).prefix(length))).passes)
+            }
+        }
+        #expect(!(try self.machine().run(on: bytes(nothing)).passes), "they do not matter")
+        #expect(!(try self.machine(followsRecovery: true).run(on: bytes(nothing)).passes))
+    }
+
     @Test func cutMessagesDoNotPassForGateways() throws {
         let machine = try self.machine()
         let bytes = NeighbourMessage(address: .fixture("fe80::1"), state: Self.failed).bytes

@@ -15,6 +15,7 @@ struct NeighbourMessage {
     var probes: UInt8 = 0
     /// For how many hundredths of a second it has been in that state (NDA_CACHEINFO); nil without a word of it.
     var updated: UInt8?
+    var hardwareAddress: [UInt8] = [2, 0, 0, 0, 0, 1]
 
     /// The message with its headers; in the kernel's order.
     var bytes: [UInt8] {
@@ -23,7 +24,7 @@ struct NeighbourMessage {
             [family, 0, 0, 0, self.interfaceIndex, 0, 0, 0] + kernelHalf(self.state) + [self.flags, 1]
         return kernelMessage(
             self.type,
-            header + kernelAttribute(1, self.address.bytes) + kernelAttribute(2, [2, 0, 0, 0, 0, 1])
+            header + kernelAttribute(1, self.address.bytes) + kernelAttribute(2, self.hardwareAddress)
                 + (self.probes > 0 ? kernelAttribute(4, [self.probes, 0, 0, 0]) : [])
                 + (self.updated.map { kernelAttribute(3, [9, 9, 0, 0, 9, 0, 0, 0, $0, 0, 0, 0, 1, 0, 0, 0]) } ?? [])
         )

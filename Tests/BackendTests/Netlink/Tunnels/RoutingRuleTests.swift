@@ -76,6 +76,8 @@ import Testing
             Octets.read(message, RoutingRule.init(_:))
                 == RoutingRule(.ipv6, priority: 32_765, table: 51_820, mark: 51_820, isInverted: true)
         )
+        let aboutUDP = Octets.message(32, header: header, attributes + [Octets.attribute(22, [17])])
+        #expect(Octets.read(aboutUDP, RoutingRule.init(_:))?.protocolNumber == 17)
         for length in 16..<28 {
             let part = Octets.word(UInt32(length)) + message[4..<length]
             #expect(Octets.read(part, RoutingRule.init(_:)) == nil)

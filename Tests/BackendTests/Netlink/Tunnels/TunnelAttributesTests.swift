@@ -53,6 +53,9 @@ import Testing
         #expect(self.read("vxlan", Octets.attribute(16, "2001:db8::9"))?.remote == .fixture("2001:db8::9"))
         #expect(self.read("geneve", Octets.attribute(2, "203.0.113.9"))?.remote == .fixture("203.0.113.9"))
         #expect(self.read("geneve", Octets.attribute(7, "2001:db8::9"))?.remote == .fixture("2001:db8::9"))
+        #expect(self.read("vxlan", Octets.attribute(15, [0x12, 0xB5]))?.port == 4789)
+        #expect(self.read("geneve", Octets.attribute(5, [0x17, 0xC1]))?.port == 6081)
+        #expect(self.read("vxlan", Octets.attribute(15, [0x12]))?.port == nil)
         #expect(self.read("dummy", Octets.attribute(2, "203.0.113.9")) == nil)
     }
 
@@ -100,6 +103,9 @@ import Testing
         #expect(Octets.read(entry, ForwardingEntry.owner) == 7)
         let local = self.entry(Octets.attribute(2, [2, 0, 0, 0, 0, 1]))
         #expect(Octets.read(local, ForwardingEntry.init) == nil)
+        #expect(Octets.read(entry, ForwardingEntry.isDefault) == true)
+        #expect(Octets.read(local, ForwardingEntry.isDefault) == false)
+        #expect(Octets.read(self.entry(Octets.attribute(1, "203.0.113.9")), ForwardingEntry.isDefault) == false)
     }
 
     // MARK: Counters and routes

@@ -12,9 +12,10 @@ import Testing
     private typealias Octets = MessageOctets
 
     /// One message of an answer: the device's mark, and peers.
-    private func message(mark: UInt32? = nil, _ peers: [UInt8]...) -> [UInt8] {
-        let mark = mark.map { [Octets.attribute(7, $0)] } ?? []
-        return Octets.message(30, header: [0, 1, 0, 0], mark + [Octets.attribute(8, peers.flatMap { $0 })])
+    private func message(mark: UInt32? = nil, port: UInt16? = nil, _ peers: [UInt8]...) -> [UInt8] {
+        let own =
+            (mark.map { [Octets.attribute(7, $0)] } ?? []) + (port.map { [Octets.attribute(6, Octets.half($0))] } ?? [])
+        return Octets.message(30, header: [0, 1, 0, 0], own + [Octets.attribute(8, peers.flatMap { $0 })])
     }
 
     private func peer(_ key: UInt8, _ endpoint: [UInt8]? = nil, _ allowed: (String, UInt8)...) -> [UInt8] {
@@ -46,7 +47,9 @@ import Testing
     }
 
     private func endpoints(_ device: WireGuardDevice, _ destination: String = "9.0.0.1") -> [String] {
-        device.endpoints(towards: [.fixture(destination)]).map { "\($0.address)" + ($0.zone.map { "%\($0)" } ?? "") }
+        device.packets(towards: [.fixture(destination)]).map { flow in
+            "\(flow.destination)" + (flow.interface.map { "%\($0)" } ?? "")
+        }
     }
 
     @Test func thePeerThatTakesEverything() {
@@ -62,6 +65,14 @@ import Testing
         #expect(self.endpoints(device, "10.1.2.3") == ["203.0.113.9", "2001:db8::9"])
         // What another tunnel sends through this one.
         #expect(self.endpoints(device, "2600::1") == ["203.0.113.9", "2001:db8::9"])
+    }
+
+    @Test func packetsAsItSendsThem() {
+        let peer = self.peer(1, self.socket("203.0.113.9"), ("0.0.0.0", 0))
+        let packets = self.read(self.message(mark: 7, port: 40_000, peer)).packets(towards: [.fixture("9.0.0.1")])
+        #expect(packets.map(\.transport) == [.udp(from: 40_000, to: 51_820)])
+        #expect(packets.map(\.mark) == [7])
+        #expect(self.read(self.message(port: 0, peer)).port == nil)
     }
 
     @Test func answerInSeveralMessages() {
@@ -91,6 +102,26 @@ import Testing
         }
         #expect(self.endpoints(self.read(self.message(self.peer(1, [2, 0, 1], ("0.0.0.0", 0))))).isEmpty)
         #expect(self.endpoints(self.read(self.message(self.peer(1, [10, 0, 1, 1, 1, 1], ("0.0.0.0", 0))))).isEmpty)
+    }
+
+    // MARK: Its socket
+
+    @Test func socketsOfTheNamespace() {
+        // As net/ipv4/udp.c and net/ipv6/udp.c write them.
+        let ipv4 = """
+               sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode ref pointer drops
+             1045: 00000000:CA6C 00000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 0 2 0000000000000000 0
+
+            """
+        let ipv6 = """
+              sl  local_address                         remote_address                        st tx_queue rx_queue
+              77: 00000000000000000000000000000000:0035 00000000000000000000000000000000:0000 07 00000000:00000000
+
+            """
+        #expect(UDPSockets.ports(in: ipv4) == [51_820])
+        #expect(UDPSockets.ports(in: ipv6) == [53])
+        for length in 0..<ipv4.count { #expect(UDPSockets.ports(in: String(ipv4.prefix(length))).count <= 1) }
+        #expect(UDPSockets.isBound(to: 51_820, procfs: "/nonexistent") == nil)
     }
 
     // MARK: L2TP

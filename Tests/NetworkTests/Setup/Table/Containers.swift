@@ -3,7 +3,9 @@
 
 /// What a program in a container or a rootless sandbox sees.
 extension SetupTable {
-    static let containers = [calicoPod, dockerContainer, lxdInstance, slirp, pasta, wireGuardFromElsewhere]
+    static let containers = [
+        calicoPod, dockerContainer, lxdInstance, slirp, slirpBesidePods, pasta, wireGuardFromElsewhere,
+    ]
 
     private static var calicoPod: Setup {
         let eth0 = Uplink(
@@ -66,6 +68,23 @@ extension SetupTable {
             "tap0",
             "address add 10.0.2.100/24 dev tap0",
             "route add default via 10.0.2.2 dev tap0"
+        )
+    }
+
+    private static var slirpBesidePods: Setup {
+        let tap0 = Tunnel("tap0", "address add 10.0.2.100/24 dev tap0", "route add default via 10.0.2.2 dev tap0")
+        return Setup(
+            "slirp4netns: a tap device beside links that lead nowhere",
+            rules: Uplink.isHardware("lan0"),
+            prepare: [.startElsewhere(tap0)],
+            steps: [
+                Step("a card without a cable is there", "link add lan0 up type veth peer name cable0", steady: true),
+                Step("a pod's link is there", .connect("ve-pod"), "address add 10.7.0.1/28 dev ve-pod", steady: true),
+                Step("the pod's end is down", .unplug("ve-pod"), steady: true),
+                Step("a bridge without ports is there", "link add br0 up type bridge", steady: true),
+                Step("the program ends", .stop("tap0")),
+                Step("the program starts", .startElsewhere(tap0)),
+            ]
         )
     }
 

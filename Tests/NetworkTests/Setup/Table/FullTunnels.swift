@@ -50,13 +50,13 @@ extension SetupTable {
             uplinks: [wlan0],
             rules: Uplink.isHardware("wlan0"),
             prepare: [serverRoute, .start(tun0)],
-            steps: wlan0.failures([.carrier, .interface, .address, .removal], then: [serverRoute])
-                .untold(bareLinkMayCarry, after: "wlan0: its addresses are removed")
-                .untold(otherNamespaceMayCarry, after: "wlan0: the interface is removed"),
+            steps: wlan0.failures([.carrier, .interface, .address, .removal], then: [serverRoute]),
             tun0.restart(
                 ending: ["route replace default via 192.168.1.1 dev wlan0"],
                 starting: ["route replace default dev tun0"]
-            )
+            ),
+            // Long after the tunnel came, and much came in through it.
+            wlan0.failures([.carrier], then: [serverRoute])
         )
     }
 

@@ -42,10 +42,7 @@ extension SetupTable {
                 "-6 route add unreachable default metric 4278198272",
             ],
             rules: Uplink.isHardware("wlan0"),
-            losses:
-                losses
-                .untold(bareLinkMayCarry, after: "wlan0: its addresses are removed")
-                .untold(otherNamespaceMayCarry, after: "wlan0: the interface is removed")
+            losses: losses
         )
     }
 
@@ -69,7 +66,7 @@ extension SetupTable {
                 "-6 rule add not fwmark 51820 prohibit priority 32765",
             ],
             steps: wg0.restart(),
-            wlan0.failures()
+            wlan0.failures().untold(serverMayBeOnLink, after: "wlan0: its routes are removed")
         )
     }
 

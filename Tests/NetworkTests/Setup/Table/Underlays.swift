@@ -74,7 +74,7 @@ extension SetupTable {
             "wg-quick on a router whose default route is for one source prefix",
             uplinks: [wan],
             prepare: [.start(wg0)] + rulesForIPv4,
-            steps: wan.failures(),
+            steps: wan.failures().untold(serverMayBeOnLink, after: "wan: its routes are removed"),
             wg0.restart()
         )
     }
@@ -114,7 +114,7 @@ extension SetupTable {
                 "rule add fwmark 0x200/0xf00 lookup 2004 priority 9",
                 .start(wg0),
             ] + rulesForIPv4,
-            steps: eth0.failures(),
+            steps: eth0.failures().untold(serverMayBeOnLink, after: "eth0: its routes are removed"),
             wg0.restart()
         )
     }

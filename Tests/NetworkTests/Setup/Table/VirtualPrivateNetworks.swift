@@ -4,8 +4,8 @@
 /// VPNs whose program marks its own packets, so that rules lead them past the tunnel.
 extension SetupTable {
     static let virtualPrivateNetworks = [
-        wgQuick, wgQuickIPv4, wgQuickOverIPv6, wgQuickKnownServer, tailscaleExitNode, tailscaleWithoutExitNode,
-        transparentProxy, roaming, killSwitchOfWgQuick,
+        wgQuick, wgQuickIPv4, wgQuickOverIPv6, wgQuickKnownServer, wgQuickServerOnLink, tailscaleExitNode,
+        tailscaleWithoutExitNode, transparentProxy, roaming, killSwitchOfWgQuick,
     ]
 
     /// The rules of wg-quick(8); the tunnel's table is also its mark.
@@ -46,7 +46,8 @@ extension SetupTable {
             uplinks: [uplink],
             rules: rules,
             prepare: [.start(wg0)] + wgQuickRules,
-            steps: uplink.failures(),
+            steps: uplink.failures()
+                .untold(serverMayBeOnLink, after: rules.isEmpty ? "wlan0: its routes are removed" : ""),
             wg0.restart(ending: wgQuickRulesRemoved, starting: wgQuickRules),
             [
                 Step(
@@ -76,7 +77,25 @@ extension SetupTable {
             "wg-quick for IPv4 over IPv6 only",
             uplinks: [wlan0],
             prepare: [.start(wg0)] + wgQuickRules.prefix(2),
-            steps: wlan0.failures(),
+            steps: wlan0.failures().untold(serverMayBeOnLink, after: "wlan0: its routes are removed"),
+            wg0.restart()
+        )
+    }
+
+    private static var wgQuickServerOnLink: Setup {
+        let lan0 = Uplink("lan0", "address replace 192.168.1.2/24 dev lan0")
+        let wg0 = Tunnel(
+            "wg0",
+            to: "192.168.1.9",
+            mark: 51_820,
+            "address add 10.9.0.2/32 dev wg0",
+            "route add default dev wg0 table 51820"
+        )
+        return Setup(
+            "wg-quick to a gateway in a LAN that has no other way out",
+            uplinks: [lan0],
+            prepare: [.start(wg0)] + wgQuickRules.prefix(2),
+            steps: lan0.failures([.carrier, .interface, .address, .removal]),
             wg0.restart()
         )
     }
@@ -118,7 +137,7 @@ extension SetupTable {
             "Tailscale with an exit node",
             uplinks: [wlan0],
             prepare: [.start(tailscale0)] + tailscaleRules,
-            steps: wlan0.failures(),
+            steps: wlan0.failures().untold(serverMayBeOnLink, after: "wlan0: its routes are removed"),
             tailscale0.restart(),
             [
                 Step("the exit node is given up", ["route del default table 52", "-6 route del default table 52"]),
@@ -150,6 +169,7 @@ extension SetupTable {
                 "-6 rule add fwmark 1 lookup 100", "-6 route add local default dev lo table 100",
             ],
             steps: wlan0.failures([.carrier, .route, .removal])
+                .untold(serverMayBeOnLink, after: "wlan0: its routes are removed")
         )
     }
 

@@ -24,9 +24,11 @@ struct DatagramWalkRunner {
     enum Exemption: String, CaseIterable, Sendable {
         /// What is broken is the route to the endpoint alone; another uplink, or another route, may be the one it needs.
         case endpointRouteBroken
-        /// Of the tunnel's packets only the mark is known, which leads nowhere else, and the endpoint is on the link: the
-        /// one case in which the program says no although datagrams come back.
+        /// Of the tunnel's packets only the mark is known, whose way led through another interface that is lost, and the
+        /// endpoint is on the link: the one case in which the program says no although datagrams come back.
         case markedEndpointOnLink
+        /// The uplinks never had a carrier: what holds the tunnel may need none of them.
+        case noCarrierYet
         /// There is no uplink at all: what holds the tunnel may send from another namespace, as slirp4netns does.
         case noUplink
     }
@@ -144,6 +146,10 @@ struct DatagramWalkRunner {
         // The mark of a tunnel shows that its packets are to leave from here.
         if uplinks.isEmpty { return tunnel.entry.mark == nil ? .noUplink : nil }
         let lab = self.stage.lab
+        if tunnel.entry.mark == nil {
+            let counts = try uplinks.map { try lab.run("cat /sys/class/net/\($0.name)/carrier_up_count") }
+            if counts.allSatisfy({ $0.hasPrefix("0") }) { return .noCarrierYet }
+        }
         let asTunnel = network.endpointOptions
         guard try lab.answers(from: [[endpoint]], within: Self.moment, port: 51_821, options: asTunnel).isEmpty else {
             return nil

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathSystem
+
+// The packets of a tunnel that the kernel is asked about.
+extension TunnelLookup {
+    /// As many other ends as it takes to learn whether one can be reached.
+    private static let endpointLimit = 16
+
+    /// The packets to ask about, by what is known of them.
+    func flows(of index: UInt32, _ basis: OuterRoute.Basis, _ look: Look) -> [Flow] {
+        let kind = look.table.entries[index]?.interface.kind
+        let flows =
+            switch basis {
+            case .endpoint: Array(self.endpoints(of: index, look.rule(for: index), look).prefix(Self.endpointLimit))
+            case .mark: self.marked(index, look)
+            case .defaultRoute: self.defaultRoutes(beside: index, look)
+            }
+        if basis == .endpoint { self.watched.endpoints.formUnion(flows.map(\.destination)) }
+        return NetworkInterface.isTunnelKind(kind) && kind != "tun" ? flows.map { self.asKernel($0, kind) } : flows
+    }
+
+    /// Packets as the kernel sends them for its own tunnels: as root, and of the protocol it is.
+    private func asKernel(_ flow: Flow, _ kind: String?) -> Flow {
+        var flow = flow
+        // A kernel that does not know of users and protocols is not asked about any.
+        if self.lookup.packet.userID != nil, Self.canNameRoot { flow.userID = 0 }
+        if kind == "wireguard" { flow.transport = flow.transport ?? .udp(to: nil) }
+        if self.lookup.packet.transport == nil { flow.transport = nil }
+        return flow
+    }
+
+    /// Whether the user 0 of this user namespace is the kernel's (`user_namespaces(7)`).
+    private static let canNameRoot =
+        FileAccess.contents("/proc/self/uid_map")?.split(whereSeparator: \.isWhitespace) == ["0", "0", "4294967295"]
+
+    /// Whether a policy rule about the protocol of a packet may decide, of which the kernel does not let ask.
+    func mayDependOnProtocol(_ flow: Flow, of index: UInt32, _ table: LinkTable) -> Bool {
+        let numbers: [UInt8] =
+            switch table.entries[index]?.interface.kind {
+            case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan": [47]
+            // IP in IP, and IPv6 in IP.
+            case "ipip", "sit", "ip6tnl": [4, 41]
+            // ESP.
+            case "vti", "vti6": [50]
+            default: []
+            }
+        return !numbers.isEmpty
+            && self.lookup.rules?.contains { rule in
+                rule.family == flow.destination.family && rule.protocolNumber.map(numbers.contains) == true
+            } == true
+    }
+
+    // MARK: Far ends
+
+    private func endpoints(of index: UInt32, _ rule: InterfaceRule?, _ look: Look) -> [Flow] {
+        if let rule, !rule.tunnelEndpoints.isEmpty {
+            return rule.tunnelEndpoints.map { endpoint in
+                var flow = Flow(to: endpoint.address)
+                flow.mark = rule.tunnelMark
+                // An interface that does not exist leads nowhere, as 0 would not.
+                flow.interface = endpoint.zone.map { AddressZone.interface($0) ?? .max >> 1 }
+                return flow
+            }
+        }
+        let entry = look.table.entries[index]
+        if entry?.interface.kind == "wireguard", let device = self.wireGuard?.device(index) {
+            return device.packets(towards: look.entrances(of: index).map(\.destination)).map { flow in
+                flow.with(\.mark, rule?.tunnelMark ?? flow.mark)
+            }
+        }
+        if look.table.foundation(of: index) == .tunnels {
+            // What a bridge of tunnels sends is sent by one of them.
+            return look.table.members(of: index).flatMap { self.endpoints(of: $0, nil, look) }
+        }
+        guard let tunnel = entry?.tunnel else { return [] }
+        var remotes = tunnel.remote.map { [ForwardingEntry(remote: $0)] } ?? []
+        if remotes.isEmpty, entry?.interface.kind == "vxlan" { remotes = self.forwardingEntries(of: index) }
+        return remotes.map { remote in
+            var flow = Flow(to: remote.remote)
+            flow.mark = rule?.tunnelMark ?? tunnel.mark
+            flow.interface = remote.linkIndex ?? tunnel.linkIndex
+            flow.source = tunnel.local?.family == remote.remote.family ? tunnel.local : nil
+            flow.transport = tunnel.port.map { .udp(to: $0) }
+            return flow
+        }
+    }
+
+    private func forwardingEntries(of index: UInt32) -> [ForwardingEntry] {
+        self.watched.isForwarding = true
+        var entries: [ForwardingEntry] = []
+        let isEnough = { entries.count >= Self.endpointLimit }
+        _ = self.queries.dumpRepeatedly(.dumpForwarding(of: index), until: isEnough) { message in
+            guard ForwardingEntry.owner(message) == index, let entry = ForwardingEntry(message),
+                !entries.contains(entry)
+            else { return }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    // MARK: Marks
+
+    private func marked(_ index: UInt32, _ look: Look) -> [Flow] {
+        func ownMark() -> UInt32? {
+            guard let entrance = look.entrances(of: index).first(where: { $0.table != nil }), let table = entrance.table
+            else { return nil }
+            return RoutingRule.ownMark(ofTunnelIn: table, entrance.destination.family, among: self.lookup.rules ?? [])
+        }
+        guard let mark = look.rule(for: index)?.tunnelMark ?? ownMark() else { return [] }
+        return self.destinations.map { Flow(to: $0).with(\.mark, mark) }
+    }
+
+    // MARK: Default routes
+
+    /// Packets through other interfaces that may have a default route, those without a carrier included, of which the
+    /// table holds none.
+    private func defaultRoutes(beside tunnel: UInt32, _ look: Look) -> [Flow] {
+        look.beside.filter { $0 != tunnel }.flatMap { index -> [Flow] in
+            guard let interface = look.table.entries[index]?.interface, interface.flags.contains(.up) else { return [] }
+            return self.destinations.filter { destination in
+                interface.hasCarrier == false
+                    || interface.defaultRoutes?.contains { $0.family == destination.family } == true
+            }.map { Flow(to: $0).with(\.interface, index) }
+        }
+    }
+}
+
+extension TunnelLookup {
+    /// What one look goes by.
+    struct Look {
+        let table: LinkTable
+        let rules: [InterfaceRule]
+        /// What leads packets into interfaces.
+        let answers: [ReferenceRoute]
+        /// The interfaces besides tunnels that may lead out.
+        private(set) var beside: [UInt32] = []
+        /// The interfaces that routes with a gateway lead through; nil until they are asked for.
+        var gatewayed: [UInt32]?
+
+        init(table: LinkTable, rules: [InterfaceRule], answers: [ReferenceRoute]) {
+            (self.table, self.rules, self.answers) = (table, rules, answers)
+            self.beside = table.principals.filter { !self.isTunnel($0) }
+        }
+
+        func rule(for index: UInt32) -> InterfaceRule? {
+            guard !self.rules.isEmpty, let interface = self.table.entries[index]?.interface else { return nil }
+            return self.rules.first { $0.match.fits(interface) }
+        }
+
+        func isTunnel(_ index: UInt32) -> Bool {
+            guard let interface = self.table.entries[index]?.interface else { return false }
+            if let isTunnel = self.rule(for: index)?.isTunnel { return isTunnel }
+            return !interface.isParentElsewhere
+                && (interface.hasTunnelKind || self.table.foundation(of: index) == .tunnels)
+        }
+
+        /// Where the packets go that are sent into an interface, and by which table; empty where that is not known.
+        fileprivate func entrances(of index: UInt32) -> [(destination: InternetAddress, table: UInt32?)] {
+            self.answers.compactMap { answer in
+                guard case .route(let route) = answer.answer,
+                    route.nextHops.contains(where: { $0.interfaceIndex == index })
+                else { return nil }
+                return (answer.destination, route.table)
+            }
+        }
+    }
+}
+
+extension LinkTable {
+    /// Whether an interface can be a tunnel, or stand on one, without a rule that says so.
+    func mayBeTunnel(_ index: UInt32) -> Bool {
+        // One by one: an interface is large.
+        let kind = self.entries[index]?.interface.kind
+        return NetworkInterface.isTunnelKind(kind) || kind == "ppp" || self.foundation(of: index) == .tunnels
+            || (kind != "veth" && self.entries[index]?.interface.underlyingIndex != nil)
+    }
+
+    /// Whether an interface is up and has a carrier, as far as it says.
+    func isReady(_ index: UInt32) -> Bool { self.entries[index]?.hasCarrier == true }
+}
