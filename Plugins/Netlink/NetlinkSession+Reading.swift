@@ -72,6 +72,15 @@ extension NetlinkSession {
         self.table.setSessions(PPPoESessions(parsing: FileAccess.contents("\(self.options.procfs)/pppoe") ?? ""))
     }
 
+    /// Looks who gives an address to interfaces that lack one: no event tells of a client that begins or ends.
+    func lookForConfigurers() {
+        let now = self.context.clock.now()
+        let incomplete = self.table.incomplete(at: now)
+        self.lookAgainAt = nil
+        guard !incomplete.isEmpty, let list = FileAccess.contents("\(self.options.procfs)/packet") else { return }
+        self.lookAgainAt = self.table.setConfigurers(of: incomplete, by: PacketSockets(parsing: list), at: now)
+    }
+
     func classifyNewcomers() {
         for index in self.table.unclassified {
             guard let entry = self.table.entries[index] else { continue }

@@ -41,6 +41,8 @@ final class NetlinkSession {
     var watchesTrafficControl = false
     /// When the first of the interfaces' default routes ends, where any has a lifetime.
     var defaultRouteExpiry: MonotonicTime?
+    /// When it is looked again who gives interfaces their addresses; nil where that does not matter, or is known.
+    var lookAgainAt: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     var confirmAt: MonotonicTime?
     /// Whether the last events were only about addresses that go, and since when that is not reported.
@@ -240,8 +242,10 @@ final class NetlinkSession {
     }
 
     func timeout() -> Duration? {
-        let deadline = [self.readAgainAt, self.confirmAt, self.lookup.earliestExpiry, self.defaultRouteExpiry]
-            .lazy.compactMap { $0 }.min()
+        let deadline = [
+            self.readAgainAt, self.confirmAt, self.lookup.earliestExpiry, self.defaultRouteExpiry, self.lookAgainAt,
+        ]
+        .lazy.compactMap { $0 }.min()
         return deadline.map { max(.zero, $0 - self.context.clock.now()) }
     }
 
@@ -263,6 +267,7 @@ final class NetlinkSession {
         self.readSessions()
         self.classifyNewcomers()
         self.askKernel()
+        self.lookForConfigurers()
         let outer = self.askAboutTunnels()
         var evidence = Evidence(at: self.readingSince)
         var egress = self.referenceRoutes.egress

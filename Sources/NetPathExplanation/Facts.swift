@@ -106,7 +106,8 @@ extension AssessedEvidence {
         let addresses = interface.addresses.filter(\.isGlobal).map(Self.describe)
         let none = interface.knowsAddresses ? "no global address" : "addresses not known"
         properties.append(addresses.isEmpty ? none : addresses.joined(separator: ", "))
-        if let routes = interface.defaultRoutes {
+        // The kernel shows none that it passes over for want of a carrier.
+        if let routes = interface.defaultRoutes, !routes.isEmpty || interface.hasCarrier != false {
             let described = routes.map { route in
                 "\(route.family.name) default route" + (route.gateway.map { " via \($0)" } ?? "")
             }

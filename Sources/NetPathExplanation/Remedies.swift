@@ -34,7 +34,13 @@ extension AssessedEvidence {
         case .noSource where !outlook.interfaces.contains(where: self.isTaken):
             let words = ["family": outlook.family.name]
             return outlook.interfaces.compactMap { RemedyTexts.text(.noAddress, .source, about: self.name($0), words) }
-        case .noRoute: return self.interfaces(outlook).compactMap { Self.addRoute($0, outlook.family) }
+        case .noRoute:
+            let interfaces = self.interfaces(outlook)
+            let isOnly = interfaces.allSatisfy { self.assessments[$0.index]?.reason.code == .noRoute }
+            return interfaces.compactMap { interface in
+                self.assessments[interface.index]?.reason.code == .noRoute
+                    ? Self.addRoute(interface, outlook.family, isUplink: isOnly) : self.remedy(for: interface)
+            }
         case .nothing where outlook.reason.code == .noInterface:
             return [RemedyTexts.text(.noInterface)].compactMap(\.self)
         case .noSource, .stepOfEgress, .stepElsewhere, .nothing:
@@ -65,11 +71,13 @@ extension AssessedEvidence {
             return RemedyTexts.text(code, situation, about: subject.name)
         case .configuringAddress:
             let awaited = interface.canSend(.ipv4) || interface.canSend(.ipv6) ? "route" : "address"
-            let situation: RemedyTexts.Situation = assessment.reviseAt == nil ? .addressCheck : .usual
+            let situation: RemedyTexts.Situation =
+                assessment.reviseAt == nil ? .addressCheck : subject.configurer == .session ? .session : .usual
             return RemedyTexts.text(code, situation, about: subject.name, ["awaited": awaited])
         case .routeRejects: return self.remediesForDiscarding(interface.index).first
-        case .authenticating, .wifiNotAssociated, .dialOnDemand, .modemNotConnected:
-            return RemedyTexts.text(code, about: subject.name)
+        case .authenticating, .wifiNotAssociated:
+            return RemedyTexts.text(code, subject.mayHaveTheWrongKey ? .wrongKey : .usual, about: subject.name)
+        case .dialOnDemand, .modemNotConnected: return RemedyTexts.text(code, about: subject.name)
         default: return nil
         }
     }
@@ -157,6 +165,7 @@ extension AssessedEvidence {
             return RemedyTexts.text(.interfaceDown, situation, about: fault.name, ["upper": interface.name])
         }
         let subject = fault ?? interface
+        if let bondFault = subject.bondFault { return Self.repair(subject, bondFault) }
         let situation: RemedyTexts.Situation =
             switch subject.kind {
             case "veth": .virtualEthernet
@@ -168,9 +177,22 @@ extension AssessedEvidence {
         return RemedyTexts.text(.noCarrier, situation, about: subject.name)
     }
 
-    private static func addRoute(_ interface: NetworkInterface, _ family: AddressFamily) -> String? {
+    private static func repair(_ bond: NetworkInterface, _ fault: NetworkInterface.BondFault) -> String? {
+        switch fault {
+        case .activeMember(let member):
+            RemedyTexts.text(.noCarrier, .unwatchedMember, about: bond.name, ["member": member])
+        case .fewerLinks(let least):
+            RemedyTexts.text(.noCarrier, .fewerLinks, about: bond.name, ["count": "\(least)"])
+        }
+    }
+
+    private static func addRoute(
+        _ interface: NetworkInterface,
+        _ family: AddressFamily,
+        isUplink: Bool = true
+    ) -> String? {
         let situation: RemedyTexts.Situation =
-            interface.isTunnel ? .tunnel : interface.kind == "bridge" ? .bridge : .usual
+            interface.isTunnel ? .tunnel : interface.kind == "bridge" || !isUplink ? .bridge : .usual
         return RemedyTexts.text(.noRoute, situation, about: interface.name, ["ip": family.command])
     }
 

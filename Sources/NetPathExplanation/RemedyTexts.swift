@@ -13,12 +13,18 @@ enum RemedyTexts {
         // What the interface is.
         case wired, virtualEthernet, group, tunnelDevice, tunnel, bridge, routingDomain
         // What is wrong with it.
-        case lowerInterface, peer, addressInUse, addressCheck, source, wayOfTunnel, loseNextHops, doubtfulTunnel
+        case lowerInterface, peer, wrongKey, session, unwatchedMember, fewerLinks, addressInUse, addressCheck, source,
+            wayOfTunnel, loseNextHops, doubtfulTunnel
         // Whom somebody may have meant.
         case alternative, killSwitch, discarding
         // What is known of the portal.
         case portalAddress
     }
+
+    private static let wrongKey = """
+        Correct the key of the network that {name} tries: `nmcli --ask device wifi connect SSID`, or `psk` in the \
+        configuration of wpa_supplicant
+        """
 
     private static let texts: [PathReason.Code: [Situation: String]] = [
         .routed: [
@@ -31,16 +37,19 @@ enum RemedyTexts {
             """,
         ],
         .authenticating: [
-            .usual: "Let the authentication of {name} end; its supplicant knows more: `wpa_cli -i {word} status`"
+            .usual: "Let the authentication of {name} end; its supplicant knows more: `wpa_cli -i {word} status`",
+            .wrongKey: wrongKey,
         ],
         .configuringAddress: [
             .usual: "Wait for the {awaited} of {name}; if none comes, look at the DHCP client's log",
+            .session: "Wait for the PPPoE session over {name}; if none comes, look at the log of pppd",
             .addressCheck: "Wait until the check is over: `ip address show dev {word} tentative` lists what is checked",
         ],
         .wifiNotAssociated: [
             .usual: """
             Connect {name} to a Wi-Fi network: `nmcli device wifi connect SSID` or `iwctl station {word} connect SSID`
-            """
+            """,
+            .wrongKey: wrongKey,
         ],
         .modemNotConnected: [
             .usual: "Connect the modem of {name}: `mmcli --modem=any --simple-connect=\"apn=APN\"`"
@@ -68,6 +77,14 @@ enum RemedyTexts {
             .wired: "Plug the cable into {name}, or switch on what is at its other end",
             .virtualEthernet: "Bring the other end of {name} up",
             .group: "Give {name} a member with a link: `ip link show master {word}` lists those it has",
+            .unwatchedMember: """
+            Plug the cable into {member}, and let {name} change to another member by itself: \
+            `ip link set {word} type bond miimon 100`
+            """,
+            .fewerLinks: """
+            Give {name} at least {count} members with a link, or let it need fewer (`min_links`): \
+            `ip link show master {word}` lists those it has
+            """,
             .tunnelDevice: "Start the program that {name} leads to",
             .alternative: """
             Let the kernel pass over routes without a link, so that {name} takes over: {passOver}

@@ -128,6 +128,70 @@ struct ConfigurationTests {
         try Watched(lab, configuration: "backends: [{type: \(backend)}]\n\(rules)").expect("unsatisfied", "noRoute")
     }
 
+    /// By `watch` and by a fresh look alike: the kernel tells the age of an address.
+    @Test func theRouteOfAStaticAddressIsWaitedForAMoment() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0")
+        let rules = "interfaces: [{match: {name: wan0}, expectsAddress: true}]\n"
+        let path = try Watched.write(Self.configuration(rules), in: lab)
+        let watched = try self.watched(lab, rules)
+        try watched.monitor.next { $0.interfaceNames == ["wan0"] }
+        try watched.expect("requiresConnection", "configuringAddress") { try wan.addAddress("192.0.2.2/24") }
+        // Nothing happens any more but that the time is over.
+        try watched.expect("unsatisfied", "noRoute", within: .seconds(10))
+        try watched.expect("satisfied", "routed") { try lab.addDefaultRoute(via: "192.0.2.1", through: wan) }
+        // Within the time of one shell, which is much less than a second, mostly.
+        let look = "\(try Watched.program) --config \(path) --field reason.code; true"
+        let young = "ip address del 192.0.2.2/24 dev wan0; ip address add 192.0.2.3/24 dev wan0"
+        try waitUntil { (try? lab.run("\(young); \(look)"))?.contains("configuringAddress") == true }
+        try waitUntil { (try? lab.run(look))?.contains("noRoute") == true }
+    }
+
+    /// Where the carrier's age is not known, a DHCP client at work tells that an address is on its way.
+    @Test func aFreshLookSeesADHCPClient() throws {
+        let lab = try NetworkNamespace()
+        try lab.setParameter("net/ipv6/conf/default/disable_ipv6", to: 1)
+        let wan = try lab.addUplink("wan0")
+        let rules = "interfaces: [{match: {name: wan0}, expectsAddress: true}]\n"
+        let path = try Watched.write(Self.configuration(rules), in: lab)
+        let look = "\(try Watched.program) --config \(path) --field reason.code; true"
+        #expect(try lab.run(look) == "noAddress\n")
+        // What every DHCP client does: a packet socket for IPv4 that is bound to the interface.
+        let script = """
+            use Socket; $| = 1;
+            socket(my $client, 17, 3, 8) or die $!;
+            bind($client, pack("SnIx12", 17, 0x0800, \(try wan.index()))) or die $!;
+            print "1\\n"; sleep 1000;
+            """
+        let client = try lab.start("perl", ["-e", script])
+        try client.next()
+        #expect(try lab.run(look) == "configuringAddress\n")
+        try Watched(lab, configuration: Self.configuration(rules)).expect("requiresConnection", "configuringAddress")
+        try client.stop()
+        #expect(try lab.run(look) == "noAddress\n")
+    }
+
+    /// An interface that carried the path explains more than one that never did.
+    @Test func theNetworkOfADeviceExplainsNothing() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        try lab.addUplink("plc0", addresses: ["10.1.2.3/24"])
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        let line = try watched.expect("unsatisfied", "noCarrier") {
+            try wan.setPeerCarrier(false)
+            try wan.removeAddress("192.0.2.2/24")
+        }
+        #expect(line["reason"]?["message"] == "wan0 has no carrier")
+        let settled = try watched.monitor.lines(markedOn: wan) {}.settled
+        #expect(settled["reason"]?["message"] == "wan0 has no carrier")
+        try watched.expect("satisfied", "routed") {
+            try wan.setPeerCarrier(true)
+            try wan.addAddress("192.0.2.2/24")
+            try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        }
+    }
+
     @Test func hardwareMayBeToldNotToExpectAnAddress() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0", hasCarrier: false)

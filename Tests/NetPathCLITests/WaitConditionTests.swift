@@ -55,6 +55,7 @@ import Testing
     @Test func anInterfaceBesideAPath() {
         var wireless = Fixtures.interface("wlan0", index: 3, type: .wifi, addresses: [], gateway: nil)
         wireless.carrierSince = Fixtures.now
+        wireless.configurer = .network
         let view = Fixtures.view(Fixtures.evidence([Fixtures.interface(), wireless], ipv4: Fixtures.route()))
         #expect(view.path?.status == .satisfied)
         #expect(self.missing(Self.interface("wlan*"), view) == "wlan0: waiting for an address")

@@ -9,6 +9,7 @@ extension LinkTable {
         guard var entry = self.entries[update.interfaceIndex] else { return }
         entry.remove(update)
         var address = update.address
+        address.addedAt = update.createdAt
         if update.isDynamic { address.dynamicSince = update.createdAt }
         entry.insert(address, peer: update.peer)
         if update.isDynamic, address.prefix.address.family == .ipv4 { entry.hasDynamicAddressHistory = true }

@@ -11,9 +11,9 @@ extension LinkTable {
         var hardwareType: UInt16 = 0
         var classification: InterfaceClassification?
         var hasParentDevice = false
-        var activeMember: UInt32?
         /// Whether it is a port of a bridge that does not forward.
         var isBlockedPort = false
+        var bond: BondAttributes?
         var tunnel: TunnelAttributes?
         var hasDynamicAddressHistory = false
         var sawRouterAdvertisement = false
@@ -21,6 +21,8 @@ extension LinkTable {
         var linkLocalSince: MonotonicTime?
         /// The device that a PPPoE session runs over.
         var sessionDevice: UInt32?
+        /// Whether a PPPoE session ran over it.
+        var hasSessionHistory = false
         /// The other ends of the addresses, in the same order; nil where there is none.
         var peers: [InternetAddress?] = []
         /// Nil until it is stored.

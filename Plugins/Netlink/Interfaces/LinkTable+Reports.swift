@@ -33,9 +33,12 @@ extension LinkTable {
             guard var interface = self.entries[index]?.interface else { return nil }
             interface.type = self.type(of: index)
             interface.foundation = self.foundation(of: index)
-            // Without link monitoring (miimon 0) a bond never says that it has lost all of its members.
-            if interface.kind == "bond", self.memberHasCarrier(index) == false { interface.hasCarrier = false }
             if interface.kind == "bridge" { interface.hasPorts = self.hasPorts(index) }
+            if interface.kind == "bond" {
+                interface.bondFault = self.bondFault(of: index)
+                // Without link monitoring (miimon 0) a bond never says that it has lost what carries its packets.
+                if interface.bondFault != nil || self.memberHasCarrier(index) == false { interface.hasCarrier = false }
+            }
             interface.carrierSince = interface.carrierSince ?? self.entries[index]?.linkLocalSince
             return interface
         }

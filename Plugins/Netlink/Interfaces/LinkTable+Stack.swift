@@ -24,7 +24,7 @@ extension LinkTable {
 
     private func lower(of index: UInt32, _ entry: Entry) -> UInt32? {
         if let parent = entry.interface.underlyingIndex { return parent }
-        if let active = entry.activeMember, self.entries[active] != nil { return active }
+        if let active = entry.bond?.activeMember, self.entries[active] != nil { return active }
         // What a virtual machine is connected by says nothing of the line, however early it was there.
         let lines = self.hardwareMembers(of: index)
         let members = lines.isEmpty ? Array(self.members(of: index)) : lines
@@ -68,6 +68,17 @@ extension LinkTable {
         if !self.hardwareMembers(of: index).isEmpty { return .hardware }
         // Of thousands of ports the first ones tell.
         return members.contains { !NetworkInterface.isTunnelKind(self.entries[$0]?.interface.kind) } ? nil : .tunnels
+    }
+
+    /// What a bond lacks that carries nothing although some member has a carrier.
+    func bondFault(of index: UInt32) -> NetworkInterface.BondFault? {
+        guard let entry = self.entries[index], let bond = entry.bond else { return nil }
+        let linked = (self.members[index]?.all.indices ?? []).count { self.entries[$0]?.hasCarrier == true }
+        if linked == 0 { return nil }
+        if bond.isUnwatched, let active = bond.activeMember.flatMap({ self.entries[$0] }), !active.hasCarrier {
+            return .activeMember(active.interface.name)
+        }
+        return !entry.hasCarrier && linked < bond.leastLinks ? .fewerLinks(than: Int(bond.leastLinks)) : nil
     }
 
     /// Whether some member of a bridge or bond has a carrier; nil without members.

@@ -29,6 +29,8 @@ struct LinkTable {
     /// Those of which something is known to have changed that their last message does not say; the owner reads them and
     /// calls ``apply(_:now:)``.
     private(set) var outdated: Set<UInt32> = []
+    /// What a PPPoE session runs over whose interface is not up yet.
+    private(set) var dialledDevice: UInt32?
     /// Whether the PPPoE sessions have to be read; the owner does and calls ``setSessions(_:)``.
     private(set) var needsSessions = false
 
@@ -43,6 +45,7 @@ struct LinkTable {
     mutating func apply(_ update: LinkUpdate, now: MonotonicTime?) {
         guard var entry = self.entries[update.index] ?? self.newEntry(update) else { return }
         let hadCarrier = entry.hasCarrier
+        let former = entry.interface.operationalState
         let isNew = self.entries[update.index] == nil
         let before = (entry.interface.name, entry.interface.kind, entry.hardwareType)
         let controller = entry.interface.controllerIndex
@@ -61,8 +64,8 @@ struct LinkTable {
             entry.tunnel = details.tunnel
             entry.interface.controllerIndex = details.controllerIndex
             entry.hasParentDevice = details.hasParentDevice
-            entry.activeMember = details.activeMember
             entry.isBlockedPort = details.isBlockedPort
+            entry.bond = details.bond
             entry.sawRouterAdvertisement = details.sawRouterAdvertisement
         }
         if before != (entry.interface.name, entry.interface.kind, entry.hardwareType) || isNew {
@@ -74,9 +77,11 @@ struct LinkTable {
         }
         if !entry.hasCarrier {
             entry.interface.carrierSince = nil
+            entry.interface.configurer = nil
         } else if let now, !hadCarrier || isNew {
             entry.interface.carrierSince = now
         }
+        entry.countAuthentication(from: former, hadCarrier: hadCarrier)
         self.outdated.remove(update.index)
         if entry.isPointToPoint { self.needsSessions = true }
         self.store(entry)
@@ -111,6 +116,9 @@ struct LinkTable {
         let device = sessions.device(underEachOf: indices.count).flatMap { name in
             self.entries.values.first { $0.interface.name == name }?.interface.index
         }
+        if let device { self.entries[device]?.hasSessionHistory = true }
+        let isUp = indices.contains { self.entries[$0]?.interface.flags.contains(.up) == true }
+        self.dialledDevice = isUp ? nil : device
         for index in indices {
             self.entries[index]?.sessionDevice = device
             self.entries[index]?.interface.underlyingIndex = device
@@ -174,6 +182,7 @@ struct LinkTable {
             old = kept.isEmpty ? routes : asked.contains(.ipv4) ? routes + kept : kept + routes
         }
         replace(&self.entries.values[position].interface.defaultRoutes)
+        if !routes.isEmpty { self.entries.values[position].interface.hadDefaultRoute = true }
     }
 
     /// Takes over what a dump cannot know from the table it replaces.
@@ -185,8 +194,11 @@ struct LinkTable {
     mutating func inherit(from former: LinkTable, keepsMissing: Bool = false) {
         for index in self.entries.keys {
             guard let old = former.entries[index], var entry = self.entries[index] else { continue }
-            if entry.hasCarrier, old.hasCarrier { entry.interface.carrierSince = old.interface.carrierSince }
-            entry.hasDynamicAddressHistory = entry.hasDynamicAddressHistory || old.hasDynamicAddressHistory
+            if entry.hasCarrier, old.hasCarrier {
+                entry.interface.carrierSince = old.interface.carrierSince
+                entry.interface.configurer = old.interface.configurer
+            }
+            entry.inheritHistory(of: old)
             if keepsMissing {
                 entry.addAddresses(missingFrom: old)
                 entry.linkLocalSince = entry.linkLocalSince ?? old.linkLocalSince

@@ -31,8 +31,8 @@ struct LinkUpdate: Hashable {
         var controllerIndex: UInt32?
         /// Whether it is a port of a bridge that does not forward (IFLA_BRPORT_STATE), as without a carrier.
         var isBlockedPort = false
-        /// The member of a bond that carries its traffic.
-        var activeMember: UInt32?
+        /// What a bond says of its members.
+        var bond: BondAttributes?
         /// Whether there is a device behind the link (IFLA_PARENT_DEV_NAME); the hwsim and Bluetooth buses do not say.
         var hasParentDevice: Bool
         /// Whether a router advertisement was received (IF_RA_RCVD of `if_inet6.h`).
@@ -84,7 +84,7 @@ extension LinkUpdate {
         details.hasHadCarrier = carriers.map { $0 > 0 || (self.flags.contains(.up) && details.hasCarrier == true) }
         if let kind = details.kind, let data { details.tunnel = TunnelAttributes(kind: kind, data) }
         // The number means something else for every kind: to a bridge its hello time.
-        if details.kind == "bond" { details.activeMember = data?.nested(IFLA_BOND_ACTIVE_SLAVE)?.uint32 }
+        if details.kind == "bond" { details.bond = data.map(BondAttributes.init) }
         // To other controllers than bridges the number means something else; only bridges say "forwarding" with 3.
         if details.controllerIndex != nil, info?.nested(IFLA_INFO_SLAVE_KIND)?.bytes.starts(with: "bridge".utf8) == true
         {

@@ -172,17 +172,28 @@ extension AssessedEvidence {
         for family: AddressFamily,
         _ pools: [[Int]]
     ) -> (reason: PathReason, interfaces: [UInt32], isAddressed: Bool) {
-        for pool in pools {
-            for code in Self.unsatisfiedOrder {
+        // What carried the path and is still there says more than what never did, however close that looks: a device's own
+        // LAN has an address and no route for ever.
+        let former = pools[1].filter { position in
+            let interface = self.interfaces[position]
+            // A line that was hung up is down by itself; what it ran over says why.
+            return interface.hadDefaultRoute == true && (interface.kind != "ppp" || interface.flags.contains(.up))
+        }
+        let isAnyUp = self.candidatePositions.contains { self.assessments.values[$0].reason.code != .interfaceDown }
+        for pool in [former] + pools {
+            for code in isAnyUp && pool == former ? Self.unsatisfiedOrder + [.interfaceDown] : Self.unsatisfiedOrder {
                 guard pool.contains(where: { self.assessments.values[$0].reason.code == code }) else { continue }
                 var found = pool.filter { self.assessments.values[$0].reason.code == code }
                 // One that has only a route to find speaks for the family first.
                 let addressed = code == .noRoute ? found.filter { self.interfaces[$0].canSend(family) } : []
                 found = addressed.isEmpty ? found : addressed
-                return (
-                    self.assessments.values[found[0]].reason, found.map { self.interfaces[$0].index },
-                    !addressed.isEmpty
-                )
+                var reason = self.assessments.values[found[0]].reason
+                // Nobody knows which of them is meant to carry a path.
+                let isUncertain =
+                    former.isEmpty && code == .noRoute && found.allSatisfy { self.interfaces[$0].isHardware == true }
+                let others = isUncertain ? self.idleHardware : []
+                for other in others { reason.message += "; \(self.assessments.values[other].reason.message)" }
+                return (reason, (found + others).map { self.interfaces[$0].index }, !addressed.isEmpty)
             }
         }
         guard let closest = pools.first(where: { !$0.isEmpty }) else {
@@ -190,6 +201,14 @@ extension AssessedEvidence {
         }
         let reason = PathReason(.allDown, "every network interface is administratively down")
         return (reason, closest.map { self.interfaces[$0].index }, false)
+    }
+
+    /// The first pieces of hardware that have no link, or no address.
+    private var idleHardware: ArraySlice<Int> {
+        self.candidatePositions.filter {
+            self.interfaces[$0].isHardware == true
+                && [.noCarrier, .noAddress].contains(self.assessments.values[$0].reason.code)
+        }.prefix(2)
     }
 
     /// The candidates by what their state explains: hardware and what is built on it first, since that a container

@@ -49,8 +49,7 @@ package struct InterfaceAssessment: Hashable {
         if interface.operationalState == .dormant {
             return .init(.authenticating, "\(interface.name) is waiting for authentication", startable: true)
         }
-        let expectsAddress = rule?.expectsAddress ?? interface.expectsAddress
-        return .withCarrier(interface, grace: expectsAddress ? policy.configurationGrace : .zero, now: now)
+        return .withCarrier(interface, rule: rule, policy: policy, now: now)
     }
 
     /// The assessment of an interface that delivers packets nowhere, whatever it says of itself.
@@ -78,26 +77,33 @@ package struct InterfaceAssessment: Hashable {
         let name = interface.name(below: upper)
         return switch interface.type {
         case _ where interface.isRadioBlocked == true: .radioBlocked(interface, name)
+        case .wifi where interface.mayHaveTheWrongKey:
+            .init(.wifiNotAssociated, "\(name) fails to authenticate; the key may be wrong", startable: true)
         case .wifi: .init(.wifiNotAssociated, "\(name) is not associated with a Wi-Fi network", startable: true)
         case .cellular: .init(.modemNotConnected, "\(name) is not connected", startable: true)
-        case .wired, .loopback, .other: .init(.noCarrier, "\(name) has no carrier")
+        case .wired, .loopback, .other:
+            .init(.noCarrier, "\(name) \(interface.bondFault?.description ?? "has no carrier")")
         }
     }
 
     private static func withCarrier(
         _ interface: NetworkInterface,
-        grace: Duration,
+        rule: InterfaceRule?,
+        policy: EvaluationPolicy,
         now: MonotonicTime
     ) -> InterfaceAssessment {
         let name = interface.name
+        let grace = rule?.expectsAddress ?? interface.expectsAddress ? policy.configurationGrace : .zero
+        // A person knows better than what is seen.
+        let isAwaited = rule?.expectsAddress == true || interface.configurer != .nothing
         guard interface.knowsAddresses else {
             return .init(.noRoute, "no route to the internet leads through \(name)", usable: true)
         }
-        func waiting(since: MonotonicTime?, _ message: String) -> InterfaceAssessment? {
+        func waiting(since: MonotonicTime?, for span: Duration, _ message: String) -> InterfaceAssessment? {
             // A stamp of the kernel may be ahead by a tick; in a time namespace it is by any amount, and tells nothing.
-            guard let since, since <= now + .seconds(1), now < since + grace else { return nil }
+            guard let since, since <= now + .seconds(1), now < since + span else { return nil }
             var assessment = InterfaceAssessment(.configuringAddress, message, usable: true, startable: true)
-            assessment.reviseAt = since + grace
+            assessment.reviseAt = since + span
             return assessment
         }
         func isServed(_ address: InterfaceAddress) -> Bool {
@@ -119,10 +125,20 @@ package struct InterfaceAssessment: Hashable {
         }
         if !usable.isEmpty {
             // Whoever gives an address gives the route in a moment.
-            let youngest = usable.compactMap(\.dynamicSince).max()
-            return waiting(since: youngest, "\(name) has an address and is waiting for a route") ?? noRoute
+            let message = "\(name) has an address and is waiting for a route"
+            let leased = isAwaited ? usable.compactMap(\.dynamicSince).max() : nil
+            return waiting(since: leased, for: grace, message)
+                ?? waiting(since: interface.firstAddedAt, for: min(grace, .seconds(1)), message) ?? noRoute
         }
-        if let pending = waiting(since: interface.carrierSince, "\(name) is waiting for an address") { return pending }
+        let isKnown = rule?.expectsAddress == true || interface.configurer == .network
+        // Most drivers of modems claim a carrier whether there is a bearer or not; those that do not claim it say "up".
+        let mayHaveABearer = isKnown || interface.operationalState == .up
+        let since = isAwaited && (interface.type != .cellular || mayHaveABearer) ? interface.carrierSince : nil
+        let step =
+            interface.configurer == .session
+            ? "a PPPoE session is being set up over \(name)"
+            : isKnown ? "\(name) is waiting for an address" : "\(name) has no address yet"
+        if let pending = waiting(since: since, for: grace, step) { return pending }
         if interface.type == .cellular {
             return .init(.modemNotConnected, "\(name) has no address", usable: true, startable: true)
         }
@@ -135,15 +151,31 @@ package struct InterfaceAssessment: Hashable {
 extension NetworkInterface {
     /// Whether somebody is about to give the interface an address, once there is a carrier.
     ///
-    /// Of virtual interfaces only those are expected to get one that got one before.
+    /// Of virtual interfaces only lines to a provider are expected to get one, and those that got one before.
     fileprivate var expectsAddress: Bool {
-        self.isHardware == true || self.type == .wifi || self.type == .cellular || self.expectsConfiguration == true
+        self.isHardware == true || self.kind == "ppp" || self.type == .wifi || self.type == .cellular
+            || self.expectsConfiguration == true
     }
 
     /// Whether it looks like one end of what containers or virtual machines are linked with.
     fileprivate var isContainerLink: Bool {
         self.kind == "veth" || (self.kind == "bridge" && self.foundation != .hardware)
     }
+
+    /// When the first usable address of a family came that packets beyond the link may be sent from, of the family whose
+    /// first one came last; nil where nobody knows.
+    fileprivate var firstAddedAt: MonotonicTime? {
+        AddressFamily.allCases.compactMap { family in
+            let usable = self.addresses.filter {
+                $0.isGlobal && $0.isUsable && $0.prefix.address.family == family && !$0.prefix.address.isLinkLocal
+            }
+            // An age that is not known counts as long ago.
+            return usable.contains { $0.addedAt == nil } ? nil : usable.compactMap(\.addedAt).min()
+        }.max()
+    }
+
+    /// Whether a supplicant tries in vain: what ends one authentication is often the weather, what ends two is not.
+    package var mayHaveTheWrongKey: Bool { self.failedAuthentications ?? 0 > 1 }
 
     /// Whether there is a link; what is not known counts as one.
     ///

@@ -138,6 +138,15 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     public var defaultRoutes: [InterfaceRoute]?
     /// Whether an address is expected to be configured from outside (router advertisement or DHCP seen).
     public var expectsConfiguration: Bool?
+    /// What is seen to give the interface an address; nil when the backend cannot know it, or it is too early to tell.
+    public var configurer: Configurer?
+    /// Whether it had a default route earlier; nil when the backend cannot know it, as one that has just begun to look.
+    public var hadDefaultRoute: Bool?
+    /// What the links of a bond lack that carries nothing; nil for others, and when the backend cannot know it.
+    public var bondFault: BondFault?
+    /// How often in succession an authentication has ended with the loss of the carrier; nil when the backend did not see
+    /// any.
+    public var failedAuthentications: Int?
     /// When the carrier came, as far as the backend saw it; nil counts as long ago.
     @EqualityIgnored public var carrierSince: MonotonicTime?
 

@@ -147,10 +147,28 @@ extension NetworkInterface {
         self.changed { $0.carrierSince = moment }
     }
 
+    /// The interface, which something is seen to configure.
+    public func configured(by configurer: Configurer) -> NetworkInterface {
+        self.changed { $0.configurer = configurer }
+    }
+
+    /// The interface, whose addresses of unknown age were added at a moment.
+    public func added(at moment: MonotonicTime) -> NetworkInterface {
+        self.changed { interface in
+            for position in interface.addresses.indices where interface.addresses[position].addedAt == nil {
+                interface.addresses[position].addedAt = moment
+            }
+        }
+    }
+
+    /// The interface, which had a default route once.
+    public func afterRoute() -> NetworkInterface { self.changed { $0.hadDefaultRoute = true } }
+
     /// The interface, waiting for an address since its carrier came.
     public func expectingAddress(since carrier: MonotonicTime?) -> NetworkInterface {
         self.changed {
             $0.expectsConfiguration = true
+            $0.configurer = .network
             $0.carrierSince = carrier
         }
     }

@@ -34,6 +34,7 @@ import Testing
     private static let wlan0 = NetworkInterface.wifi("wlan0", 3).with("198.51.100.7/24")
     private static let bare = NetworkInterface.wired("eth0", 2).with("fe80::7/64")
     private static let wireless = NetworkInterface.wifi("wlan0", 3)
+    private static let bond = NetworkInterface.virtual("bond0", 9, kind: "bond").withoutCarrier()
 
     private static func check(_ row: Row) throws {
         let verdict = try #require(evaluate(row.evidence, policy: EvaluationPolicy(), now: self.now))
@@ -239,13 +240,49 @@ import Testing
             .seeing(wireless.withCarrier(since: now)),
             .requiresConnection,
             .configuringAddress,
+            "wlan0 has no address yet"
+        ),
+        Row(
+            "Wi-Fi, and a DHCP client is at work",
+            .seeing(wireless.withCarrier(since: now).configured(by: .network)),
+            .requiresConnection,
+            .configuringAddress,
             "wlan0 is waiting for an address"
+        ),
+        Row(
+            "nothing gives an address",
+            .seeing(bare.withCarrier(since: now).configured(by: .nothing)),
+            .unsatisfied,
+            .noAddress,
+            "eth0 has no address"
+        ),
+        Row(
+            "PPPoE is dialling",
+            .seeing(bare.withCarrier(since: now).configured(by: .session)),
+            .requiresConnection,
+            .configuringAddress,
+            "a PPPoE session is being set up over eth0"
         ),
         Row(
             "modem, just connected",
             .seeing(NetworkInterface.cellular("wwan0", 5).withCarrier(since: now)),
             .requiresConnection,
             .configuringAddress
+        ),
+        Row(
+            "modem whose driver does not say, and a DHCP client is at work",
+            .seeing(
+                NetworkInterface.cellular("wwan0", 5).inState(.unknown).withCarrier(since: now)
+                    .configured(by: .network)
+            ),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "modem without a bearer: its driver claims a carrier all the same",
+            .seeing(NetworkInterface.cellular("wwan0", 5).inState(.unknown).withCarrier(since: now)),
+            .requiresConnection,
+            .modemNotConnected
         ),
         Row(
             "virtual, just up",
@@ -272,7 +309,84 @@ import Testing
             .requiresConnection,
             .configuringAddress
         ),
+        Row(
+            "a leased address whose route nothing brings",
+            .seeing(wireless.with("192.0.2.9/24", since: now).configured(by: .nothing)),
+            .unsatisfied,
+            .noRoute
+        ),
         Row("a static address", .seeing(wlan0.withCarrier(since: now)), .unsatisfied, .noRoute),
+        Row(
+            "a static address without its route yet",
+            .seeing(wlan0.added(at: now)),
+            .requiresConnection,
+            .configuringAddress,
+            "wlan0 has an address and is waiting for a route"
+        ),
+        Row(
+            "a static address whose route never came",
+            .seeing(wlan0.added(at: MonotonicTime(nanoseconds: now.nanoseconds - 1_000_000_000))),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row(
+            "a static address beside an older one",
+            .seeing(wlan0.added(at: MonotonicTime(nanoseconds: 1)).with("198.51.100.8/24").added(at: now)),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row(
+            "a static address beside an older one of the other family",
+            .seeing(wlan0.added(at: MonotonicTime(nanoseconds: 1)).with("2001:db8::8/64").added(at: now)),
+            .requiresConnection,
+            .configuringAddress
+        ),
+        Row(
+            "a static address by a stamp of another time namespace",
+            .seeing(wlan0.added(at: MonotonicTime(nanoseconds: now.nanoseconds + 60_000_000_000))),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row(
+            "an address for want of DHCP",
+            .seeing(bare.with("169.254.3.4/16", scope: .global).added(at: now)),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row(
+            "a static address of a virtual interface",
+            .seeing(NetworkInterface.virtual("veth0", 4, kind: "veth").with("192.0.2.9/24").added(at: now)),
+            .unsatisfied,
+            .noRoute
+        ),
+        Row(
+            "Wi-Fi that failed to authenticate once",
+            .seeing(wireless.withoutCarrier().changed { $0.failedAuthentications = 1 }),
+            .requiresConnection,
+            .wifiNotAssociated,
+            "wlan0 is not associated with a Wi-Fi network"
+        ),
+        Row(
+            "Wi-Fi with a wrong key",
+            .seeing(wireless.withoutCarrier().changed { $0.failedAuthentications = 2 }),
+            .requiresConnection,
+            .wifiNotAssociated,
+            "wlan0 fails to authenticate; the key may be wrong"
+        ),
+        Row(
+            "a bond that stays with a member without a cable",
+            .seeing(bond.changed { $0.bondFault = .activeMember("eth0") }),
+            .unsatisfied,
+            .noCarrier,
+            "bond0 sends through eth0, which has no carrier, and does not watch links"
+        ),
+        Row(
+            "a bond with too few links",
+            .seeing(bond.changed { $0.bondFault = .fewerLinks(than: 2) }),
+            .unsatisfied,
+            .noCarrier,
+            "bond0 has fewer links than the 2 it needs"
+        ),
         Row(
             "a leased address of a virtual interface",
             .seeing(NetworkInterface.virtual("veth0", 4, kind: "veth").with("192.0.2.9/24", since: now)),
@@ -324,6 +438,77 @@ import Testing
         Row("noCarrier before radioBlocked", .seeing(eth0.withoutCarrier(), blocked), .unsatisfied, .noCarrier),
         Row("radioBlocked before allDown", .seeing(eth0.down(), blocked), .unsatisfied, .radioBlocked),
     ]
+
+    // MARK: What carried the path
+
+    private static let lan0 = NetworkInterface.wired("lan0", 2)
+    /// The network of a device, such as a controller, which leads nowhere else.
+    private static let plc0 = NetworkInterface.wired("plc0", 3).with("10.1.2.3/24")
+
+    static let memories: [Row] = [
+        Row(
+            "the uplink lost its cable and address",
+            .seeing(lan0.withoutCarrier().afterRoute(), plc0),
+            .unsatisfied,
+            .noCarrier,
+            "lan0 has no carrier"
+        ),
+        Row(
+            "the uplink was set down",
+            .seeing(lan0.down().afterRoute(), plc0),
+            .unsatisfied,
+            .interfaceDown,
+            "lan0 is administratively down"
+        ),
+        Row("all were set down", .seeing(lan0.down().afterRoute(), plc0.down()), .unsatisfied, .allDown),
+        Row(
+            "another one is closer, and had a path too",
+            .seeing(lan0.withoutCarrier().afterRoute(), plc0.afterRoute()),
+            .unsatisfied,
+            .noRoute,
+            "plc0 has an address but no route to the internet"
+        ),
+        Row(
+            "nobody knows which was the uplink",
+            .seeing(lan0.withoutCarrier(), plc0),
+            .unsatisfied,
+            .noRoute,
+            "plc0 has an address but no route to the internet; lan0 has no carrier"
+        ),
+        Row(
+            "a virtual uplink beside a spare cable",
+            .seeing(
+                lan0.withoutCarrier(),
+                NetworkInterface.virtual("veth0", 4, kind: "veth").afterRoute()
+            ),
+            .unsatisfied,
+            .noAddress,
+            "veth0 has no address"
+        ),
+        Row(
+            "PPPoE hung up when the cable was pulled",
+            .seeing(lan0.withoutCarrier(), NetworkInterface.tunnel("ppp0", 7, kind: "ppp").down().afterRoute()),
+            .unsatisfied,
+            .noCarrier,
+            "lan0 has no carrier"
+        ),
+        Row(
+            "PPPoE got an address, and not its route yet",
+            .seeing(lan0, NetworkInterface.tunnel("ppp0", 7, kind: "ppp").with("198.51.100.7/32").added(at: now)),
+            .requiresConnection,
+            .configuringAddress,
+            "ppp0 has an address and is waiting for a route"
+        ),
+        Row(
+            "a tunnel that is left over says nothing",
+            .seeing(lan0.withoutCarrier(), NetworkInterface.tunnel("wg0", 4).with("10.8.0.2/24").afterRoute()),
+            .unsatisfied,
+            .noCarrier,
+            "lan0 has no carrier"
+        ),
+    ]
+
+    @Test(arguments: Self.memories) func memory(_ row: Row) throws { try Self.check(row) }
 
     @Test(arguments: Self.orders) func order(_ row: Row) throws { try Self.check(row) }
 
@@ -561,6 +746,16 @@ import Testing
         #expect(try verdict(after: 10).reviseAt == Self.now + .seconds(13))
         #expect(try verdict(after: 13).status == .unsatisfied)
         #expect(try verdict(after: 13).reviseAt == nil)
+    }
+
+    @Test func routeIsWaitedForWithoutAnEvent() throws {
+        let evidence = Evidence.seeing(Self.wlan0.added(at: Self.now))
+        let policy = EvaluationPolicy()
+        let waiting = try #require(evaluate(evidence, policy: policy, now: Self.now))
+        #expect(waiting.reviseAt == Self.now + .seconds(1))
+        let over = try #require(evaluate(evidence, policy: policy, now: Self.now + .seconds(1)))
+        #expect(over.status == .unsatisfied)
+        #expect(over.reviseAt == nil)
     }
 
     // MARK: PPP

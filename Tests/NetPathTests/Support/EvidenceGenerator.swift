@@ -37,6 +37,10 @@ enum EvidenceGenerator {
         interface.defaultRoutes = self.pick([[], nil, [InterfaceRoute(family: .ipv4, metric: index)]], &generator)
         interface.expectsConfiguration = self.pick([true, false, nil], &generator)
         interface.carrierSince = self.pick([nil, self.now], &generator)
+        interface.configurer = self.pick([nil, .network, .nothing, .session], &generator)
+        interface.hadDefaultRoute = self.pick([nil, nil, true], &generator)
+        interface.bondFault = self.pick([nil, nil, nil, .fewerLinks(than: 2)], &generator)
+        interface.failedAuthentications = self.pick([nil, nil, 2], &generator)
         let states: [AddressState] = [[], [], .deprecated, .tentative, .duplicate]
         if self.chance(7, &generator) {
             interface = interface.with("192.0.2.\(index)/24", state: self.pick(states, &generator))
@@ -93,6 +97,10 @@ enum EvidenceGenerator {
             ("defaultRoutes", { $0.defaultRoutes = nil }),
             ("expectsConfiguration", { $0.expectsConfiguration = nil }),
             ("carrierSince", { $0.carrierSince = nil }),
+            ("configurer", { $0.configurer = nil }),
+            ("hadDefaultRoute", { $0.hadDefaultRoute = nil }),
+            ("bondFault", { $0.bondFault = nil }),
+            ("failedAuthentications", { $0.failedAuthentications = nil }),
         ]
         var forgotten = [
             ("interfaces", evidence.changed { $0.interfaces = nil }),

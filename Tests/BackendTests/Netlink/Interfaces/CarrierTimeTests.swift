@@ -99,6 +99,7 @@ import Testing
         table.apply(.on(3, "192.0.2.7/24", isDynamic: true, createdAt: 95))
         table.apply(.on(3, "192.0.2.8/24", createdAt: 96))
         #expect(table.reported(3)?.addresses.map(\.dynamicSince) == [.second(95), nil])
+        #expect(table.reported(3)?.addresses.map(\.addedAt) == [.second(95), .second(96)])
         // Whoever renews a lease keeps the stamp, and makes no difference.
         let before = table.reported(3)
         table.apply(.on(3, "192.0.2.7/24", isDynamic: true, createdAt: 97))

@@ -173,16 +173,16 @@ import Testing
 
     @Test func bondHasTheTypeOfItsActiveMember() {
         var table = self.stack {
-            $0.event(.full(10, "bond0", kind: "bond") { $0.activeMember = 3 })
+            $0.event(.full(10, "bond0", kind: "bond") { $0.bond = .init(activeMember: 3) })
             $0.classify(10, .asLower, hints: nil)
             $0.event(.full(2, "eth0") { $0.controllerIndex = 10 })
             $0.event(.full(3, "wlan0") { $0.controllerIndex = 10 })
         }
         #expect(table.type(of: 10) == .wifi)
-        table.event(.full(10, "bond0", kind: "bond") { $0.activeMember = 2 })
+        table.event(.full(10, "bond0", kind: "bond") { $0.bond = .init(activeMember: 2) })
         #expect(table.type(of: 10) == .wired)
         // A member that is gone cannot be the active one.
-        table.event(.full(10, "bond0", kind: "bond") { $0.activeMember = 3 })
+        table.event(.full(10, "bond0", kind: "bond") { $0.bond = .init(activeMember: 3) })
         table.removeLink(3)
         #expect(table.type(of: 10) == .wired)
     }

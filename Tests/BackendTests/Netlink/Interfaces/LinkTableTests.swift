@@ -201,6 +201,30 @@ import Testing
         #expect(table.reported(9)?.hasCarrier == false, "a member that is down carries nothing")
     }
 
+    @Test func bondThatWatchesNothingStaysWithItsActiveMember() {
+        func bond(_ change: BondAttributes, hasCarrier: Bool = true) -> LinkUpdate {
+            .full(9, "bond0", kind: "bond", hasCarrier: hasCarrier) { $0.bond = change }
+        }
+        var table = LinkTable()
+        table.event(bond(BondAttributes(activeMember: 3, isUnwatched: true)))
+        table.event(.full(3, "eth0") { $0.controllerIndex = 9 })
+        table.event(.full(4, "eth1") { $0.controllerIndex = 9 })
+        #expect(table.reported(9)?.bondFault == nil)
+        table.event(.full(3, "eth0", hasCarrier: false) { $0.controllerIndex = 9 })
+        #expect(table.reported(9)?.bondFault == .activeMember("eth0"))
+        #expect(table.reported(9)?.hasCarrier == false)
+        table.event(bond(BondAttributes(activeMember: 4, isUnwatched: true)))
+        #expect(table.reported(9)?.hasCarrier == true, "somebody changed it by hand")
+        table.event(bond(BondAttributes(activeMember: 3)))
+        #expect(table.reported(9)?.hasCarrier == true, "one that watches is about to change by itself")
+        table.event(bond(BondAttributes(activeMember: 77, isUnwatched: true)))
+        #expect(table.reported(9)?.hasCarrier == true, "a member that is not known")
+        table.event(bond(BondAttributes(leastLinks: 2), hasCarrier: false))
+        #expect(table.reported(9)?.bondFault == .fewerLinks(than: 2))
+        table.event(.full(4, "eth1", hasCarrier: false) { $0.controllerIndex = 9 })
+        #expect(table.reported(9)?.bondFault == nil, "none has a link")
+    }
+
     // MARK: PPPoE
 
     @Test func deviceUnderAPPPoESessionIsItsParent() {

@@ -143,7 +143,10 @@ import Testing
             index: 7,
             flags: ethernet.union(.up),
             hardwareType: 1,
-            details: details("bond0", .up, carrier: true, kind: "bond") { $0.activeMember = 3 }
+            details: details("bond0", .up, carrier: true, kind: "bond") {
+                // The message does not say whether it watches links, which means nothing.
+                $0.bond = BondAttributes(activeMember: 3)
+            }
         )
         #expect(try self.first("newlink-bond") == expected)
     }
@@ -156,7 +159,7 @@ import Testing
         var update: LinkUpdate?
         NetlinkMessage.forEach(in: datagram) { update = LinkUpdate($0) }
         #expect(update?.details?.kind == "none")
-        #expect(update?.details?.activeMember == nil)
+        #expect(update?.details?.bond == nil)
     }
 
     @Test func routerAdvertisementIsSeen() throws {
