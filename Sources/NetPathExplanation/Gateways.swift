@@ -21,7 +21,8 @@ extension AssessedEvidence {
             case nil: break
             }
             guard !words.isEmpty else { return nil }
-            return "Gateway \(gateway.address) on \(self.name(gateway.interfaceIndex)): \(words.joined(separator: ", "))"
+            return
+                "Gateway \(gateway.address) on \(self.name(gateway.interfaceIndex)): \(words.joined(separator: ", "))"
         }
     }
 

@@ -85,7 +85,9 @@ struct GatewayWatch {
         }
         switch update.answers {
         case true?:
-            guard self.used.contains(update.neighbour), !wasAnswering else { return wasSilent || !isWatched || hasMoved }
+            guard self.used.contains(update.neighbour), !wasAnswering else {
+                return wasSilent || !isWatched || hasMoved
+            }
             self.answering.append(update.neighbour)
             return true
         case nil: return wasSilent || !isWatched || hasMoved || (update.isDecreed && wasAnswering)

@@ -7,12 +7,19 @@
 package enum MonitorMemory: String, CaseIterable, Sendable {
     /// Which interface a tunnel stood beside before that one lost its routes.
     case tunnelCarrier = "what carried a tunnel before"
+    /// Which interface carried the path before it lost its addresses or was set down.
+    case formerPath = "which interface carried the path"
+    /// Behind which port of a bridge the gateway was, before the kernel forgot the port's entries with its carrier.
+    case gatewayPort = "behind which port of a bridge a gateway was"
 
     /// Whether a program that starts now may say this where a monitor says that.
     ///
     /// It may say that there is a path and what is doubtful about it, or why else there is none; never the opposite without
     /// a hint.
     package func allows(_ fresh: SaidPath, beside watched: SaidPath) -> Bool {
-        fresh.isDoubtful || fresh.status == watched.status
+        switch self {
+        case .tunnelCarrier, .gatewayPort: fresh.isDoubtful || fresh.status == watched.status
+        case .formerPath: fresh.status == watched.status && fresh.status != "satisfied"
+        }
     }
 }

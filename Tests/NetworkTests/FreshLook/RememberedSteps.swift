@@ -20,13 +20,35 @@ enum RememberedSteps {
             "NetworkManager: a VPN with metric 50": everyLoss,
             "a VPN within a VPN": everyLoss,
             "kill switch: unreachable defaults behind the VPN": [removal],
-        ]
+        ],
+        .formerPath: [
+            "OpenWrt: an uplink beside a bridge of LAN ports": ["wan: the interface is set down"],
+            "Tailscale without an exit node": [down],
+            "a split VPN beside the default": [down],
+            "kill switch: the default route of an interface that discards, as of Proton VPN": [
+                "the cable is unplugged"
+            ],
+            "Docker: a container in two networks": lossOfEth0,
+            "LXD: the host, its bridge has both families and no ports": ["eth0: the interface is set down"],
+            "Docker: the host": ["eth0: the interface is set down"],
+            "Cilium: a node with its marks": lossOfEth0,
+            "Flannel: a node with a vxlan to the others": lossOfEth0,
+            "Proxmox: a virtual machine keeps the carrier of the bridge while the cable is out": [
+                "vmbr0: the interface is set down"
+            ],
+        ],
+        .gatewayPort: [
+            "Proxmox: the cable is in another bridge, behind a pair of veths": ["enp1s0: the cable is unplugged"],
+            "Proxmox: a virtual machine keeps the carrier of the bridge while the cable is out": [
+                "enp1s0: the cable is unplugged", "the port is set down",
+            ],
+        ],
     ]
 
     private static let removal = "wlan0: the interface is removed"
-    private static let everyLoss: Set = [
-        "wlan0: the interface is set down", "wlan0: its addresses are removed", removal,
-    ]
+    private static let down = "wlan0: the interface is set down"
+    private static let everyLoss: Set = [down, "wlan0: its addresses are removed", removal]
+    private static let lossOfEth0: Set = ["eth0: the interface is set down", "eth0: its addresses are removed"]
 
     static func memory(of setup: Setup, after step: Step) -> MonitorMemory? {
         self.table.first { $0.value[setup.title]?.contains(step.title) == true }?.key

@@ -14,7 +14,11 @@ struct Spares {
     static let rule = "{match: {name: \"spare*\"}, type: wired, uplink: true, expectsAddress: true}"
 
     /// A card that once had a cable may have carried a tunnel of layer 3 that is alone, as far as the kernel can tell.
-    private static let mayHaveCarried = ["WireGuard moved into a container, its socket stays behind": "spare1"]
+    private static let areAlone: Set = [
+        "WireGuard moved into a container, its socket stays behind", "slirp4netns: a tap device and nothing else",
+        "slirp4netns: a tap device beside links that lead nowhere",
+        "pasta: a tap device with the host's name and address",
+    ]
 
     let appear: [Command]
     let disappear: [Command]
@@ -38,7 +42,7 @@ struct Spares {
                 ]
             ),
         ]
-        let possible = spares.filter { $0.name != Self.mayHaveCarried[setup.title] }
+        let possible = spares.filter { $0.name != "spare1" || !Self.areAlone.contains(setup.title) }
         self.appear = possible.flatMap(\.making)
         self.disappear = possible.map { .host("link del \($0.name)") }
     }

@@ -36,6 +36,21 @@ extension NetworkModel {
         return ExpectedVerdict(status: "unsatisfied", reason: self.reason(findings))
     }
 
+    /// Whether a monitor that has watched may say this.
+    ///
+    /// Where nothing but the state of interfaces keeps packets from leaving, it names that of one that had a route before, of
+    /// which the network shows nothing any more.
+    func allows(_ said: ExpectedVerdict) -> Bool {
+        var expected = self.verdict
+        if said == expected { return true }
+        let closest = zip(Family.allCases, Family.allCases.map { self.finding($0) }).map(self.outlook)
+        guard closest.allSatisfy({ $0.distance >= 3 && $0.reason != "routeRejects" }),
+            self.interfaces.contains(where: { $0.obstacle == said.reason })
+        else { return false }
+        expected.reason = said.reason
+        return said == expected
+    }
+
     private enum Finding: Hashable {
         case rejected
         case deadEnd
@@ -95,5 +110,12 @@ extension NetworkModel {
         if !alive.isEmpty { return "noAddress" }
         if self.interfaces.contains(where: \.isUp) { return "noCarrier" }
         return self.interfaces.isEmpty ? "noInterface" : "allDown"
+    }
+}
+
+extension NetworkModel.Interface {
+    /// What keeps it from carrying a path, but for a route.
+    fileprivate var obstacle: String {
+        self.isUp ? self.isPlugged ? self.addresses.isEmpty ? "noAddress" : "noRoute" : "noCarrier" : "interfaceDown"
     }
 }
