@@ -138,6 +138,7 @@ struct SilentGatewayTests {
             """
             for i in $(seq 100); do
                 text=$(\(Watched.program) explain); case $text in *"asked anew"*) break;; esac
+                sleep 0.1
             done
             echo "$text"
             """
