@@ -6,7 +6,7 @@ import NetPath
 /// When rounds begin: at the start, after every change of the network, and at intervals, sooner while the internet
 /// cannot be reached; never more than the limit in any 60 s.
 ///
-/// Rounds that could not send anything do not count. A round every 10 s is kept in reserve, so that somebody who signs in
+/// Rounds that could not send anything do not count. A round every 10 s is kept in reserve, so that a person who signs in
 /// to a portal, and a path that comes back after many changes, need not wait until the minute is over.
 struct HTTPProbeSchedule: Sendable {
     /// The first pause after a failure.

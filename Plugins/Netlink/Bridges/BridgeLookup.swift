@@ -97,7 +97,7 @@ struct BridgeLookup {
     }
 
     /// The VLAN that packets are in which come to a bridge by a VLAN interface or without one (PVID); 0 where it does not
-    /// filter by VLAN, nil when nobody knows.
+    /// filter by VLAN, nil when that is unknown.
     private func vlan(in bridge: UInt32, of interface: UInt32?) -> UInt16? {
         let isFiltering: UInt8? = self.setting(IFLA_INFO_DATA, IFLA_BR_VLAN_FILTERING, of: bridge)
         if isFiltering != 1 { return isFiltering.map { _ in 0 } }

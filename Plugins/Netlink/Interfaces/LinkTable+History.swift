@@ -3,7 +3,7 @@
 
 import NetPath
 
-/// What only somebody knows who has watched, and what is seen to give interfaces their addresses.
+/// What only a watcher knows, and what is seen to give interfaces their addresses.
 extension LinkTable.Entry {
     /// Takes over what no reading tells.
     mutating func inheritHistory(of old: LinkTable.Entry) {
@@ -33,7 +33,7 @@ extension LinkTable.Entry {
 }
 
 extension LinkTable {
-    /// How long after the carrier came it says nothing that nobody is seen to give an address: clients take a moment to
+    /// How long after the carrier came a missing sign of a client says nothing: clients take a moment to
     /// start, and routers are asked when the link-local address is checked.
     static let settling = Duration.seconds(5)
     /// For how long after that it is looked again with other changes.

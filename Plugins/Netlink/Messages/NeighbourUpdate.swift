@@ -16,7 +16,7 @@ struct NeighbourUpdate: Hashable {
     /// Whether it answers: false when it was asked for its link-layer address and did not (NUD_FAILED, or a second
     /// question); nil while it is asked the first time, when it is never asked, and when the entry is gone.
     var answers: Bool?
-    /// Whether that is somebody's word: what its link-layer address is (NUD_PERMANENT), that it needs none (NUD_NOARP), or
+    /// Whether that is set by hand: what its link-layer address is (NUD_PERMANENT), that it needs none (NUD_NOARP), or
     /// that it be forgotten, which the kernel announces as a failure first (`neigh_delete`, net/core/neighbour.c).
     var isDecreed = false
     /// For how long that has been so.

@@ -31,7 +31,7 @@ struct GatewayWatch {
     /// Their addresses.
     var addresses: Set<InternetAddress> { Set(self.known.map(\.address)) }
 
-    /// The addresses of those in use of which nobody knows where they answer from.
+    /// The addresses of those in use whose link-layer address is not known.
     var unknownAddresses: Set<InternetAddress> {
         Set(self.used.lazy.filter { self.hardwareAddresses[$0] == nil }.map(\.address))
     }

@@ -36,7 +36,7 @@ extension AssessedEvidence {
         self.deadEnds.contains(index) && self.assessments[index]?.reason.code == .routeRejects
     }
 
-    /// The interfaces that would discard packets, of which nobody knows whether something takes them off before.
+    /// The interfaces that would discard packets, where it is unknown whether something takes them off before.
     package var divertedInterfaces: [UInt32] {
         self.interfaces.indices.compactMap { position in
             let index = self.interfaces[position].index
@@ -66,7 +66,7 @@ extension AssessedEvidence {
         return nil
     }
 
-    /// Where a bridge has the gateway of a next hop; nil when nobody had to ask.
+    /// Where a bridge has the gateway of a next hop; nil when it was not asked.
     func place(of nextHop: NextHop) -> BridgePlace? {
         self.evidence.gateways.first {
             $0.address == nextHop.gateway && $0.interfaceIndex == nextHop.interfaceIndex

@@ -188,7 +188,7 @@ extension AssessedEvidence {
                 let addressed = code == .noRoute ? found.filter { self.interfaces[$0].canSend(family) } : []
                 found = addressed.isEmpty ? found : addressed
                 var reason = self.assessments.values[found[0]].reason
-                // Nobody knows which of them is meant to carry a path.
+                // Nothing tells which of them is meant to carry a path.
                 let isUncertain =
                     former.isEmpty && code == .noRoute && found.allSatisfy { self.interfaces[$0].isHardware == true }
                 let others = isUncertain ? self.idleHardware : []

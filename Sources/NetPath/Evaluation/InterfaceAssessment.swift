@@ -163,7 +163,7 @@ extension NetworkInterface {
     }
 
     /// When the first usable address of a family came that packets beyond the link may be sent from, of the family whose
-    /// first one came last; nil where nobody knows.
+    /// first one came last; nil where that is unknown.
     fileprivate var firstAddedAt: MonotonicTime? {
         AddressFamily.allCases.compactMap { family in
             let usable = self.addresses.filter {

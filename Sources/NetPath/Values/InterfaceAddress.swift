@@ -12,7 +12,7 @@ public struct InterfaceAddress: Hashable, Sendable, Codable, Comparable {
     /// When an address with a lifetime, as those of DHCP and router advertisements have, was added; nil for one without,
     /// and when the backend cannot know.
     @EqualityIgnored public var dynamicSince: MonotonicTime?
-    /// When it was added, whoever gave it; nil when the backend cannot know.
+    /// When it was added; nil when the backend cannot know.
     @EqualityIgnored public var addedAt: MonotonicTime?
 
     /// Creates an address.

@@ -118,7 +118,7 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     public var membersWithoutCarrier: [String] = []
     /// Whether a bridge has a port that packets can leave through; nil for others, and when the backend cannot know it.
     public var hasPorts: Bool?
-    /// What may take packets off an interface that discards them, where a route leads there; nil when nobody looked.
+    /// What may take packets off an interface that discards them, where a route leads there; nil when it was not asked.
     public var diversions: [Diversion]?
     /// The bridge, bond or VRF this interface is a member of (IFLA_MASTER).
     public var controllerIndex: UInt32?

@@ -149,7 +149,7 @@ public struct Gateway: Hashable, Sendable, Codable {
     /// The index of the interface.
     public var interfaceIndex: UInt32
     /// Whether it answers on the link, as far as the kernel knows: false when it did not the last time that somebody
-    /// sent packets through it (NUD_FAILED), so that the kernel drops them; nil when nobody knows, or somebody said how to
+    /// sent packets through it (NUD_FAILED), so that the kernel drops them; nil when that is unknown, or a person said how to
     /// reach it without asking.
     ///
     /// The kernel notices within 32 s (IPv4) or 45 s (IPv6) by its default settings, and only while there is traffic.
@@ -158,7 +158,7 @@ public struct Gateway: Hashable, Sendable, Codable {
     /// Whether it did not answer when it was last asked, before the link was there or some time ago, so that it says
     /// nothing of now: the next packet has it asked anew.
     package var failedBefore: Bool?
-    /// Where the bridge that the interface is, or stands on, has the gateway; nil when nobody had to ask.
+    /// Where the bridge that the interface is, or stands on, has the gateway; nil when it was not asked.
     ///
     /// Evidence of a backend; paths do not tell it.
     public var place: BridgePlace?

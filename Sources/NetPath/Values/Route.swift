@@ -51,7 +51,7 @@ public struct Route: Hashable, Sendable, Codable {
     /// What the kernel puts packets into on their way (lightweight tunnels, `encap` of `ip-route(8)`), such as `seg6`,
     /// which may drop them; nil without.
     public var encapsulation: String?
-    /// Which of the next hops the kernel's hash picks for the packet, where some lose packets; nil where nobody asked, and
+    /// Which of the next hops the kernel's hash picks for the packet, where some lose packets; nil where it was not asked, and
     /// where more than its addresses decides (`net.ipv4.fib_multipath_hash_policy`).
     public var selectedNextHop: Int?
 

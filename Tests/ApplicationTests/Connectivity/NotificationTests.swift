@@ -55,7 +55,7 @@ struct NotificationTests {
         #expect(try await calls.next() == "end")
     }
 
-    /// Others observe the names too: whoever cancels a posting ends that of nobody else.
+    /// Others observe the names too: to cancel a posting ends no other.
     @Test func thatOfTheSharedMonitorIsNeverEnded() {
         let first = NetworkMonitor.shared.postNotifications()
         first.cancel()
