@@ -33,8 +33,8 @@ struct PackageTests {
     }
 
     @Test func asItIs() throws {
-        // A folder of its own: the module that it leaves there would be found by the others.
-        let package = try ConsumerPackage("Tests/Packages/Plain", scratch: "packages-plain")
+        // Not the folder of the others, who would find the module Network there, but that of all products.
+        let package = try ConsumerPackage("Tests/Packages/Plain", scratch: "packages-products")
         #expect(try package.run("App").contains { $0.hasPrefix("online:") })
         #expect(package.modules.contains("Network"))
     }

@@ -28,7 +28,7 @@ struct ReleaseTests {
         for name in names { #expect(consumer.contains("\"\(name)\""), "\(name) is in no package that is built") }
 
         let programs = ["netpath", "netpath-http", "netpath-plugin", "netpath-queue", "netpath-serve"]
-        let package = try ConsumerPackage("Tests/Packages/Products", programs: programs)
+        let package = try ConsumerPackage("Tests/Packages/Products", scratch: "packages-products", programs: programs)
         #expect(!package.log.contains("warning:"), "\(package.log)")
         let (lab, _) = try NetworkNamespace.online()
         for program in ["Products", "ProductsInSwift5"] {
