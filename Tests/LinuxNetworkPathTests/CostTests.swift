@@ -80,7 +80,8 @@ struct CostTests {
         let starts = try (1...10).map { _ in
             var line = ""
             let time = try ContinuousClock().measure { line = try ConsumerPackage.execute(["bash", "-c", start]) }
-            #expect(line.contains("line"))
+            // Without a network another line comes first.
+            #expect(line.contains("online") || line.contains("and here"))
             return time
         }
         let fastest = try #require(starts.min())
