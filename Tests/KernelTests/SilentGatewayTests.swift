@@ -102,7 +102,7 @@ struct SilentGatewayTests {
         #expect(self.answers(line)["192.0.2.1"] != .some(false))
     }
 
-    /// Nobody sends anything when the cable is back: what failed without it would stand for ever.
+    /// No program sends anything when the cable is back: what failed without it would stand for ever.
     @Test func whatFailsWhileTheCableIsOutSaysNothing() throws {
         let (lab, uplink) = try self.uplink()
         let watched = try Watched(
@@ -133,7 +133,7 @@ struct SilentGatewayTests {
         }
         let lines = try watched.monitor.lines(markedOn: uplink) {}
         #expect((lines.before + [lines.settled]).allSatisfy { $0.reason == "routed" })
-        // A program that starts now cannot know when the cable came back, and that nobody has asked since.
+        // A program that starts now cannot know when the cable came back, and that no program has sent since.
         let explained = try lab.run(
             """
             for i in $(seq 100); do
@@ -147,7 +147,7 @@ struct SilentGatewayTests {
         #expect(!explained.contains("does not answer"))
     }
 
-    /// What somebody says about a neighbour is no answer.
+    /// What is set by hand about a neighbour is no answer.
     @Test(arguments: ["permanent", "noarp"])
     func aDecreeIsNoAnswer(state: String) throws {
         let (lab, uplink) = try self.uplink()

@@ -33,7 +33,7 @@ import Testing
         #expect(verdict.reviseAt == nil)
     }
 
-    /// Whether packets survive a lightweight tunnel nobody can tell.
+    /// Whether packets survive a lightweight tunnel cannot be told.
     @Test func anEncapsulationIsStated() throws {
         var evidence = Evidence.online(self.eth0)
         for position in evidence.referenceRoutes.indices

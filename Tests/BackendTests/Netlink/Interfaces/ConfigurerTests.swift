@@ -7,7 +7,7 @@ import Testing
 
 @testable import NetPathNetlink
 
-/// What is seen to give interfaces their addresses, and what only somebody knows who has watched.
+/// What is seen to give interfaces their addresses, and what only a watcher knows.
 @Suite struct ConfigurerTests {
     private static let heading = "sk       RefCnt Type Proto  Iface R Rmem   User   Inode\n"
 

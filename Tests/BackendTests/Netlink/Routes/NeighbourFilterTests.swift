@@ -282,7 +282,7 @@ import Testing
         #expect(watch.answers(self.first) == false)
     }
 
-    /// What somebody says about a neighbour is no answer, and ends what was known of it.
+    /// What is set by hand about a neighbour is no answer, and ends what was known of it.
     @Test func aDecreeIsNoAnswer() {
         var watch = GatewayWatch()
         _ = watch.use([self.first])

@@ -117,7 +117,7 @@ import Testing
         #expect(self.answer(lookup, to: self.ipv4) == .noRoute)
     }
 
-    /// Routes may refuse packets to loopback too, and then nobody knows them: `disable_ipv6` and a blackhole.
+    /// Routes may refuse packets to loopback too, and then they are not known: `disable_ipv6` and a blackhole.
     @Test func aBlackholeThatCatchesLoopbackIsAnAnswer() {
         let kernel = ScriptedKernel { _ in .failure(.invalid) }
         kernel.incomingAnswer = .failure(.noSuchDevice)
