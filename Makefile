@@ -1,6 +1,9 @@
 # netpath: the commands a person needs. `make run` and `make test` do all set-up on a fresh Debian machine with Swift.
 
 SWIFT ?= swift
+# SwiftPM writes the traits of a package into its commands in the order of a hash: with another one at each start, every other
+# build would compile everything anew.
+export SWIFT_DETERMINISTIC_HASHING = 1
 PREFIX ?= /usr/local
 # Compiling and linking (libnl, libyaml, libcurl, SQLite), and what the kernel tests run (ip, unshare, nsenter).
 PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev libcurl4-openssl-dev libsqlite3-dev pkg-config binutils iproute2 \

@@ -2,6 +2,11 @@
 // Copyright the netpath authors
 
 import Foundation
+import Testing
+
+/// Packages that depend on this one, built one after the other, since they share a folder.
+@Suite(.serialized)
+enum ConsumerPackageTests {}
 
 /// A package that depends on this one, built apart.
 struct ConsumerPackage {
@@ -22,28 +27,40 @@ struct ConsumerPackage {
 
     /// Builds a package of this repository in release, as `swift build -c release` does without further flags.
     ///
-    /// Packages share a folder for what is built, so that each module of netpath is compiled once.
+    /// Packages share a folder for what is built, so that each module of netpath is compiled once; one is built at a time.
     ///
     /// - Parameters:
     ///   - folder: The package.
     ///   - scratch: The folder for what is built.
+    ///   - hidden: A module that an earlier package left in the folder, and that the compiler must not find.
     ///   - programs: Products of netpath itself that are built besides.
     ///   - options: Options of `swift build`.
     /// - Throws: ``Failure`` with the end of what a build printed.
     init(
         _ folder: String,
         scratch: String = "packages",
+        without hidden: String? = nil,
         programs: [String] = [],
         _ options: String...
     ) throws {
         let build = Self.root.appendingPathComponent(".build/\(scratch)")
-        let command = [
-            Self.swift, "build", "-c", "release", "--package-path", Self.root.appendingPathComponent(folder).path,
-            "--scratch-path", build.path,
-        ]
+        self.products = build.appendingPathComponent("release")
+        if let hidden {
+            let module = self.products.appendingPathComponent("Modules/\(hidden).swiftmodule")
+            try? FileManager.default.removeItem(at: module)
+        }
+        let command = Self.swift("build", at: Self.root.appendingPathComponent(folder).path, scratch: build.path)
         self.log = try ([[]] + programs.map { ["--product", $0] }).map { try Self.execute(command + options + $0) }
             .joined()
-        self.products = build.appendingPathComponent("release")
+    }
+
+    /// A command of SwiftPM, in release.
+    static func swift(_ command: String, at package: String, scratch: String) -> [String] {
+        [
+            self.swift, command, "-c", "release", "--package-path", package, "--scratch-path", scratch,
+            // SwiftPM 6.3 takes the plan of the package that was built there before, and does not make this one's program.
+            "--disable-build-manifest-caching",
+        ]
     }
 
     /// The application of README.md, with the standard library linked statically.

@@ -5,26 +5,26 @@ import Foundation
 import NetPathTestKit
 import Testing
 
-/// What `netpath plugin new` writes builds and passes its tests as it is.
-struct GeneratedPackageTests {
-    @Test func aNewBackendPassesItsTests() throws {
-        let folder = try TemporaryDirectory()
-        let netpath = try MonitorProcess.builtProduct("netpath")
-        _ = try ConsumerPackage.execute([
-            "env", "-C", folder["."], netpath, "plugin", "new", "door-watch", "--netpath", ConsumerPackage.root.path,
-        ])
-        // A folder of its own for what is built, kept between runs: all but the package is the same.
-        let scratch = ConsumerPackage.root.appendingPathComponent(".build/packages-plugin").path
-        let output = try ConsumerPackage.execute([
-            ConsumerPackage.swift, "test", "--package-path", folder["door-watch"], "--scratch-path", scratch,
-            "-Xswiftc",
-            "-gnone",
-        ])
-        #expect(output.contains("3 tests"), "\(output.suffix(2_000))")
-        // The program is netpath with one type more.
-        let answer = try ConsumerPackage.execute([
-            "\(scratch)/debug/door-watch", "config", "check", "\(folder["door-watch"])/netpath.yaml",
-        ])
-        #expect(answer.contains(": ok"), "\(answer)")
+extension ConsumerPackageTests {
+    /// What `netpath plugin new` writes builds and passes its tests as it is.
+    struct GeneratedPackageTests {
+        @Test func aNewBackendPassesItsTests() throws {
+            let folder = try TemporaryDirectory()
+            let netpath = try MonitorProcess.builtProduct("netpath")
+            _ = try ConsumerPackage.execute([
+                "env", "-C", folder["."], netpath, "plugin", "new", "door-watch", "--netpath",
+                ConsumerPackage.root.path,
+            ])
+            let scratch = ConsumerPackage.root.appendingPathComponent(".build/packages").path
+            let output = try ConsumerPackage.execute(
+                ConsumerPackage.swift("test", at: folder["door-watch"], scratch: scratch)
+            )
+            #expect(output.contains("3 tests"), "\(output.suffix(2_000))")
+            // The program is netpath with one type more.
+            let answer = try ConsumerPackage.execute([
+                "\(scratch)/release/door-watch", "config", "check", "\(folder["door-watch"])/netpath.yaml",
+            ])
+            #expect(answer.contains(": ok"), "\(answer)")
+        }
     }
 }

@@ -5,99 +5,106 @@ import Foundation
 import NetPathTestKit
 import Testing
 
-/// What applications get: every product in release, small, and nothing fetched that they do not use.
-@Suite(.serialized)
-struct ReleaseTests {
-    private static func text(_ file: String) throws -> String {
-        try String(contentsOf: ConsumerPackage.root.appendingPathComponent(file), encoding: .utf8)
-    }
-
-    /// The block of Swift of README.md that contains a text.
-    private static func readme(_ text: String) throws -> String {
-        let blocks = try Self.text("README.md").components(separatedBy: "```swift\n").dropFirst()
-        return try #require(blocks.compactMap { $0.components(separatedBy: "```").first }.first { $0.contains(text) })
-    }
-
-    /// Every library product, in both language modes, and the programs, with `-O` and the dynamic standard library.
-    @Test(.needsNamespaces) func everyProductRuns() throws {
-        let manifest = try Self.text("Package.swift")
-        let products = try #require(manifest.firstMatch(of: #/products: \[(.*?)\]\.map/#.dotMatchesNewlines()))
-        let names = products.1.matches(of: #/"(\w+)"/#).map { String($0.1) }
-        #expect(names.count >= 21)
-        let consumer = try Self.text("Tests/Packages/Products/Package.swift")
-        for name in names { #expect(consumer.contains("\"\(name)\""), "\(name) is in no package that is built") }
-
-        let programs = ["netpath", "netpath-http", "netpath-plugin", "netpath-queue", "netpath-serve"]
-        let package = try ConsumerPackage("Tests/Packages/Products", scratch: "packages-products", programs: programs)
-        #expect(!package.log.contains("warning:"), "\(package.log)")
-        let (lab, _) = try NetworkNamespace.online()
-        for program in ["Products", "ProductsInSwift5"] {
-            let process = try lab.start(package.program(program), [])
-            var lines: [String] = []
-            while lines.last?.hasPrefix("tool:") != true { try lines.append(process.nextText(timeout: .seconds(60))) }
-            for line in ["backends: 6", "path: true", "explained: true", "connected: true", "path monitor: true"] {
-                #expect(lines.contains(line), "\(program): \(lines)")
-            }
+extension ConsumerPackageTests {
+    /// What applications get: every product in release, small, and nothing fetched that they do not use.
+    struct ReleaseTests {
+        private static func text(_ file: String) throws -> String {
+            try String(contentsOf: ConsumerPackage.root.appendingPathComponent(file), encoding: .utf8)
         }
-        for program in programs {
-            #expect(try ConsumerPackage.execute([package.program(program), "--version"]).contains("netpath"))
-        }
-        #expect(try lab.run("\(package.program("netpath")) --json").contains("satisfied"))
-    }
 
-    /// With a trait for each product that needs one, and none for the others.
-    @Test(
-        arguments: [
-            ("Connectivity", "", []), ("Reachability", "", []), ("Network", "", []), ("NetPath", "", []),
-            ("OfflineRequests", "\"OfflineRequests\"", ["GRDB.swift"]),
-            ("NetPathCLI", "\"CommandLine\"", ["swift-argument-parser"]),
-        ] as [(String, String, [String])]
-    )
-    func whatIsFetched(product: String, traits: String, fetched: [String]) throws {
-        let folder = try TemporaryDirectory()
-        try folder.write(
-            "App/Package.swift",
-            """
-            // swift-tools-version: 6.2
-            import PackageDescription
-            let package = Package(
-                name: "App",
-                dependencies: [.package(name: "netpath", path: "\(ConsumerPackage.root.path)", traits: [\(traits)])],
-                targets: [
-                    .executableTarget(name: "App", dependencies: [.product(name: "\(product)", package: "netpath")])
-                ]
+        /// The block of Swift of README.md that contains a text.
+        private static func readme(_ text: String) throws -> String {
+            let blocks = try Self.text("README.md").components(separatedBy: "```swift\n").dropFirst()
+            return try #require(
+                blocks.compactMap { $0.components(separatedBy: "```").first }.first { $0.contains(text) }
             )
-            """
-        )
-        try folder.write("App/Sources/App/main.swift", "import \(product)")
-        // A folder of its own: checkouts stay when traits change.
-        _ = try ConsumerPackage.execute([
-            ConsumerPackage.swift, "package", "--package-path", folder["App"], "--scratch-path", folder["scratch"],
-            "resolve",
-        ])
-        let checkouts = try? FileManager.default.contentsOfDirectory(atPath: folder["scratch/checkouts"])
-        #expect(checkouts ?? [] == fetched)
-    }
-
-    /// The program and the manifest of README.md, with the standard library linked statically, and the one with Apple's API.
-    @Test func theProgramOfTheReadmeIsSmall() throws {
-        let program = try Self.text("Tests/Packages/Connected/Sources/App/main.swift")
-        #expect(try program.hasSuffix(Self.readme("NetworkMonitor.")))
-        let manifest = try Self.readme("PackageDescription")
-        #expect(manifest.contains("path: \"../netpath\", traits: [])"))
-
-        let package = try ConsumerPackage.connected()
-        // Foundation's own mktemp is not ours to warn of.
-        let warnings = package.log.split(separator: "\n").filter { $0.contains("warning:") && !$0.contains("mktemp") }
-        #expect(warnings.isEmpty)
-        let folder = try TemporaryDirectory()
-        func size(of program: String) throws -> Int {
-            _ = try ConsumerPackage.execute(["strip", "-o", folder[program], package.program(program)])
-            return try #require(FileManager.default.attributesOfItem(atPath: folder[program])[.size] as? Int)
         }
-        let (app, pathApp) = try (size(of: "App"), size(of: "PathApp"))
-        print("stripped, static: Connectivity \(app / 1_000) kB, Network \(pathApp / 1_000) kB")
-        #expect(app <= 15_000_000)
-        #expect(pathApp <= 22_000_000)
+
+        /// Every library product, in both language modes, and the programs, with `-O` and the dynamic standard library.
+        @Test(.needsNamespaces) func everyProductRuns() throws {
+            let manifest = try Self.text("Package.swift")
+            let products = try #require(manifest.firstMatch(of: #/products: \[(.*?)\]\.map/#.dotMatchesNewlines()))
+            let names = products.1.matches(of: #/"(\w+)"/#).map { String($0.1) }
+            #expect(names.count >= 21)
+            let consumer = try Self.text("Tests/Packages/Products/Package.swift")
+            for name in names { #expect(consumer.contains("\"\(name)\""), "\(name) is in no package that is built") }
+
+            let programs = ["netpath", "netpath-http", "netpath-plugin", "netpath-queue", "netpath-serve"]
+            let package = try ConsumerPackage("Tests/Packages/Products", programs: programs)
+            #expect(!package.log.contains("warning:"), "\(package.log)")
+            let (lab, _) = try NetworkNamespace.online()
+            for program in ["Products", "ProductsInSwift5"] {
+                let process = try lab.start(package.program(program), [])
+                var lines: [String] = []
+                while lines.last?.hasPrefix("tool:") != true {
+                    try lines.append(process.nextText(timeout: .seconds(60)))
+                }
+                for line in ["backends: 6", "path: true", "explained: true", "connected: true", "path monitor: true"] {
+                    #expect(lines.contains(line), "\(program): \(lines)")
+                }
+            }
+            for program in programs {
+                #expect(try ConsumerPackage.execute([package.program(program), "--version"]).contains("netpath"))
+            }
+            #expect(try lab.run("\(package.program("netpath")) --json").contains("satisfied"))
+        }
+
+        /// With a trait for each product that needs one, and none for the others.
+        @Test(
+            arguments: [
+                ("Connectivity", "", []), ("Reachability", "", []), ("Network", "", []), ("NetPath", "", []),
+                ("OfflineRequests", "\"OfflineRequests\"", ["GRDB.swift"]),
+                ("NetPathCLI", "\"CommandLine\"", ["swift-argument-parser"]),
+            ] as [(String, String, [String])]
+        )
+        func whatIsFetched(product: String, traits: String, fetched: [String]) throws {
+            let folder = try TemporaryDirectory()
+            try folder.write(
+                "App/Package.swift",
+                """
+                // swift-tools-version: 6.2
+                import PackageDescription
+                let package = Package(
+                    name: "App",
+                    dependencies: [.package(name: "netpath", path: "\(ConsumerPackage.root.path)", traits: [\(traits)])],
+                    targets: [
+                        .executableTarget(name: "App", dependencies: [.product(name: "\(product)", package: "netpath")])
+                    ]
+                )
+                """
+            )
+            try folder.write("App/Sources/App/main.swift", "import \(product)")
+            // A folder of its own: checkouts stay when traits change.
+            _ = try ConsumerPackage.execute([
+                ConsumerPackage.swift, "package", "--package-path", folder["App"], "--scratch-path", folder["scratch"],
+                "resolve",
+            ])
+            let checkouts = try? FileManager.default.contentsOfDirectory(atPath: folder["scratch/checkouts"])
+            #expect(checkouts ?? [] == fetched)
+        }
+
+        /// The program and the manifest of README.md, with the standard library linked statically, and the one with Apple's API.
+        @Test func theProgramOfTheReadmeIsSmall() throws {
+            let program = try Self.text("Tests/Packages/Connected/Sources/App/main.swift")
+            #expect(try program.hasSuffix(Self.readme("NetworkMonitor.")))
+            let manifest = try Self.readme("PackageDescription")
+            #expect(manifest.contains("path: \"../netpath\", traits: [])"))
+
+            let package = try ConsumerPackage.connected()
+            // Foundation's own mktemp is not ours to warn of.
+            let warnings = package.log.split(separator: "\n").filter {
+                $0.contains("warning:") && !$0.contains("mktemp")
+            }
+            #expect(warnings.isEmpty)
+            let folder = try TemporaryDirectory()
+            func size(of program: String) throws -> Int {
+                _ = try ConsumerPackage.execute(["strip", "-o", folder[program], package.program(program)])
+                return try #require(FileManager.default.attributesOfItem(atPath: folder[program])[.size] as? Int)
+            }
+            let (app, pathApp) = try (size(of: "App"), size(of: "PathApp"))
+            print("stripped, static: Connectivity \(app / 1_000) kB, Network \(pathApp / 1_000) kB")
+            #expect(app <= 15_000_000)
+            #expect(pathApp <= 22_000_000)
+        }
     }
 }
