@@ -17,6 +17,15 @@ struct HTTPAnswer: Sendable {
         return error.progress != .notSent || ![.unreachable, .nameNotResolved].contains(error.reason)
     }
 
+    /// Whether there is a whole answer, of whatever kind.
+    var isAnswered: Bool { if case .success = self.result { true } else { false } }
+
+    /// Whether nothing came back, not even of the attempt to connect.
+    var isSilence: Bool {
+        guard case .failure(let error) = self.result else { return false }
+        return error.reason == .connectTimedOut
+    }
+
     /// How far the clock of this machine is ahead of the server's; nil when the server does not tell.
     var clockLead: Int64? {
         guard case .success(let response) = self.result, let text = response.headers["Date"] else { return nil }

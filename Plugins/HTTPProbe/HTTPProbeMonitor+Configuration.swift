@@ -71,10 +71,36 @@ extension HTTPProbeMonitor.Options {
             default: self.maxRoundsPerMinute,
             in: 1...600
         )
+        let longest = Duration.seconds(10 * 86_400)
+        self.meteredInterval = section.duration(
+            "meteredInterval",
+            default: self.interval * 10,
+            in: .seconds(1)...longest
+        )
+        self.backoff = section.duration("backoff", default: self.backoff, in: .seconds(1)...longest)
+        self.warnOfSmallLimit(in: section)
         self.interface = section.string("interface")
         if let interface = self.interface, !(1...15).contains(interface.utf8.count) || interface.contains("/") {
             section.reject("interface", "must be the name of an interface, 1 to 15 characters")
         }
+    }
+}
+
+extension HTTPProbeMonitor.Options {
+    /// Says so where the limit of rounds is too small for the interval, and what to write instead.
+    private func warnOfSmallLimit(in section: ConfigurationSection) {
+        let least = HTTPProbeSchedule.leastInterval(roundsPerMinute: self.maxRoundsPerMinute)
+        guard self.interval < least else { return }
+        let enough = (1...600).first { HTTPProbeSchedule.leastInterval(roundsPerMinute: $0) <= self.interval }
+        let culprit = section.contains("maxRoundsPerMinute") ? "maxRoundsPerMinute" : "interval"
+        let limit = "maxRoundsPerMinute (\(self.maxRoundsPerMinute))"
+        let fault = culprit == "interval" ? "is too short for \(limit)" : "is too small"
+        let remedy = enough.map { "maxRoundsPerMinute: \($0) or more, or " } ?? ""
+        section.warn(
+            culprit,
+            "\(fault), of which some are kept for changes of the network: rounds begin every "
+                + "\(DurationText.format(least)); write \(remedy)interval: \(DurationText.format(least)) or more"
+        )
     }
 }
 

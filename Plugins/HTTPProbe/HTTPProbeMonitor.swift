@@ -8,9 +8,9 @@ import NetPathPluginKit
 /// Asks for addresses over HTTP whose answers are known, and so tells the internet from a captive portal.
 ///
 /// All checks of a round begin together. A round runs at the start, whenever another backend saw a change, and every
-/// ``Options/interval``; while the internet cannot be reached sooner. What was found out last counts meanwhile. It says
-/// nothing of paths: whether a portal means that a path is `requiresConnection` is up to the configuration
-/// (`PortalInfluence`).
+/// ``Options/interval``; sooner while the internet cannot be reached, and later while nothing comes back at all. What was
+/// found out last counts meanwhile. It says nothing of paths: whether a portal means that a path is `requiresConnection`
+/// is up to the configuration (`PortalInfluence`).
 public struct HTTPProbeMonitor: PathMonitor {
     /// What can be set.
     public struct Options: Hashable, Sendable {
@@ -20,6 +20,10 @@ public struct HTTPProbeMonitor: PathMonitor {
         public var portalAPI: String?
         /// The time between rounds while the internet can be reached; ±10 % by chance.
         public var interval: Duration = .seconds(300)
+        /// The interval on a metered or constrained path (`MonitorContext.isMetered`); nil for ten times ``interval``.
+        public var meteredInterval: Duration?
+        /// The longest time between rounds while nothing comes back.
+        public var backoff: Duration = .seconds(360)
         /// How long a check may take.
         public var timeout: Duration = .seconds(10)
         /// How many rounds may begin in any 60 s.
@@ -48,6 +52,11 @@ public struct HTTPProbeMonitor: PathMonitor {
 
     /// Nobody waits longer for the first word; coordinators give every backend 2 s.
     private static let firstWordLimit: Duration = .milliseconds(1_500)
+    /// How long a connection may take while nothing comes back, and so how often Linux sends a SYN: with TLS there are
+    /// more round trips.
+    private static func silentLimit(of url: String) -> Duration {
+        HTTPCheck(url: url).isSecure ? .seconds(6) : .seconds(3)
+    }
     /// A round that is disturbed by a change may go on for so long.
     private static let disturbedLimit: Duration = .milliseconds(250)
     /// So many rounds in a row are given up; a network that never comes to rest has to be told of too.
@@ -78,11 +87,7 @@ public struct HTTPProbeMonitor: PathMonitor {
     }
 
     private func probe(_ session: HTTPProbeSession, _ context: MonitorContext) async {
-        var schedule = HTTPProbeSchedule(
-            interval: self.options.interval,
-            roundsPerMinute: self.options.maxRoundsPerMinute,
-            now: context.clock.now()
-        )
+        var schedule = HTTPProbeSchedule(self.options, now: context.clock.now())
         var disturbed = 0
         while !Task.isCancelled {
             let next = schedule.next(now: context.clock.now())
@@ -94,7 +99,11 @@ public struct HTTPProbeMonitor: PathMonitor {
             _ = session.changes.take()
             schedule.began(now: context.clock.now())
             let mayBeDisturbed = disturbed < Self.disturbedRounds
-            let round = mayBeDisturbed ? await self.round(session, context) : await self.answers(context)
+            let isSilent = schedule.isSilent
+            let round =
+                mayBeDisturbed
+                ? await self.round(session, context, isSilent: isSilent)
+                : await self.answers(context, isSilent: isSilent)
             if Task.isCancelled { return }
             let now = context.clock.now()
             guard let round else {
@@ -103,17 +112,28 @@ public struct HTTPProbeMonitor: PathMonitor {
                 continue
             }
             disturbed = 0
-            schedule.ended(round.result, wasSent: round.wasSent, jitter: .random(in: 0..<1), now: now)
+            schedule.ended(
+                round.result,
+                wasSent: round.wasSent,
+                isSilent: round.isSilent,
+                isMetered: context.isMetered,
+                jitter: .random(in: 0..<1),
+                now: now
+            )
             session.report(round, at: now)
             if context.asksOnce { return }
         }
     }
 
     /// Makes a round; nil when the network changed under it, or the task was cancelled.
-    private func round(_ session: HTTPProbeSession, _ context: MonitorContext) async -> HTTPProbeRound? {
+    private func round(
+        _ session: HTTPProbeSession,
+        _ context: MonitorContext,
+        isSilent: Bool
+    ) async -> HTTPProbeRound? {
         let beganAt = context.clock.now()
         return await withTaskGroup(of: HTTPProbeRound?.self) { group in
-            group.addTask { await self.answers(context) }
+            group.addTask { await self.answers(context, isSilent: isSilent) }
             group.addTask {
                 await session.changes.wait(until: beganAt + .seconds(86_400), context.clock)
                 // What began a moment ago has met the new network.
@@ -125,13 +145,15 @@ public struct HTTPProbeMonitor: PathMonitor {
         }
     }
 
-    private func answers(_ context: MonitorContext) async -> HTTPProbeRound? {
+    private func answers(_ context: MonitorContext, isSilent: Bool) async -> HTTPProbeRound? {
         await withTaskGroup(of: (Int?, HTTPAnswer).self) { group in
             for (position, check) in self.options.checks.enumerated() {
-                group.addTask { (position, await self.ask(check.url, accept: nil, context)) }
+                group.addTask { (position, await self.ask(check.url, accept: nil, context, isSilent: isSilent)) }
             }
             if let api = self.options.portalAPI {
-                group.addTask { (nil, await self.ask(api, accept: "application/captive+json", context)) }
+                group.addTask {
+                    (nil, await self.ask(api, accept: "application/captive+json", context, isSilent: isSilent))
+                }
             }
             var round = HTTPProbeRound(self.options)
             for await (position, answer) in group {
@@ -145,13 +167,19 @@ public struct HTTPProbeMonitor: PathMonitor {
         }
     }
 
-    private func ask(_ url: String, accept: String?, _ context: MonitorContext) async -> HTTPAnswer {
+    private func ask(
+        _ url: String,
+        accept: String?,
+        _ context: MonitorContext,
+        isSilent: Bool
+    ) async -> HTTPAnswer {
         var request = TransportRequest(url: url)
         request.headers["Cache-Control"] = "no-cache"
         request.headers["Accept"] = accept
         request.headers["Connection"] = "close"
         request.interface = self.options.interface
-        request.timeouts.connect = self.options.timeout
+        let limit = self.options.timeout
+        request.timeouts.connect = isSilent ? min(limit, Self.silentLimit(of: url)) : limit
         request.timeouts.total = self.options.timeout
         request.responseLimit = 65_536
         let beganAt = context.clock.now()

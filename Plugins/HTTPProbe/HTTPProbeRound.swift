@@ -14,6 +14,8 @@ struct HTTPProbeRound: Sendable {
     private let portalAPI: String?
     private var answers: [Int: HTTPAnswer] = [:]
     private var report: PortalReport?
+    /// Why the answer of `portalAPI` is none.
+    private var portalFault: String?
     private var isReportDue: Bool
 
     init(_ options: HTTPProbeMonitor.Options) {
@@ -28,8 +30,13 @@ struct HTTPProbeRound: Sendable {
     /// Takes what the network says of its portal.
     mutating func received(portalReport answer: HTTPAnswer) {
         self.isReportDue = false
-        guard case .success(let response) = answer.result, response.status == 200 else { return }
-        self.report = PortalReport(response.body)
+        switch answer.result {
+        case .success(let response) where response.status == 200:
+            self.report = PortalReport(response.body)
+            if self.report == nil { self.portalFault = "answers without saying whether the network is captive" }
+        case .success(let response): self.portalFault = "answers with \(response.status) in place of 200"
+        case .failure(let error): self.portalFault = "does not answer: \(error.message)"
+        }
     }
 
     /// Whether everything was answered, or failed.
@@ -37,6 +44,9 @@ struct HTTPProbeRound: Sendable {
 
     /// Whether a request may have left the machine: without a path no name is resolved, and no connection begins.
     var wasSent: Bool { self.report != nil || self.answers.isEmpty || self.answers.values.contains(where: \.wasSent) }
+
+    /// Whether nothing came back of any check.
+    var isSilent: Bool { !self.answers.isEmpty && self.answers.values.allSatisfy(\.isSilence) }
 
     /// What is known.
     var result: ProbeRound {
@@ -65,7 +75,7 @@ struct HTTPProbeRound: Sendable {
     var limitations: [String] {
         let findings = self.findings
         let isPlainFine = findings.contains { !$0.0.isSecure && $0.2 == .expected }
-        return findings.compactMap { check, _, finding in
+        var sentences: [String] = findings.compactMap { check, _, finding in
             switch finding {
             case .outOfTime(let fault): return "HTTPS: \(self.sentence(on: fault, of: check))"
             case .impersonated(let text) where isPlainFine:
@@ -73,6 +83,12 @@ struct HTTPProbeRound: Sendable {
             default: return nil
             }
         }
+        // Without a way there, silence says nothing of the address.
+        if let portalAPI, let portalFault, findings.contains(where: { $0.1.isAnswered }) {
+            let place = TransportRequest(url: portalAPI).place
+            sentences.append("the network's word on its portal: \(place) \(portalFault) (portalAPI, RFC 8908)")
+        }
+        return sentences
     }
 
     private var findings: [(HTTPCheck, HTTPAnswer, CheckFinding)] {

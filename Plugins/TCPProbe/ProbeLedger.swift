@@ -31,13 +31,15 @@ final class ProbeLedger: Sendable {
     struct Finding: Sendable {
         var round: ProbeRound
         var endedAt: MonotonicTime
+        /// When it counts no more, unless another one has replaced it.
+        var until: MonotonicTime
         var winner: ProbeWinner?
     }
 
     private struct State: Sendable {
         /// When attempts were made, in order.
         var attempts: [Subject: [MonotonicTime]] = [:]
-        var findings: [Question: (finding: Finding, until: MonotonicTime)] = [:]
+        var findings: [Question: Finding] = [:]
     }
     private let state = Mutex(State())
 
@@ -62,17 +64,15 @@ final class ProbeLedger: Sendable {
     }
 
     /// The last result, if it still counts.
-    func finding(_ question: Question, validFor: Duration, now: MonotonicTime) -> Finding? {
-        self.state.withLock { state in
-            state.findings[question].map(\.finding).flatMap { $0.endedAt + validFor > now ? $0 : nil }
-        }
+    func finding(_ question: Question, now: MonotonicTime) -> Finding? {
+        self.state.withLock { state in state.findings[question].flatMap { $0.until > now ? $0 : nil } }
     }
 
     /// Keeps a result, for as long as it counts.
-    func keep(_ finding: Finding, of question: Question, validFor: Duration) {
+    func keep(_ finding: Finding, of question: Question) {
         self.state.withLock { state in
             state.findings = state.findings.filter { $0.value.until > finding.endedAt }
-            state.findings[question] = (finding, finding.endedAt + validFor)
+            state.findings[question] = finding
         }
     }
 

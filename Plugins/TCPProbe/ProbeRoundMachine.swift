@@ -9,7 +9,8 @@ import NetPathSystem
 /// Attempts, lookups of names among them, start one after the other, each `stagger` after the one before or as soon as
 /// one has failed or a name is resolved, alternating between targets and families. Whoever answered last time comes
 /// first, then addresses, which need no lookup. The first answer ends the round and abandons the rest; without one the
-/// round ends when every address of every target has failed.
+/// round ends when every address of every target has failed. A round after one that failed sends little: of each target
+/// one address at a time until one is silent, and the next round begins with the next address.
 struct ProbeRoundMachine: Sendable {
     /// What the performer has to do.
     enum Action: Hashable, Sendable {
@@ -34,6 +35,8 @@ struct ProbeRoundMachine: Sendable {
     private struct Target: Sendable {
         let target: ProbeTarget
         var lookup: Lookup
+        /// Whether one address is tried at a time, and none after one that was silent.
+        let isSparing: Bool
         var waiting: [ProbeEndpoint] = []
         var tried = 0
         var inFlight = 0
@@ -42,7 +45,9 @@ struct ProbeRoundMachine: Sendable {
 
         var isDone: Bool { self.lookup == .done && self.waiting.isEmpty && self.inFlight == 0 }
         /// Whether there is something to start.
-        var canStart: Bool { self.lookup == .needed || !self.waiting.isEmpty }
+        var canStart: Bool {
+            self.lookup == .needed || !self.waiting.isEmpty && !(self.isSparing && self.inFlight > 0)
+        }
         var lookupDeadline: MonotonicTime? { if case .underWay(let until) = self.lookup { until } else { nil } }
     }
 
@@ -66,6 +71,10 @@ struct ProbeRoundMachine: Sendable {
     private var lastFamily: AddressFamily?
     /// Who answered.
     private(set) var winner: ProbeWinner?
+    /// Whether nothing came back of an attempt, or of the lookup of a name.
+    private(set) var metSilence = false
+    /// How many rounds in a row have failed before this one.
+    private let failures: Int
 
     /// Begins a round.
     ///
@@ -73,12 +82,14 @@ struct ProbeRoundMachine: Sendable {
     ///   - options: Whom to ask, and how long to wait.
     ///   - preferred: Who answered last time.
     ///   - pendingLookups: The names that are being looked up already; what comes of it is waited for.
+    ///   - failures: How many rounds in a row have failed before this one.
     ///   - firstAttempt: The number of the first attempt.
     ///   - now: The time.
     init(
         _ options: TCPProbeMonitor.Options,
         preferred: ProbeWinner?,
         pendingLookups: Set<String>,
+        failures: Int = 0,
         firstAttempt: Int,
         now: MonotonicTime
     ) {
@@ -86,6 +97,7 @@ struct ProbeRoundMachine: Sendable {
         self.timeout = options.timeout
         self.stagger = options.stagger
         self.preferred = preferred
+        self.failures = failures
         self.nextAttempt = firstAttempt
         self.nextStartAt = now
         self.targets = options.targets.map { target in
@@ -94,12 +106,14 @@ struct ProbeRoundMachine: Sendable {
                 Target(
                     target: target,
                     lookup: .done,
+                    isSparing: failures > 0,
                     waiting: [ProbeEndpoint(address: address, zone: zone, port: target.port)]
                 )
             case .name(let name):
                 Target(
                     target: target,
-                    lookup: pendingLookups.contains(name) ? .underWay(until: now + options.timeout) : .needed
+                    lookup: pendingLookups.contains(name) ? .underWay(until: now + options.timeout) : .needed,
+                    isSparing: failures > 0
                 )
             }
         }
@@ -140,9 +154,11 @@ struct ProbeRoundMachine: Sendable {
             let port = self.targets[index].target.port
             switch lookup {
             case .addresses(let addresses) where !addresses.isEmpty:
-                self.targets[index].waiting = Self.interleaved(addresses).prefix(Self.addressLimit).map {
+                let endpoints = Self.interleaved(addresses).prefix(Self.addressLimit).map {
                     ProbeEndpoint(address: $0, port: port)
                 }
+                let first = self.failures % endpoints.count
+                self.targets[index].waiting = Array(endpoints[first...] + endpoints[..<first])
             case .addresses, .failed: self.fail(index, .notResolved)
             }
         }
@@ -163,6 +179,10 @@ struct ProbeRoundMachine: Sendable {
         self.targets[ended.target].inFlight -= 1
         guard result.isAnswer else {
             self.fail(ended.target, result)
+            if result == .timedOut {
+                self.metSilence = true
+                if self.targets[ended.target].isSparing { self.targets[ended.target].waiting = [] }
+            }
             // The next one need not wait for its turn.
             self.nextStartAt = now
             return []
@@ -193,6 +213,7 @@ struct ProbeRoundMachine: Sendable {
         for index in self.targets.indices {
             guard let deadline = self.targets[index].lookupDeadline, deadline <= now else { continue }
             self.targets[index].lookup = .done
+            self.metSilence = true
             self.fail(index, .notResolved)
         }
         while self.nextStartAt <= now, let index = self.nextTarget() {

@@ -6,8 +6,9 @@ import NetPathSystem
 
 /// When rounds run and what of them is reported, without input and output: what happens in, what to do out.
 ///
-/// A round runs at the start, on every refresh, and every `interval`; after a failure sooner, from 1 s doubling up to
-/// `interval`. What the last finished round brought is reported until the next one ends or `validFor` has passed: a
+/// A round runs at the start, on every refresh, and every `interval`, or `meteredInterval`; after a failure sooner, from
+/// 1 s doubling up to `interval`, and up to `backoff` while nothing comes back: then packets are all that a round brings.
+/// What the last finished round brought is reported until the next one ends or `validFor` has passed: a
 /// change of the network makes it doubtful, not wrong, and forgetting it at once would make every event a flap. It is
 /// also what a refresh is answered with, with the time at which it ended, be there a round that the budget allows or not;
 /// and what a monitor that is started anew begins with.
@@ -43,6 +44,8 @@ struct ProbeSchedule: Sendable {
     private var round: ProbeRoundMachine?
     private var nextRoundAt: MonotonicTime
     private var nextAttempt = 0
+    /// Whether the path is metered or constrained.
+    var isMetered = false
     /// Whether the network changed since the last round began.
     private var isTriggered = false
     private var disturbed = 0
@@ -67,14 +70,14 @@ struct ProbeSchedule: Sendable {
         self.ledger = ledger
         self.budget = AttemptBudget(options.targets, perMinute: options.maxPerMinute, ledger: ledger)
         self.nextRoundAt = now
-        self.last = ledger.finding(options.question, validFor: options.validFor, now: now)
+        self.last = ledger.finding(options.question, now: now)
         self.preferred = self.last?.winner
         self.firstWordAt = self.last == nil ? now + Self.firstWordLimit : now
     }
 
     /// When to call ``proceed(now:)`` if nothing happens.
     func nextDeadline(now: MonotonicTime) -> MonotonicTime {
-        var deadlines = [self.firstWordAt, self.last.map { $0.endedAt + self.options.validFor }].compactMap { $0 }
+        var deadlines = [self.firstWordAt, self.last?.until].compactMap { $0 }
         if let round {
             if let next = round.nextDeadline(now: now, budget: self.budget) { deadlines.append(next) }
             if self.isTriggered { deadlines.append(self.replaceAt(round, now: now)) }
@@ -132,7 +135,7 @@ struct ProbeSchedule: Sendable {
             actions.append(.round(action))
         }
         if let round, round.isFinished { actions += self.finish(round, now: now) }
-        if let last, last.endedAt + self.options.validFor <= now {
+        if let last, last.until <= now {
             self.last = nil
             actions.append(self.report(now: now))
         }
@@ -166,6 +169,8 @@ struct ProbeSchedule: Sendable {
             self.options,
             preferred: self.preferred,
             pendingLookups: Set(self.lookups.keys),
+            // Where rounds are wanted as often as ever, they are wanted whole.
+            failures: self.options.longestBackoff > self.options.interval ? self.failures : 0,
             firstAttempt: self.nextAttempt,
             now: now
         )
@@ -186,20 +191,26 @@ struct ProbeSchedule: Sendable {
         }
         self.disturbed = 0
         self.failures = round.winner == nil ? self.failures + 1 : 0
-        let finding = ProbeLedger.Finding(round: round.result, endedAt: now, winner: round.winner)
+        let pause = self.pause(after: round)
+        let finding = ProbeLedger.Finding(
+            round: round.result,
+            endedAt: now,
+            until: now + self.options.validFor * max(1, pause / self.options.interval),
+            winner: round.winner
+        )
         self.last = finding
-        self.ledger.keep(finding, of: self.options.question, validFor: self.options.validFor)
-        self.nextRoundAt = self.isTriggered ? now : now + self.pause()
+        self.ledger.keep(finding, of: self.options.question)
+        // A fleet of devices that lost the same thing must not come back in step.
+        let jitter = Double.random(in: 0.9...1.1, using: &self.random)
+        self.nextRoundAt = self.isTriggered ? now : now + pause * jitter
         return [self.report(now: now)]
     }
 
-    private mutating func pause() -> Duration {
-        let whole =
-            self.failures == 0
-            ? self.options.interval
-            : min(self.options.interval, Self.firstPause * (1 << min(self.failures - 1, 20)))
-        // A fleet of devices that lost the same thing must not come back in step.
-        return whole * Double.random(in: 0.9...1.1, using: &self.random)
+    private func pause(after round: ProbeRoundMachine) -> Duration {
+        let usual = self.options.usualPause(isMetered: self.isMetered)
+        if self.failures == 0 { return usual }
+        let longest = round.metSilence ? max(usual, self.options.longestBackoff) : usual
+        return min(longest, Self.firstPause * (1 << min(self.failures - 1, 20)))
     }
 
     private mutating func report(now: MonotonicTime) -> Action {

@@ -9,6 +9,25 @@ extension TCPProbeMonitor.Options {
         ProbeLedger.Question(targets: self.targets, interface: self.interface, mark: self.mark)
     }
 
+    /// The time between rounds while a target answers.
+    func usualPause(isMetered: Bool) -> Duration {
+        isMetered ? self.meteredInterval ?? self.interval * 10 : self.interval
+    }
+
+    /// The longest time between rounds while nothing comes back, unless ``usualPause(isMetered:)`` is longer.
+    var longestBackoff: Duration { self.backoff ?? Self.usualBackoff(timeout: self.timeout) }
+
+    /// The longest time between rounds while nothing comes back, where the configuration does not say.
+    ///
+    /// At most 60 SYN an hour to each target, those of the first rounds among them.
+    static func usualBackoff(timeout: Duration) -> Duration {
+        .seconds(120) * Self.transmissions.count { $0 < timeout }
+    }
+
+    /// When Linux sends a SYN again that is not answered: every second at first (tcp_syn_linear_timeouts of `ip-sysctl`,
+    /// Linux 6.5), then after twice the time.
+    private static let transmissions: [Duration] = [0, 1, 2, 3, 4, 5, 7, 11, 19, 35].map { .seconds($0) }
+
     /// The attempts of a round whose first target answers: a connection, after a lookup where there are only names.
     var attemptsToAnswer: Int { self.targets.allSatisfy { $0.name != nil } ? 2 : 1 }
 

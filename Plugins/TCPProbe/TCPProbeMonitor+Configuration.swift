@@ -19,6 +19,17 @@ extension TCPProbeMonitor.Options {
         self.init(targets: Self.targets(of: section))
         self.interval = section.duration("interval", default: self.interval, in: .seconds(1)...(.seconds(86_400)))
         self.timeout = section.duration("timeout", default: self.timeout, in: .milliseconds(100)...(.seconds(60)))
+        let longest = Duration.seconds(10 * 86_400)
+        self.meteredInterval = section.duration(
+            "meteredInterval",
+            default: self.interval * 10,
+            in: .seconds(1)...longest
+        )
+        self.backoff = section.duration(
+            "backoff",
+            default: Self.usualBackoff(timeout: self.timeout),
+            in: .seconds(1)...longest
+        )
         // RFC 8305 section 5: at least 10 ms.
         self.stagger = section.duration("stagger", default: self.stagger, in: .milliseconds(10)...(.seconds(60)))
         self.validFor = section.duration(

@@ -17,13 +17,20 @@ public struct TCPProbeMonitor: PathMonitor {
     public struct Options: Hashable, Sendable {
         /// Whom to connect to, the most important first; without any, nothing is sent and nothing known.
         public var targets: [ProbeTarget]
-        /// The time between rounds while somebody answers, and the longest one while nobody does; ±10 % by chance.
+        /// The time between rounds while a target answers, and the longest one while the network refuses; ±10 % by
+        /// chance.
         public var interval: Duration = .seconds(30)
+        /// The interval on a metered or constrained path (`MonitorContext.isMetered`); nil for ten times ``interval``.
+        public var meteredInterval: Duration?
+        /// The longest time between rounds while nothing comes back; nil for two minutes for each SYN that Linux sends
+        /// within ``timeout``.
+        public var backoff: Duration?
         /// How long one attempt, or the lookup of a name, may take.
         public var timeout: Duration = .seconds(3)
         /// The time between the starts of two attempts of a round; RFC 8305 recommends 250 ms.
         public var stagger: Duration = .milliseconds(250)
-        /// How long the outcomes of a round count when no other one can be finished.
+        /// How long the outcomes of a round count when no other one can be finished; longer where rounds are further apart
+        /// than ``interval``, by as much.
         public var validFor: Duration = .seconds(90)
         /// How many attempts may be made in any 60 s, at least 2; a lookup of a name is one, a connection another.
         ///

@@ -40,6 +40,14 @@ import Testing
         #expect(self.render(.lines, Fixtures.unknown, after: Fixtures.unknown) == "")
     }
 
+    /// Where probes only advise the path stays satisfied, and the line says what is between it and the internet.
+    @Test func aLineTellsOfACaptivePortal() throws {
+        let before = Fixtures.snapshot(Fixtures.routed)
+        var after = before
+        after.path?.internet = .portal
+        #expect(self.render(.lines, after, after: before).hasSuffix("] (behind a captive portal)\n"))
+    }
+
     @Test func jsonLines() {
         let snapshot = Fixtures.snapshot(Fixtures.routed)
         #expect(self.render(.json, snapshot) == snapshot.document.line + "\n")

@@ -72,4 +72,29 @@ import Testing
             }
         }
     }
+
+    private func roundWarnings(_ options: String) throws -> [String] {
+        let text = "backends:\n  - type: httpProbe\n    checks: [{url: \"http://a.example/\"}]\n\(options)"
+        let source = ConfigurationSource(name: "t", text: text)
+        return try LoadedConfiguration.parse(source).warnings.map { String($0.description.prefix { $0 != "\n" }) }
+    }
+
+    @Test func tooFewRoundsForTheInterval() throws {
+        let consequence = "of which some are kept for changes of the network: rounds begin every 10s"
+        #expect(
+            try self.roundWarnings("    interval: 1s\n") == [
+                "t:4:15: warning: 'backends[0].interval' is too short for maxRoundsPerMinute (12), \(consequence); "
+                    + "write maxRoundsPerMinute: 66 or more, or interval: 10s or more, found '1s'"
+            ]
+        )
+        #expect(
+            try self.roundWarnings("    interval: 9s\n    maxRoundsPerMinute: 12\n") == [
+                "t:5:25: warning: 'backends[0].maxRoundsPerMinute' is too small, \(consequence); "
+                    + "write maxRoundsPerMinute: 13 or more, or interval: 10s or more, found '12'"
+            ]
+        )
+        for enough in ["", "    interval: 10s\n", "    interval: 1s\n    maxRoundsPerMinute: 66\n"] {
+            #expect(try self.roundWarnings(enough) == [])
+        }
+    }
 }

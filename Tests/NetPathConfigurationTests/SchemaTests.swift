@@ -47,11 +47,11 @@ import Testing
             "backends: [{type: netlink, mode: \"off\"}, {type: netlink, name: b, receiveBuffer: 2048, sysfs: /s}]",
             "backends: [{type: tcpProbe, targets: [\"203.0.113.7:443\", \"[2001:db8::7]:443\", \"[fe80::1%eth0]:1\"]}]",
             "backends: [{type: tcpProbe, targets: [example.net:65535], interval: 1m, timeout: 1s, stagger: 10ms, "
-                + "validFor: 5m, maxPerMinute: 2, interface: wan0, mark: 4294967295}]",
+                + "validFor: 5m, meteredInterval: 30s, backoff: 2s, maxPerMinute: 2, interface: wan0, mark: 4294967295}]",
             "backends: [{type: httpProbe, checks: [{url: \"http://a.example/x\"}]}]",
             "backends: [{type: httpProbe, checks: [{preset: debian}, {url: \"https://a/\", status: 200, body: b, "
                 + "header: {name: X-Status, value: online}}], portalAPI: \"https://p/\", interval: 1m, timeout: 1s, "
-                + "maxRoundsPerMinute: 1, interface: wan0}]",
+                + "meteredInterval: 1m, backoff: 30s, maxRoundsPerMinute: 1, interface: wan0}]",
             Self.backends + "merge: {portals: requiresConnection}", Self.backends + "grace: 0",
             "backends: [{type: exec, command: [/usr/bin/ssh, router], environment: [A=b], user: nobody, scope: remote, "
                 + "host: router, helloDeadline: 1m, heartbeat: 1s}]",

@@ -40,6 +40,7 @@ private func work(out evidence: Evidence, _ policy: EvaluationPolicy, _ now: Mon
 
 private func evaluate(_ probes: ProbeRound) -> Verdict? {
     if probes.answered { return Verdict(.satisfied, PathReason(.probeAnswered, "a probe target answered")) }
+    if probes.metPortal { return Verdict(.unsatisfied, .portalAnswered) }
     guard probes.failed else { return nil }
     return Verdict(.unsatisfied, PathReason(.probeFailed, "no probe target answered"))
 }

@@ -151,7 +151,7 @@ extension NetworkPath {
             path.status = .unsatisfied
             path.reason =
                 self.probes.contains { $0.result == .portal }
-                ? PathReason(.probeFailed, "a captive portal answered in place of the probe targets")
+                ? .portalAnswered
                 : PathReason(.statedUnreachable, "there is a captive portal, as a backend states")
             path.statedBy = nil
         case (.requiresConnection, .reachable), (.unsatisfied, .reachable):

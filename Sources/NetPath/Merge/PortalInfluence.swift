@@ -9,6 +9,11 @@ public enum PortalInfluence: String, Hashable, Sendable, CaseIterable {
     case requiresConnection
 }
 
+extension PathReason {
+    /// Why there is no path where probes decide, and a captive portal answered.
+    static let portalAnswered = PathReason(.probeFailed, "a captive portal answered in place of the probe targets")
+}
+
 extension NetworkPath {
     /// The path as the configuration lets probes and portals decide on it.
     func judged(by probes: ProbeInfluence, _ portals: PortalInfluence) -> NetworkPath {

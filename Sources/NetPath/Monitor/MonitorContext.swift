@@ -24,6 +24,11 @@ public struct MonitorContext: Sendable {
     /// out (``InterfaceRelevance``). New ones come with a refresh request. Callable from any thread.
     public var interfaceRules: [InterfaceRule] { self.rules() }
 
+    /// Whether the path is expensive or constrained at this moment, so that a backend that sends packets sends fewer.
+    ///
+    /// It changes with a refresh request. Callable from any thread.
+    public var isMetered: Bool { self.metering() }
+
     /// Whether somebody asks for the present state only, and not for its changes.
     ///
     /// A backend may return once it has reported in full, which is no failure then, and should open nothing that tells of
@@ -42,6 +47,7 @@ public struct MonitorContext: Sendable {
     private let routeNotice: @Sendable () -> Void
     private let refreshNotice: @Sendable () -> Void
     private let rules: @Sendable () -> [InterfaceRule]
+    private let metering: @Sendable () -> Bool
     private let logger: @Sendable (LogLevel, String) -> Void
 
     /// Creates a context from its parts; coordinators and test kits do, backends do not.
@@ -57,6 +63,7 @@ public struct MonitorContext: Sendable {
         routesChanged: @escaping @Sendable () -> Void = {},
         takesNoRefreshRequests: @escaping @Sendable () -> Void = {},
         interfaceRules: @escaping @Sendable () -> [InterfaceRule] = { [] },
+        isMetered: @escaping @Sendable () -> Bool = { false },
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.clock = clock
@@ -70,6 +77,7 @@ public struct MonitorContext: Sendable {
         self.routeNotice = routesChanged
         self.refreshNotice = takesNoRefreshRequests
         self.rules = interfaceRules
+        self.metering = isMetered
         self.logger = log
     }
 

@@ -41,6 +41,7 @@ enum WatchFormat: Sendable {
         guard let path = snapshot.path else { return "unknown: no backend has a verdict []" }
         let interfaces = path.interfaces.map(\.summary.safe).joined(separator: "; ")
         let remarks = [
+            (path.internet == .portal && path.status == .satisfied, " (behind a captive portal)"),
             (path.isExpensive, " (expensive)"), (path.isConstrained, " (constrained)"), (path.isStale, " (stale)"),
         ].filter(\.0).map(\.1).joined()
         return "\(path.status.rawValue): \(path.sentence.safe) [\(interfaces)]\(remarks)"

@@ -54,7 +54,7 @@ struct WaitedHosts: Sendable {
     ) throws(ConfigurationError) -> PathCoordinator {
         let entries = targets.enumerated().map { number, target in
             let host = target.text.contains(":") ? "[\(target.text)]" : target.text
-            let options = "interval: \(self.interval), maxPerMinute: \(self.maxPerMinute)"
+            let options = "interval: \(self.interval), backoff: \(self.interval), maxPerMinute: \(self.maxPerMinute)"
             return "{type: tcpProbe, name: \"\(number)\", targets: [\"\(host):\(target.port ?? 0)\"], \(options)}"
         }
         let source = ConfigurationSource(name: "--host", text: "backends: [\(entries.joined(separator: ", "))]")

@@ -34,11 +34,13 @@ public final class BackendRun: Sendable {
     ///   - clock: The clock of evidence and deadlines.
     ///   - asksOnce: Whether it is asked for the present state only.
     ///   - interfaceRules: What the configuration says of interfaces.
+    ///   - isMetered: Whether the path is expensive or constrained.
     public init(
         _ monitor: any PathMonitor,
         clock: any MonotonicClock = SystemMonotonicClock(),
         asksOnce: Bool = false,
-        interfaceRules: [InterfaceRule] = []
+        interfaceRules: [InterfaceRule] = [],
+        isMetered: Bool = false
     ) {
         let refreshes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let addresses = AsyncStream.makeStream(of: Set<InternetAddress>.self, bufferingPolicy: .bufferingNewest(1))
@@ -57,6 +59,7 @@ public final class BackendRun: Sendable {
             routesChanged: { state.update { $0.routeChanges += 1 } },
             takesNoRefreshRequests: { state.update { $0.takesRefreshRequests = false } },
             interfaceRules: { interfaceRules },
+            isMetered: { isMetered },
             log: { level, message in state.update { $0.messages.append("\(level): \(message)") } }
         )
         self.task = Task {

@@ -50,6 +50,11 @@ struct Simulation {
         )
     }
 
+    /// Whether the path is metered.
+    var isMetered: Bool {
+        get { self.schedule.isMetered }
+        set { self.schedule.isMetered = newValue }
+    }
     /// The time since the start.
     var elapsed: Duration { self.now - Self.start }
     /// Whether attempts are under way.

@@ -13,6 +13,17 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct HTTPProbeMonitorTests {
     private static let options = HTTPProbeMonitor.Options(checks: [HTTPCheck(url: "http://a.example/")])
 
+    private static func schedule(
+        interval: Duration = .seconds(300),
+        roundsPerMinute: Int = 12,
+        now: MonotonicTime
+    ) -> HTTPProbeSchedule {
+        var options = Self.options
+        options.interval = interval
+        options.maxRoundsPerMinute = roundsPerMinute
+        return HTTPProbeSchedule(options, now: now)
+    }
+
     @Test func whoIsAskedOnceAnswersAndReturns() async throws {
         let monitor = HTTPProbeMonitor(Self.options, transport: ScriptedTransport(.status(204)))
         let run = BackendRun(monitor, asksOnce: true)
@@ -45,7 +56,7 @@ import Testing
         let second = Duration.seconds(1)
         var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
         let start = now
-        var schedule = HTTPProbeSchedule(interval: .seconds(300), roundsPerMinute: 3, now: now)
+        var schedule = Self.schedule(roundsPerMinute: 3, now: now)
         var starts: [Duration] = []
         while now - start < .seconds(180) {
             schedule.changed(now: now)
@@ -61,7 +72,7 @@ import Testing
     /// A machine that looks for a network has many changes, and each has a round that cannot be sent.
     @Test func roundsThatCannotBeSentCostNothing() {
         var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-        var schedule = HTTPProbeSchedule(interval: .seconds(300), roundsPerMinute: 12, now: now)
+        var schedule = Self.schedule(now: now)
         let failed = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: .notResolved)], isComplete: true)
         for _ in 0..<100 {
             #expect(schedule.next(now: now) - now <= .milliseconds(250), "a change is looked at soon")
@@ -80,7 +91,7 @@ import Testing
     @Test(arguments: [5, 6, 12, 40] as [Int])
     func behindAPortalALookIsKeptInReserve(changes: Int) {
         var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-        var schedule = HTTPProbeSchedule(interval: .seconds(300), roundsPerMinute: 12, now: now)
+        var schedule = Self.schedule(now: now)
         let portal = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: .portal)], isComplete: true)
         var starts: [MonotonicTime] = []
         func look(_ change: Bool) {
@@ -103,7 +114,7 @@ import Testing
 
     @Test func failuresAreFollowedUpSooner() {
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-        var schedule = HTTPProbeSchedule(interval: .seconds(300), roundsPerMinute: 60, now: now)
+        var schedule = Self.schedule(roundsPerMinute: 60, now: now)
         func pause(_ result: ProbeOutcome.Result) -> Duration {
             let round = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: result)], isComplete: true)
             schedule.ended(round, jitter: 0.5, now: now)
@@ -114,6 +125,58 @@ import Testing
         #expect(pause(.expected) == .seconds(300))
         for expected in [2, 4, 8, 10, 10] { #expect(pause(.portal) == .seconds(expected)) }
         #expect(pause(.expected) == .seconds(300))
+    }
+
+    /// Rounds that are wanted more often than the limit allows are spread over the minute: at no time is it used up.
+    @Test(arguments: [1, 2, 3, 12, 40] as [Int], [0, 0.5, 0.99])
+    func aShortIntervalIsSpread(limit: Int, jitter: Double) {
+        var now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        var schedule = Self.schedule(interval: .seconds(1), roundsPerMinute: limit, now: now)
+        let answered = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: .expected)], isComplete: true)
+        let least = HTTPProbeSchedule.leastInterval(roundsPerMinute: limit)
+        for _ in 0..<100 {
+            schedule.began(now: now)
+            schedule.ended(answered, jitter: jitter, now: now)
+            let pause = schedule.next(now: now) - now
+            #expect(pause <= max(least * 1.2, .seconds(11)), "blind for \(pause)")
+            now = schedule.next(now: now)
+        }
+    }
+
+    @Test func whatNothingAnswersIsAskedLessAndLess() {
+        let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        var schedule = Self.schedule(roundsPerMinute: 600, now: now)
+        let failed = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: .timedOut)], isComplete: true)
+        for expected in [2, 4, 8, 16, 32, 64, 128, 256, 360, 360] {
+            schedule.ended(failed, isSilent: true, jitter: 0.5, now: now)
+            #expect(schedule.next(now: now) - now == .seconds(expected))
+        }
+        #expect(schedule.isSilent)
+        schedule.changed(now: now)
+        #expect(schedule.next(now: now) == now && !schedule.isSilent, "a change is looked at")
+    }
+
+    @Test func onAMeteredPathRoundsAreATenth() {
+        let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
+        var schedule = Self.schedule(now: now)
+        func pause(_ result: ProbeOutcome.Result) -> Duration {
+            let round = ProbeRound(outcomes: [ProbeOutcome(target: "a", result: result)], isComplete: true)
+            schedule.ended(round, isMetered: true, jitter: 0.5, now: now)
+            return schedule.next(now: now) - now
+        }
+        #expect(pause(.expected) == .seconds(3_000))
+        for expected in [2, 4, 8, 16, 32, 64, 128, 256, 300, 300] { #expect(pause(.timedOut) == .seconds(expected)) }
+        #expect(pause(.expected) == .seconds(3_000))
+        for expected in [2, 4, 8, 10] { #expect(pause(.portal) == .seconds(expected), "a sign-in is noticed") }
+    }
+
+    /// While nothing comes back a connection has a short time, which is how often Linux sends a SYN.
+    @Test func silenceIsNotWaitedForLong() async throws {
+        let transport = ScriptedTransport(.failure(.connectTimedOut, .notSent))
+        let run = BackendRun(HTTPProbeMonitor(Self.options, transport: transport))
+        try await transport.waitForRequests(2)
+        #expect(transport.requests.prefix(2).map(\.timeouts.connect) == [.seconds(10), .seconds(3)])
+        try await run.stop()
     }
 
     @Test func aProgramWithoutATransportSaysSo() async throws {

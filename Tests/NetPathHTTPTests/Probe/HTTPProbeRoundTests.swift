@@ -101,6 +101,32 @@ import Testing
         #expect(self.round(Self.failure(reason), Self.answer(204)).result.outcomes.first?.result == expected)
     }
 
+    /// An address of `portalAPI` that is none would look like a network that keeps nobody.
+    @Test func anAddressThatTellsOfNoPortalIsMentioned() {
+        let silence = Self.failure(.connectTimedOut)
+        for (report, fault) in [
+            (Self.answer(404), "answers with 404 in place of 200"),
+            (Self.answer(200, body: "<html>"), "answers without saying whether the network is captive"),
+            (silence, "does not answer: it broke"),
+        ] {
+            #expect(
+                self.round(Self.answer(204), silence, report: report).limitations == [
+                    "the network's word on its portal: https://api.example/ \(fault) (portalAPI, RFC 8908)"
+                ]
+            )
+        }
+        #expect(self.round(silence, silence, report: silence).limitations == [], "there is no way there")
+        let free = Self.answer(200, body: #"{"captive":false}"#)
+        #expect(self.round(Self.answer(204), silence, report: free).limitations == [])
+    }
+
+    @Test func silenceIsWhatNothingCameBackOf() {
+        let silence = Self.failure(.connectTimedOut)
+        #expect(self.round(silence, silence).isSilent)
+        #expect(!self.round(silence, Self.failure(.refused)).isSilent)
+        #expect(!self.round(silence, Self.failure(.timedOut)).isSilent)
+    }
+
     @Test(
         arguments: [
             (#"{"captive":true}"#, true), (#" { "a" : [1, {"b": "]}"}, null], "captive" : true } "#, true),

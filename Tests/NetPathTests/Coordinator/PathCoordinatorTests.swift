@@ -43,6 +43,28 @@ import Testing
         #expect(recorder.paths.count == 1)
     }
 
+    /// What sends packets is told whether they cost money before it is asked to send some.
+    @Test func backendsAreToldWhetherThePathIsMetered() async throws {
+        let (monitor, probe) = (ScriptedMonitor(.through("eth0")), ScriptedMonitor(.probing()))
+        var rule = InterfaceRule(InterfaceRule.Match(name: GlobPattern("eth1")))
+        rule.isConstrained = true
+        let coordinator = PathCoordinator(
+            backends: [Backend("b0", monitor: monitor), Backend("b1", monitor: probe)],
+            settings: CoordinatorSettings(evaluation: EvaluationPolicy(interfaceRules: [rule]))
+        )
+        coordinator.start()
+        try await monitor.waitForRun()
+        try await probe.waitForRun()
+        let context = try #require(probe.context)
+        #expect(!context.isMetered)
+        let asked = probe.refreshRequests
+        monitor.report(.through("eth1"))
+        try await probe.waitForRefreshRequests(asked + 1)
+        #expect(coordinator.path?.isConstrained == true)
+        #expect(context.isMetered)
+        coordinator.stop()
+    }
+
     @Test func callbacksComeOneAtATimeAndInOrder() async throws {
         let monitor = ScriptedMonitor()
         let coordinator = PathCoordinator(monitor)

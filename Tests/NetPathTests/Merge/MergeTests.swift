@@ -181,6 +181,9 @@ import Testing
         let portal = Evidence.probing(ProbeOutcome(target: "a:1", result: .portal))
         #expect(merged(Self.yes, portal)?.reason.code == .probeFailed)
         #expect(merged(Self.yes, portal)?.internet == .portal)
+        for path in [merged(Self.yes, portal), merged(portal)] {
+            #expect(path?.reason.message == "a captive portal answered in place of the probe targets")
+        }
         #expect(merged(Self.no, Self.answered)?.internet == .unknown, "the answer came by a path that is gone")
         #expect(merged(Self.yes, Self.failed, Self.answered)?.status == .satisfied)
         #expect(merged(Self.yes)?.status == .satisfied)

@@ -22,6 +22,7 @@ struct ChaosMonitor: PathMonitor {
             report: { gate.take($0, deliver: context.report) },
             register: context.register,
             interfaceRules: { context.interfaceRules },
+            isMetered: { context.isMetered },
             log: context.log
         )
         let inner = self.inner
