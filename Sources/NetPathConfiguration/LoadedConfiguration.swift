@@ -12,6 +12,10 @@ public struct LoadedConfiguration: Sendable {
     public internal(set) var path: String?
     /// The backends in order of priority.
     public internal(set) var backends: [ConfiguredBackend]
+    /// How the backends are used that ``answering`` or ``reading`` left out, by their names.
+    public internal(set) var leftOut: [String: BackendMode] = [:]
+    /// Whether it is that of ``answering``.
+    var isForOneAnswer = false
     /// What becomes of what the backends say.
     public let settings: CoordinatorSettings
     /// What verdicts depend on besides the evidence.

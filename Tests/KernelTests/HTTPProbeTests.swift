@@ -83,7 +83,7 @@ struct HTTPProbeTests {
         // A copy has nothing beside it.
         try lab.run("cp \(Watched.program) \(lab.directory)/netpath")
         let program = "PATH=/usr/bin:/bin \(lab.directory)/netpath"
-        #expect(try lab.run("\(program) config check \(path)").hasSuffix(": ok\n"))
+        #expect(try lab.run("\(program) config check \(path)").contains(": ok\n"))
         let refusal = try lab.run("\(program) status --probe --config \(path) 2>&1 || true")
         #expect(refusal.contains("is run by the program netpath-http, which cannot be executed"))
     }

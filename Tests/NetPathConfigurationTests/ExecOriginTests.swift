@@ -72,9 +72,31 @@ struct ExecOriginTests {
         }
     }
 
+    /// Whether a service can answer for a question: by what the path depends on, and by nothing else.
+    @Test func aFingerprintIsThatOfWhatPathsDependOn() throws {
+        func fingerprint(_ text: String) throws -> UInt64 {
+            try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text)).fingerprint
+        }
+        let plain = "backends: [{type: netlink}]\n"
+        let usual = try fingerprint(plain)
+        for same in [
+            "# a remark\n" + plain, "grace: 45s\n" + plain, plain + "logging: {level: debug}",
+            plain + "record: {enabled: false}", plain + "hooks: [{name: a, command: [/bin/true]}]",
+        ] {
+            #expect(try fingerprint(same) == usual, "\(same)")
+        }
+        for other in [
+            plain + "grace: 46s", plain + "merge: {policy: any}", "backends: [{type: netlink, name: a}]",
+            plain + "interfaces: [{match: {name: a}, ignore: true}]", "backends: [{type: netlink}, {type: sysfs}]",
+        ] {
+            #expect(try fingerprint(other) != usual, "\(other)")
+        }
+    }
+
     @Test func plugInsAreLeftOutOfAnAnswer() throws {
         let configuration = try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: Self.text))
         #expect(configuration.answering.backends.map(\.mode) == [.active, .off])
+        #expect(Array(configuration.answering.leftOut.values) == [.standby] && configuration.leftOut.isEmpty)
         let alone = "backends: [{type: exec, command: [/bin/true]}, {type: tcpProbe, targets: [\"a:1\"]}]"
         let only = try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: alone))
         #expect(only.answering.backends.map(\.mode) == [.active, .active])

@@ -75,6 +75,8 @@ public enum BackendHealth: String, Hashable, Sendable {
     case standby
     /// It is switched off.
     case off
+    /// It was left out of an answer of the moment, since to ask it sends packets or starts a program.
+    case notAsked
 }
 
 /// A healthy backend that sees, or states, another status than the published one.

@@ -65,10 +65,24 @@ struct ConfigurationCommand: ParsableCommand {
             if !self.options.json {
                 for warning in warnings { ToolContext.current.message(warning.description) }
             }
-            try self.options.write(.configurationCheck(origin: origin, error: nil, warnings: warnings)) { _ in
-                "\(origin.safe): ok\n"
+            let leftOut = configuration.answering.leftOut
+            let names = configuration.backends.map(\.name).filter { leftOut[$0] != nil }
+            let document = OrderedJSON.configurationCheck(
+                origin: origin,
+                error: nil,
+                warnings: warnings,
+                notAsked: names
+            )
+            try self.options.write(document) { _ in
+                "\(origin.safe): ok\n" + (names.isEmpty ? "" : Self.remark(on: names))
             }
             return .satisfied
+        }
+
+        /// What is said of backends that a plain question leaves out.
+        private static func remark(on names: [String]) -> String {
+            "status, explain and wait ask these only with --probe, or 'netpath run' where it runs: "
+                + names.joined(separator: ", ").safe + "\n"
         }
     }
 

@@ -9,11 +9,15 @@ import NetPathSystem
 /// What the backends say when they are asked once.
 struct OneShotCommand: Sendable {
     let snapshots: [BackendSnapshot]
-    let snapshot: StatusSnapshot
+    /// What that comes to; where some were left out, what a service says that has asked them all.
+    private(set) var snapshot: StatusSnapshot
+    /// The service whose word the snapshot is; nil where it is that of the backends.
+    private var service: ServiceWord?
     /// What the verdicts depended on besides the evidence.
-    var evaluation = EvaluationPolicy()
+    private var evaluation: EvaluationPolicy
 
-    /// Asks the backends of a configuration.
+    /// Asks the backends of a configuration; where a service runs with the same one, the service has the word of those
+    /// that send packets or start programs.
     ///
     /// - Parameters:
     ///   - configuration: Names the backends.
@@ -26,13 +30,39 @@ struct OneShotCommand: Sendable {
         limit: Duration,
         asWatching: Bool = false
     ) throws(SystemError) -> OneShotCommand {
+        if let (service, first) = ServiceWord.find(configuration) {
+            var answer = OneShotCommand(snapshots: [], snapshot: first)
+            answer.service = service
+            // It may not have heard yet of what this program sees.
+            guard let reading = configuration.reading else { return answer }
+            let own = try self.askBackends(of: reading, limit: limit)
+            if let word = service.status(beside: own.snapshot, first: first) {
+                answer.snapshot = word
+                return answer
+            }
+        }
+        return try self.askBackends(of: configuration, limit: limit, asWatching: asWatching)
+    }
+
+    private static func askBackends(
+        of configuration: LoadedConfiguration,
+        limit: Duration,
+        asWatching: Bool = false
+    ) throws(SystemError) -> OneShotCommand {
         let loop = try EventLoop()
         // What the backends complain about is part of the answer; only what is worse needs a message of its own.
         let log = ToolContext.current.log(from: LogThreshold(.error))
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         var answer = Self.ask(coordinator, on: loop, limit: limit, asWatching: asWatching)
         answer.evaluation = configuration.evaluation
+        answer.snapshot.note(leftOut: configuration.leftOut)
         return answer
+    }
+
+    init(snapshots: [BackendSnapshot], snapshot: StatusSnapshot, evaluation: EvaluationPolicy = EvaluationPolicy()) {
+        self.snapshots = snapshots
+        self.snapshot = snapshot
+        self.evaluation = evaluation
     }
 
     /// Starts the backends, waits for the first word of each, and stops them.
@@ -109,6 +139,7 @@ struct OneShotCommand: Sendable {
 
     /// Why the path is what it is.
     var explained: ExplainedPath {
+        if let explained = self.service?.explanation(of: self.snapshot) { return explained }
         let snapshot = self.decisive
         var explanation = snapshot?.evidence.map { evidence in
             explain(

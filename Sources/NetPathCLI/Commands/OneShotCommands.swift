@@ -12,7 +12,8 @@ struct StatusCommand: ToolCommand {
             Starts the configured backends, waits until each has reported once, and shows the result. The exit \
             status is 0 for satisfied, 1 for unsatisfied, 2 for requiresConnection; 69 when no backend has a verdict. \
             A backend that stays silent does not change it. Probes and plugins are left out unless --probe asks them, \
-            there is nothing else to ask, or the configuration requires probes.
+            there is nothing else to ask, or the configuration requires probes. Where 'netpath run' runs with the same \
+            configuration, it is asked for their word; else they are shown as not asked.
             """
     )
 
@@ -86,7 +87,7 @@ struct ExplainCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
         abstract: "Explain the status: the evidence, the rule that decided, and what would help.",
-        discussion: "The exit status is the one 'status' would have."
+        discussion: "The exit status is the one 'status' would have, and the same backends are asked."
     )
 
     @OptionGroup

@@ -20,7 +20,8 @@ struct WaitCommand: ToolCommand {
 
             Every condition is about the same path as 'status' shows. Several have to be met at the same time; --family \
             then also asks the interfaces and types that are named. Probes and plugins are left out as they are by \
-            'status', unless --internet needs them.
+            'status', unless --internet needs them: where 'netpath run' runs with the same configuration, its path is \
+            waited for.
 
             The exit status is 0 when the conditions are met, 3 when --timeout came first, 1 when --fail-fast gave up, 78 \
             when the configuration can never meet a condition. A signal ends it as it ends other programs (130 for \
@@ -161,12 +162,19 @@ struct WaitCommand: ToolCommand {
         let loop = try EventLoop()
         let line = self.quiet ? nil : ProgressLine(environment: context.environment)
         let session = WaitSession(terms, policy: configuration.evaluation, loop: loop, isShown: line != nil)
+        session.take { $0.leftOut = configuration.leftOut }
+        let service = ServiceWord.find(configuration)?.service
         // Most waits are over before they begin, and one look costs less than to listen.
         if self.host.isEmpty, terms.stable == .zero, !configuration.reachesOut {
             let log = context.log(from: LogThreshold(.error))
-            let outcome = session.ask(configuration.makeCoordinator(clock: loop, executor: loop, log: log))
+            let outcome = session.ask(
+                configuration.makeCoordinator(clock: loop, executor: loop, log: log),
+                service
+            )
             if let outcome { return try self.report(outcome, of: session.machine) }
         }
+        if let service { session.follow(service) }
+        if let outcome = session.machine.outcome { return try self.report(outcome, of: session.machine) }
         return try self.wait(session, configuration, adapt: adapt, on: loop, line: line)
     }
 
@@ -207,7 +215,11 @@ struct WaitCommand: ToolCommand {
         let outcome = try session.run(showing: line) { reasons in
             guard reasons.contains(.reload) else { return }
             follower.handle(reasons)
-            session.take { $0.policy = follower.configuration.evaluation }
+            let configuration = follower.configuration
+            session.take { view in
+                view.policy = configuration.evaluation
+                view.leftOut = configuration.leftOut
+            }
             try self.check(follower.configuration)
         }
         line?.clear()

@@ -228,6 +228,7 @@ struct WatchCommand: ToolCommand {
                 switch report.health {
                 case .off: "off"
                 case .standby: "standing by"
+                case .notAsked: "not asked"
                 case .starting: "silent so far"
                 case .healthy: "no verdict"
                 case .unhealthy: report.error ?? "unhealthy"

@@ -173,6 +173,7 @@ extension Comparison {
         if report.isSilent { return report.error ?? "silent so far" }
         switch report.health {
         case .off: return "off"
+        case .notAsked: return "not asked"
         case .standby: return "on standby: nothing of higher priority has failed"
         case .starting: return "silent so far"
         case .unhealthy: return "broke (\(report.error ?? "no reason given")); what it said before does not count"

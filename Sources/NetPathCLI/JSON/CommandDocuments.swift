@@ -75,7 +75,8 @@ extension OrderedJSON {
     static func configurationCheck(
         origin: String,
         error: ConfigurationError?,
-        warnings: [ConfigurationDiagnostic] = []
+        warnings: [ConfigurationDiagnostic] = [],
+        notAsked: [String] = []
     ) -> OrderedJSON {
         [
             "schema": schemaVersion,
@@ -84,6 +85,7 @@ extension OrderedJSON {
             "errors": .array(error?.diagnostics.map(OrderedJSON.diagnostic) ?? []),
             "omittedErrors": .integer(error?.omittedCount ?? 0),
             "warnings": .array(warnings.map(OrderedJSON.diagnostic)),
+            "notAsked": .strings(notAsked),
         ]
     }
 

@@ -149,7 +149,7 @@ extension BackendHealth {
         case .healthy: .good
         case .starting: .caution
         case .unhealthy: .bad
-        case .standby, .off: .faint
+        case .standby, .off, .notAsked: .faint
         }
     }
 }

@@ -60,6 +60,8 @@ final class Service {
             log: hookLog
         )
         self.hooks = hooks
+        // Made when the configuration changes, and not for every question.
+        let key = KeptKey(configuration)
         self.follower = options.follow(
             configuration,
             coordinator,
@@ -68,6 +70,7 @@ final class Service {
             log: log,
             onChange: { [recorder] configuration in
                 recorder?.setConfiguration(configuration.effective.text)
+                key.keep(configuration)
                 hooks.apply(configuration.allHooks(usualFolder: usualFolder, log: hookLog))
             }
         )
@@ -76,6 +79,7 @@ final class Service {
             recording: recording,
             recorder: self.recorder,
             evaluation: { [follower = self.follower] in follower.configuration.evaluation },
+            key: { key.value },
             hooks: self.hooks
         )
         self.socket = try ServiceSocket(at: folders.socket) { answers.answer($0, for: $1) }
@@ -132,6 +136,22 @@ final class Service {
         self.coordinator.stop()
         self.hooks.stop(within: .seconds(2))
         self.recorder?.stop()
+    }
+}
+
+/// What a question and the service have to have in common, kept.
+private final class KeptKey: Sendable {
+    private let state: Mutex<String?>
+
+    init(_ configuration: LoadedConfiguration) {
+        self.state = Mutex(configuration.serviceKey)
+    }
+
+    var value: String? { self.state.withLock { $0 } }
+
+    func keep(_ configuration: LoadedConfiguration) {
+        let key = configuration.serviceKey
+        self.state.withLock { $0 = key }
     }
 }
 

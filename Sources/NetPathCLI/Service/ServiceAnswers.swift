@@ -14,6 +14,8 @@ struct ServiceAnswers: Sendable {
     let recorder: Recorder?
     /// What verdicts depend on now, besides the evidence.
     let evaluation: @Sendable () -> EvaluationPolicy
+    /// What tells this service from one with another configuration.
+    let key: @Sendable () -> String?
     /// Runs the hooks.
     let hooks: HookRunner
 
@@ -22,7 +24,7 @@ struct ServiceAnswers: Sendable {
         switch request {
         case .status, .watch: return self.snapshot.jsonLine
         case .snapshot:
-            let snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer))
+            let snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.key())
             return (try? CodedLine.bytes(of: snapshot)) ?? []
         case .hooks: return Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8)
         case .metrics(let isOpenMetrics):

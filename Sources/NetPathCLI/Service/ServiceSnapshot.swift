@@ -13,9 +13,12 @@ struct ServiceSnapshot: Codable {
     private var via: [String]
     /// The hooks and their latest runs.
     let hooks: [HookReport]
+    /// What the service runs with, and where (`LoadedConfiguration.serviceKey`); nil where it does not say.
+    let key: String?
 
-    init(_ snapshot: StatusSnapshot, hooks: [HookReport]) {
+    init(_ snapshot: StatusSnapshot, hooks: [HookReport], key: String? = nil) {
         self.hooks = hooks
+        self.key = key
         self.path = snapshot.path
         self.backends = snapshot.backends
         self.monotonic = snapshot.takenAt.monotonic

@@ -8,10 +8,21 @@ import NetPathSystem
 struct ServiceClient {
     private let socket: FileDescriptor
 
-    /// Connects to the first service that runs; nil when none does.
-    init?(_ places: [ServiceFolders]) {
+    /// Connects to the first service that runs; nil when none does, or all are too busy for that long.
+    init?(_ places: [ServiceFolders], limit: Duration = .seconds(5)) {
+        // Also of connect(2), which waits where the queue is full (unix(7)).
+        var time = timeval()
+        time.tv_sec = Int(limit.components.seconds)
+        time.tv_usec = Int(limit.components.attoseconds / 1_000_000_000_000)
         for place in places {
             guard let socket = FileDescriptor(Glibc.socket(AF_UNIX, SocketType.blockingStream, 0)) else { return nil }
+            _ = unsafe setsockopt(
+                socket.number,
+                SOL_SOCKET,
+                SO_SNDTIMEO,
+                &time,
+                socklen_t(MemoryLayout<timeval>.size)
+            )
             if unsafe UnixAddress(place.socket).with({ unsafe connect(socket.number, $0, $1) }) == 0 {
                 self.socket = socket
                 return
@@ -46,10 +57,10 @@ struct ServiceClient {
         }
     }
 
-    /// Asks, and reads the whole answer.
+    /// Asks, and reads the whole answer, no part of which may take longer than the limit.
     ///
     /// - Throws: `SystemError` when the service does not answer.
-    func ask(_ request: ServiceRequest) throws(SystemError) -> [UInt8] {
+    func ask(_ request: ServiceRequest, limit: Duration = .seconds(5)) throws(SystemError) -> [UInt8] {
         let line = Array((request.line + "\n").utf8)
         let flags = Int32(MSG_NOSIGNAL)
         let count = unsafe line.withUnsafeBytes { unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }
@@ -57,7 +68,7 @@ struct ServiceClient {
             throw .last("cannot ask the service")
         }
         var answer: [UInt8] = []
-        while FileDescriptor.poll(readable: [self.socket.number], timeout: .seconds(5))[0] {
+        while FileDescriptor.poll(readable: [self.socket.number], timeout: limit)[0] {
             guard let part = self.socket.read(limit: 1 << 16) else {
                 if errno == EINTR { continue }
                 throw .last("the service does not answer")

@@ -26,11 +26,11 @@ extension ExplainedPath {
             let word = doubt.isStated ? "states " : ""
             screen.row(doubt.backend, ["\(word)\(doubt.status.rawValue): \(doubt.reason.message)"])
         }
-        // While a path is known, how the backends are doing is a matter for `status`.
-        if self.snapshot.path == nil || self.snapshot.path?.isStale == true {
-            screen.heading("Backends")
-            for report in self.snapshot.backends { screen.row(report.name, report.details(at: self.snapshot.takenAt)) }
-        }
+        // While a path is known, how the backends are doing is a matter for `status`, but whose word is missing is not.
+        let isKnown = self.snapshot.path?.isStale == false
+        let shown = self.snapshot.backends.filter { !isKnown || $0.health == .notAsked }
+        if !shown.isEmpty { screen.heading("Backends") }
+        for report in shown { screen.row(report.name, report.details(at: self.snapshot.takenAt)) }
         return screen.text
     }
 }

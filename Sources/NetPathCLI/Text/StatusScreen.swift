@@ -115,7 +115,8 @@ extension NetworkPath {
         case .unreachable where results.isEmpty: "not reachable, as a backend states"
         case .unreachable: "not reachable: no probe target answered"
         case .portal: "behind a captive portal" + (self.portalURL.map { ": \($0)" } ?? "")
-        case .unknown: self.probes.isEmpty ? "not probed" : "not known yet"
+        case .unknown where !self.probes.isEmpty: "not known yet"
+        case .unknown: self.backends.contains { $0.health == .notAsked } ? BackendReport.notAsked : "not probed"
         }
     }
 }
@@ -155,11 +156,15 @@ extension BackendReport {
         return [self.condition + (age ?? "")] + self.remarks
     }
 
+    /// What is said of a backend that was left out.
+    static let notAsked = "not asked (--probe asks)"
+
     /// How the backend is doing.
     var condition: String {
         switch self.health {
         case .off: "off"
         case .standby: "standing by"
+        case .notAsked: Self.notAsked
         case .starting: "silent so far"
         case .unhealthy: "unhealthy: \(self.error ?? "no reason given")"
         case .healthy:

@@ -22,15 +22,21 @@ struct WaitReport: Sendable {
             ?? "it was not so for \(DurationText.format(self.terms.stable)) without a break"
     }
 
-    /// The document of `wait`.
-    var document: OrderedJSON {
-        let conditions = self.terms.conditions
-        let snapshot = StatusSnapshot(
+    private var snapshot: StatusSnapshot {
+        let isServed = self.view.isServed
+        var snapshot = StatusSnapshot(
             path: self.view.path,
-            backends: self.view.snapshots.map(\.report),
+            backends: isServed ? self.view.path?.backends ?? [] : self.view.snapshots.map(\.report),
             takenAt: self.takenAt,
             via: self.via
         )
+        if !isServed { snapshot.note(leftOut: self.view.leftOut) }
+        return snapshot
+    }
+
+    /// The document of `wait`.
+    var document: OrderedJSON {
+        let conditions = self.terms.conditions
         return [
             "schema": schemaVersion,
             "met": .bool(self.outcome == .met),
@@ -41,7 +47,7 @@ struct WaitReport: Sendable {
             "conditions": .array(conditions.list.map { self.document(of: $0) }),
             "missing": .optional(self.missing),
             "remedies": .strings(self.remedies),
-            "path": snapshot.document,
+            "path": self.snapshot.document,
             "time": .string(self.takenAt.wall.rfc3339),
         ]
     }
@@ -75,7 +81,9 @@ struct WaitReport: Sendable {
         // The path says nothing of hosts that are waited for, and need not be there for them.
         let path = self.view.path.map { "\($0.status.rawValue), \($0.sentence)" }
         let facts = hosts + (hosts.count == conditions.list.count ? [] : [path ?? "no backend has a verdict"])
-        return "met after \(DurationText.format(self.waited)): \(facts.joined(separator: "; "))".safe + "\n"
+        let unasked = self.snapshot.backends.filter { $0.health == .notAsked }.map(\.name)
+        let remark = unasked.isEmpty ? "" : "; \(unasked.joined(separator: ", ")): \(BackendReport.notAsked)"
+        return "met after \(DurationText.format(self.waited)): \(facts.joined(separator: "; "))\(remark)".safe + "\n"
     }
 
     /// What to say when they are not.

@@ -44,16 +44,31 @@ final class WaitSession: Sendable {
 
     /// Takes what the backends of a coordinator say.
     func follow(_ coordinator: PathCoordinator) {
-        coordinator.subscribe { [weak self] path in self?.take { $0.path = path } }
+        coordinator.subscribe { [weak self] path in self?.take { $0.see(path) } }
         coordinator.subscribeSnapshots { [weak self] snapshots in self?.take { $0.snapshots = snapshots } }
     }
 
-    /// Asks the backends once, and takes what they say; only where none of them reaches out.
-    func ask(_ coordinator: PathCoordinator) -> WaitMachine.Outcome? {
+    /// Takes the paths of a service from now on, where one answers.
+    func follow(_ service: ServiceWord) {
+        let path = service.status?.path
+        self.take { $0.serve(path) }
+        guard path != nil else { return }
+        let isFollowed = service.follow(
+            { [weak self] path in self?.take { if $0.isServed { $0.serve(path) } } },
+            onEnd: { [weak self] in self?.take { $0.serve(nil) } }
+        )
+        if !isFollowed { self.take { $0.serve(nil) } }
+    }
+
+    /// Asks the backends once, and takes what they say, and a service that asks more of them; only where none of them
+    /// reaches out.
+    func ask(_ coordinator: PathCoordinator, _ service: ServiceWord?) -> WaitMachine.Outcome? {
         let inquiry = OneShotCommand.ask(coordinator, on: self.loop, limit: WaitMachine.firstLook)
+        let served = service?.status(beside: inquiry.snapshot)?.path
         self.take { view in
-            view.path = inquiry.snapshot.path
             view.snapshots = inquiry.snapshots
+            view.see(inquiry.snapshot.path)
+            view.serve(served)
         }
         return self.machine.outcome
     }

@@ -8,12 +8,30 @@ import Reachability
 struct WaitView: Sendable {
     /// The path; nil while no backend has a verdict.
     var path: NetworkPath?
-    /// What each backend says.
+    /// What each backend says that this program asks.
     var snapshots: [BackendSnapshot] = []
+    /// How the backends are used that it does not ask, by their names.
+    var leftOut: [String: BackendMode] = [:]
+    /// Whether the path is that of a service, which asks them.
+    var isServed = false
+    /// The path by what this program asks.
+    var ownPath: NetworkPath?
     /// What is known of the hosts that are waited for.
     var hosts: [HostTarget: WaitedHost] = [:]
     /// What verdicts depend on besides the evidence.
     var policy = EvaluationPolicy()
+
+    /// Takes the path of a service; nil where there is no service any more.
+    mutating func serve(_ path: NetworkPath?) {
+        self.isServed = path != nil
+        self.path = path ?? self.ownPath
+    }
+
+    /// Takes the path by what this program asks.
+    mutating func see(_ path: NetworkPath?) {
+        self.ownPath = path
+        if !self.isServed { self.path = path }
+    }
 
     /// The first healthy backend that sees interfaces.
     var witness: BackendSnapshot? {

@@ -18,15 +18,45 @@ extension LoadedConfiguration {
     /// The same configuration for one answer: without the backends that send packets or start programs
     /// (`PathMonitor.reachesOut`), unless there are no others, or what probes say decides the status.
     public var answering: LoadedConfiguration {
-        let readers = self.backends.contains { $0.mode != .off && !$0.monitor.reachesOut }
-        guard readers, self.settings.probes != .required, self.settings.portals == .advisory else { return self }
+        var copy = self
+        copy.isForOneAnswer = true
+        guard self.settings.probes != .required, self.settings.portals == .advisory else { return copy }
+        return copy.reading ?? copy
+    }
+
+    /// The same configuration without the backends that send packets or start programs; nil where there are no others.
+    public var reading: LoadedConfiguration? {
+        guard self.backends.contains(where: { $0.mode != .off && !$0.monitor.reachesOut }) else { return nil }
         var copy = self
         copy.backends = self.backends.map { backend in
             var backend = backend
-            if backend.monitor.reachesOut { backend.mode = .off }
+            if backend.mode != .off, backend.monitor.reachesOut {
+                copy.leftOut[backend.name] = backend.mode
+                backend.mode = .off
+            }
             return backend
         }
         return copy
+    }
+
+    /// Whether one answer is wanted, and a service would give a better or a cheaper one: backends that send packets or
+    /// start programs would have to be asked for it.
+    public var isWorthAService: Bool {
+        self.isForOneAnswer
+            && self.backends.contains { $0.monitor.reachesOut && (self.leftOut[$0.name] ?? $0.mode) == .active }
+    }
+
+    /// A number that is the same for configurations that lead to the same path: of every value that backends, verdicts and
+    /// the merge depend on.
+    public var fingerprint: UInt64 {
+        // FNV-1a: nothing depends on it that anybody could gain from.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for value in self.effective.values {
+            let section = value.path.prefix { $0 != "." && $0 != "[" }
+            if ["logging", "record", "serve", "hooks", "hooksFolder"].contains(section) { continue }
+            for byte in "\(value.path)=\(value.text)\n".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        return hash
     }
 
     /// Whether any backend that is not off can tell of the internet (`PathMonitor.speaksOfInternet`).

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// A plain question leaves out what sends packets or starts programs; a service that runs has asked them all.
+@Suite(.needsNamespaces, .timeLimit(.minutes(5)))
+struct AskingOnceTests {
+    private let lab: NetworkNamespace
+    private let environment: [String: String]
+    private let configuration: String
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let folder = self.lab.directory
+        self.environment = [
+            "RUNTIME_DIRECTORY": "\(folder)/netpath", "STATE_DIRECTORY": "\(folder)/state/netpath",
+            "XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": "\(folder)/state", "HOME": folder,
+        ]
+        try FileManager.default.createDirectory(atPath: "\(folder)/state", withIntermediateDirectories: true)
+        // A modem that is awake as soon as there is a file.
+        let plugin = """
+            echo "{\\"netpath\\":1,\\"name\\":\\"modem\\"}"; while :; do if [ -e \(folder)/awake ]; then s=satisfied; \
+            else s=unsatisfied; fi; echo "{\\"conclusion\\":{\\"status\\":\\"$s\\",\\"reason\\":\\"the modem is $s\\"}}"; \
+            sleep 0.2; done
+            """
+        self.configuration = try Watched.write(
+            """
+            backends:
+              - {type: netlink}
+              - {type: exec, name: modem, command: [/bin/sh, -c, '\(plugin)']}
+              - {type: tcpProbe, targets: ["127.0.0.1:9"]}
+            merge: {policy: unanimous}
+            record: {enabled: false}
+
+            """,
+            in: self.lab
+        )
+    }
+
+    private func ask(_ words: String, prefix: String = "", configuration: String? = nil) throws -> String {
+        let file = configuration ?? self.configuration
+        let variables = self.environment.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
+        let command = try "env \(variables) \(Watched.program) \(words) --config \(file)"
+        return try self.lab.run("\(prefix) \(command) 2>&1; echo -n \"status $?\"")
+    }
+
+    /// Starts a service, and waits until the probe has an answer.
+    private func startService(_ configuration: String) throws -> MonitorProcess {
+        let service = try self.lab.start(
+            Watched.program,
+            ["run", "--config", configuration],
+            environment: self.environment
+        )
+        try self.wait(for: #""internet":"reachable""#) { try self.ask("status --service --json") }
+        return service
+    }
+
+    /// Starts a service, and waits until each backend has spoken.
+    private func start() throws -> MonitorProcess {
+        let service = try self.startService(self.configuration)
+        try self.wait(for: "the modem is") { try self.ask("status --service --json") }
+        return service
+    }
+
+    private func wait(for text: String, in answer: () throws -> String) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            let answer = try answer()
+            if answer.contains(text) { return }
+            try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(answer)")
+        }
+    }
+
+    private func expectOwnAnswer(prefix: String = "", _ words: String = "") throws {
+        let answer = try self.ask("status --json \(words)", prefix: prefix)
+        #expect(answer.contains(#""name":"modem","mode":"active","health":"notAsked""#), "\(answer)")
+        #expect(answer.contains(#""internet":"unknown""#))
+    }
+
+    @Test func withoutAServiceItSaysWhoWasNotAsked() throws {
+        try self.expectOwnAnswer()
+        let screen = try self.ask("")
+        for line in ["Internet        not asked", "modem           not asked (--probe asks)"] {
+            #expect(screen.contains(line), "\(screen)")
+        }
+        #expect(screen.hasSuffix("status 0"))
+        #expect(try self.ask("explain").contains("not asked (--probe asks)"))
+        #expect(try self.ask("wait").contains("; modem, tcpProbe: not asked (--probe asks)"))
+        let wait = try self.ask("wait --json")
+        #expect(wait.contains(#""health":"notAsked""#), "\(wait)")
+        #expect(try self.ask("status --quiet --probe").hasSuffix("status 1"))
+        let check = try self.ask("config check")
+        #expect(check.contains("ask these only with --probe, or 'netpath run' where it runs: modem, tcpProbe\n"))
+        #expect(try self.ask("config check --json").contains(#""notAsked":["modem","tcpProbe"]"#))
+    }
+
+    @Test func aServiceHasEverybodysWord() throws {
+        let service = try self.start()
+        let answer = try self.ask("status --json")
+        #expect(answer.contains(#""message":"the modem is unsatisfied""#), "\(answer)")
+        #expect(answer.contains(#""internet":"reachable""#))
+        #expect(!answer.contains("notAsked"))
+        #expect(try self.ask("status --quiet").hasSuffix("status 1"))
+        let explained = try self.ask("explain")
+        #expect(explained.contains("the modem is unsatisfied") && explained.contains("127.0.0.1:9"), "\(explained)")
+        #expect(try self.ask("wait --timeout 0").contains("the modem is unsatisfied"))
+        #expect(try self.ask("wait --not").hasPrefix("met after"))
+        // Another configuration, another network: the service knows nothing of them.
+        try self.expectOwnAnswer("--set grace=7s")
+        #expect(try self.ask("status --quiet --set logging.level=info").hasSuffix("status 1"), "no path depends on it")
+        #expect(try self.ask("status --json", prefix: "unshare -n").contains(#""health":"notAsked""#))
+        #expect(try service.stop() == 0)
+        try self.expectOwnAnswer()
+    }
+
+    /// What was "met after 1 ms" while the service said unsatisfied.
+    @Test func aWaitFollowsTheService() throws {
+        let service = try self.start()
+        let wait = try self.lab.start(
+            Watched.program,
+            ["wait", "--config", self.configuration],
+            environment: self.environment
+        )
+        // It goes on for as long as the service says no, whatever its own backends see.
+        #expect(try self.ask("wait --timeout 1s --stable 1ms").hasSuffix("status 3"))
+        #expect(wait.isRunning)
+        try self.lab.run("touch \(self.lab.directory)/awake")
+        #expect(try wait.nextText().hasPrefix("met after"))
+        #expect(try service.stop() == 0)
+    }
+
+    /// An answer is never older than the network, though the service hears of a change a moment later.
+    @Test func anAnswerIsAsNewAsTheNetwork() throws {
+        try self.lab.run("touch \(self.lab.directory)/awake")
+        let service = try self.start()
+        try self.wait(for: "status 0") { try self.ask("status --quiet") }
+        let program = try "\(Watched.program) status --quiet --config \(self.configuration)"
+        let variables = self.environment.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
+        let wrong = try self.lab.run(
+            """
+            for i in $(seq 20); do
+                ip route del default; env \(variables) \(program); [ $? = 1 ] || echo "lost $i"
+                ip route add default via 192.0.2.1; env \(variables) \(program); [ $? = 0 ] || echo "found $i"
+            done
+            """
+        )
+        #expect(wrong == "")
+        #expect(try service.stop() == 0)
+    }
+
+    /// Where probes decide, a plain question sends them itself, unless a service has.
+    @Test func aServiceSavesProbesThatDecide() throws {
+        let required = try Watched.write(
+            """
+            backends: [{type: netlink}, {type: tcpProbe, targets: ["127.0.0.1:9"], interval: 24h}]
+            merge: {probes: required}
+            record: {enabled: false}
+
+            """,
+            in: self.lab
+        )
+        func connections() throws -> String {
+            try self.lab.run("awk '/^Tcp: [0-9]/ { print $6 }' /proc/net/snmp")
+        }
+        let service = try self.startService(required)
+        let before = try connections()
+        for words in ["status --quiet", "explain", "wait --quiet"] {
+            #expect(try self.ask(words, configuration: required).hasSuffix("status 0"))
+        }
+        #expect(try connections() == before)
+        #expect(try service.stop() == 0)
+        #expect(try self.ask("status --quiet", configuration: required).hasSuffix("status 0"))
+        #expect(try connections() != before)
+    }
+
+    @Test func aServiceThatHangsHoldsNobodyUp() throws {
+        let service = try self.start()
+        service.sendSignal(.suspend)
+        let began = ContinuousClock.now
+        for _ in 0..<3 { try self.expectOwnAnswer() }
+        // Half a second each, and what the machine is busy with besides.
+        #expect(ContinuousClock.now - began < .seconds(10))
+        service.sendSignal(.resume)
+        #expect(try service.stop() == 0)
+    }
+}
