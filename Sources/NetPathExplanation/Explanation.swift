@@ -7,7 +7,7 @@ public import NetPath
 ///
 /// Texts quote names as the kernel gives them, which may hold any character: make them printable before showing them.
 public struct Explanation: Hashable, Sendable {
-    /// The rule of `evaluate(_:policy:now:)` that decided, and how it applied.
+    /// The rule that decided, and how it applied: one of `evaluate(_:policy:now:)`, or one about several backends.
     public var rule: String
     /// What was asked and answered, one fact each: routes first, then interface by interface.
     public var evidence: [String]

@@ -10,22 +10,33 @@ extension Evidence {
     /// - Parameters:
     ///   - time: When the plugin began to read them.
     ///   - node: The facts; what is absent is not known.
-    ///   - index: The kernel's index of an interface by its name, where the plugin tells none.
+    ///   - index: The kernel's index of an interface by its name.
+    ///   - missing: The names of the interfaces that this machine does not have, or not any more: they are left out, and so
+    ///     is what leads through them.
     /// - Throws: ``PluginFault`` with the first fact that is none.
     init(
         at time: MonotonicTime,
         facts node: JSONNode,
-        index: @Sendable (String) -> UInt32?
+        index: @Sendable (String) -> UInt32?,
+        missing: inout [String]
     ) throws(PluginFault) {
         self.init(at: time)
-        var indexes: [String: UInt32] = [:]
+        var listed = ListedInterfaces()
         if node["interfaces"] != nil {
             var interfaces: [NetworkInterface] = []
             for element in try node.list("interfaces") {
-                let interface = try NetworkInterface(element, index: index)
-                guard indexes.updateValue(interface.index, forKey: interface.name) == nil
+                let interface = try NetworkInterface(element)
+                // An index is only what the plugin read a moment ago.
+                let known = index(interface.name)
+                let exists = known != nil && (interface.index == 0 || interface.index == known)
+                guard listed.indexes.updateValue(known.flatMap { exists ? $0 : nil }, forKey: interface.name) == nil
                 else { throw PluginFault("has two interfaces '\(interface.name.printable(limit: 40))'") }
-                interfaces.append(interface)
+                if let known, exists {
+                    interfaces.append(interface.with(index: known))
+                } else {
+                    listed.missing.insert(interface.index)
+                    missing.append(interface.name)
+                }
             }
             self.interfaces = interfaces.sorted { $0.index < $1.index }
             guard Set(interfaces.map(\.index)).count == interfaces.count
@@ -33,12 +44,12 @@ extension Evidence {
         }
         for element in try node.list("routes") {
             let destination = try element.required("destination").address("destination")
-            let answer = try RouteLookupResult(element, indexes: indexes)
+            let answer = try RouteLookupResult(element, listed)
             self.referenceRoutes.append(ReferenceRoute(to: destination, answer))
         }
         for element in try node.list("gateways") {
             let address = try element.required("address").address("address")
-            let interface = try element.required("interface").index("interface", among: indexes)
+            guard let interface = try listed.index(element.required("interface")) else { continue }
             let answers = try element.optionalTruth("answers")
             self.gateways.append(Gateway(address: address, interfaceIndex: interface, answers: answers))
         }
@@ -69,28 +80,45 @@ extension JSONNode {
         guard let value = self[name] else { throw PluginFault("lacks '\(name)'") }
         return value
     }
+}
 
-    /// Takes an interface by its index, or by the name of one that was listed.
-    fileprivate func index(_ name: String, among indexes: [String: UInt32]) throws(PluginFault) -> UInt32 {
-        guard case .string(let text) = self else { return try self.number(name) }
-        guard let index = indexes[text] else {
-            throw PluginFault("has '\(name)' as '\(text.printable(limit: 40))', which is none of its interfaces")
+/// The interfaces that a plugin lists, by which it names those of routes and gateways.
+private struct ListedInterfaces {
+    /// The kernel's index by name; nil for one that does not exist.
+    var indexes: [String: UInt32?] = [:]
+    /// The indexes that it told of those that do not exist.
+    var missing: Set<UInt32> = []
+
+    /// Takes an interface by its index, or by the name of one that was listed; nil when it does not exist.
+    func index(_ node: JSONNode) throws(PluginFault) -> UInt32? {
+        guard case .string(let text) = node else {
+            let index: UInt32 = try node.number("interface")
+            return self.missing.contains(index) ? nil : index
+        }
+        guard let index = self.indexes[text] else {
+            throw PluginFault("has 'interface' as '\(text.printable(limit: 40))', which is none of its interfaces")
         }
         return index
     }
 }
 
 extension NetworkInterface {
-    fileprivate init(_ node: JSONNode, index: @Sendable (String) -> UInt32?) throws(PluginFault) {
+    /// The interface with the kernel's index.
+    fileprivate func with(index: UInt32) -> NetworkInterface {
+        var interface = self
+        interface.index = index
+        return interface
+    }
+
+    /// Reads an interface; its index is 0 where the plugin tells none.
+    fileprivate init(_ node: JSONNode) throws(PluginFault) {
         let name = try node.object("interfaces").required("name").text("name")
         guard (1...15).contains(name.utf8.count) else {
             throw PluginFault("has an interface without a name of 1 to 15 bytes")
         }
-        guard let index = try node.optionalNumber("index") ?? index(name), index > 0
-        else { throw PluginFault("has an interface '\(name.printable(limit: 40))' that does not exist") }
         let type = try node["type"].map { type throws(PluginFault) in try type.choice("type", among: InterfaceType.self)
         }
-        self.init(index: index, name: name.printable(limit: 60), type: type ?? .other)
+        self.init(index: try node.optionalNumber("index") ?? 0, name: name.printable(limit: 60), type: type ?? .other)
         if try node.optionalTruth("isUp") ?? true { self.flags.insert(.up) }
         if type == .loopback { self.flags.insert(.loopback) }
         self.kind = try node.optionalText("kind")?.printable(limit: 64)
@@ -126,7 +154,7 @@ extension NetworkInterface {
 }
 
 extension RouteLookupResult {
-    fileprivate init(_ node: JSONNode, indexes: [String: UInt32]) throws(PluginFault) {
+    fileprivate init(_ node: JSONNode, _ listed: ListedInterfaces) throws(PluginFault) {
         if let rejection = try node.optionalText("rejected") {
             guard let known = RouteRejection(rawValue: rejection) else {
                 throw PluginFault(
@@ -142,7 +170,12 @@ extension RouteLookupResult {
         }
         let gateway = try node["gateway"].map { gateway throws(PluginFault) in try gateway.address("gateway") }
         let source = try node["source"].map { source throws(PluginFault) in try source.address("source") }
-        let nextHop = NextHop(interfaceIndex: try interface.index("interface", among: indexes), gateway: gateway)
+        // Where packets go now that the interface is gone the plugin has not told yet.
+        guard let index = try listed.index(interface) else {
+            self = .unknown
+            return
+        }
+        let nextHop = NextHop(interfaceIndex: index, gateway: gateway)
         self = .route(
             Route(
                 nextHops: [nextHop],

@@ -17,15 +17,25 @@ struct PluginDecoder: Sendable {
 
     typealias Action = PluginMachine.Action
 
-    /// Reads facts.
-    func evidence(_ node: JSONNode, host: String, now: MonotonicTime) throws(PluginFault) -> Action {
+    /// Reads facts; `missing` are the names of the interfaces among them that this machine does not have.
+    func evidence(
+        _ node: JSONNode,
+        host: String,
+        now: MonotonicTime,
+        missing: inout [String]
+    ) throws(PluginFault) -> Action {
         let node = try node.object("evidence")
         if self.isRemote {
             guard let conclusion = node["conclusion"]
             else { throw PluginFault("has no conclusion, which is all that counts of another machine") }
             return try self.conclusion(conclusion, host: host, now: now)
         }
-        var evidence = try Evidence(at: self.beginning(of: node, now: now), facts: node, index: self.index)
+        var evidence = try Evidence(
+            at: self.beginning(of: node, now: now),
+            facts: node,
+            index: self.index,
+            missing: &missing
+        )
         evidence.conclusion = try node["conclusion"].map { conclusion throws(PluginFault) in
             try self.conclusion(of: conclusion.object("conclusion"), host: host)
         }

@@ -61,6 +61,8 @@ struct PluginMachine: Sendable {
     private var lastReport: Action?
     private var isAsked = false
     private var watched: Set<InternetAddress>?
+    /// The interfaces that the last facts named and that do not exist.
+    private var missing: [String] = []
 
     /// The most bytes of a line: a path of some thousand interfaces.
     static let lineLimit = 256 * 1024
@@ -266,6 +268,17 @@ struct PluginMachine: Sendable {
         return "another machine"
     }
 
+    /// Says which interfaces were left out, once for as long as they are the same: one that vanished a moment ago is no
+    /// breach of the protocol.
+    private mutating func note(missing: [String], now: MonotonicTime) -> [Action] {
+        guard missing != self.missing else { return [] }
+        self.missing = missing
+        guard !missing.isEmpty else { return [] }
+        let shown = missing.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
+        let names = shown + (missing.count > 8 ? ", and more" : "")
+        return self.log("left out what it says of \(names): no interface of this machine", now: now)
+    }
+
     private mutating func message(
         _ node: JSONNode,
         now: MonotonicTime,
@@ -273,7 +286,10 @@ struct PluginMachine: Sendable {
     ) throws(PluginFault) -> Action? {
         if node["netpath"] != nil { throw PluginFault("is a second hello") }
         if let evidence = node["evidence"] {
-            return try self.decoder.evidence(evidence, host: self.host, now: now)
+            var missing: [String] = []
+            let report = try self.decoder.evidence(evidence, host: self.host, now: now, missing: &missing)
+            actions += self.note(missing: missing, now: now)
+            return report
         }
         if let conclusion = node["conclusion"] {
             return try self.decoder.conclusion(conclusion, host: self.host, now: now)

@@ -9,6 +9,9 @@ struct CoordinatorMember: Sendable, Codable {
     let id: Int
     var supervision = Supervision()
     var record = VerdictHistory()
+    /// Whether it had shown that it only probes when it was sent to stand by; nil when it had not, as in recordings of
+    /// before there was this.
+    var isKnownAsProbe: Bool?
     /// How many words in a row were of readings older than those of others, since it lost its verdict.
     ///
     /// What a stuck reading brings at last is a sign of life and no verdict, if others have looked since.
@@ -21,10 +24,12 @@ struct CoordinatorMember: Sendable, Codable {
     /// How long a backend that is well has known nothing.
     struct VerdictAbsence: Sendable, Codable {
         let since: MonotonicTime
-        /// Whether that is longer than a first word may take.
+        /// Whether that is more than a moment.
         var isLasting = false
         /// When it will be lasting; nil when it is.
-        var deadline: MonotonicTime? { self.isLasting ? nil : self.since + Supervision.firstWordLimit }
+        var deadline: MonotonicTime? { self.isLasting ? nil : self.since + Self.limit }
+        /// Long enough for a reading that is repeated, and so short that a standby has spoken within a second.
+        private static let limit: Duration = .milliseconds(500)
     }
 
     /// Notes whether the backend is well and has no verdict.
@@ -54,6 +59,7 @@ struct CoordinatorMember: Sendable, Codable {
         let isOutdated = comesBack && evidence.isReading && newest.map { read < $0 } == true
         self.outdatedWords = isOutdated && self.outdatedWords < Self.outdatedLimit ? self.outdatedWords + 1 : 0
         self.record.read = VerdictHistory.Moment(input: input, time: read)
+        self.record.awaitedUntil = nil
         snapshot.report.health = .healthy
         snapshot.report.error = nil
         snapshot.report.reportedAt = now
@@ -109,10 +115,29 @@ struct CoordinatorMember: Sendable, Codable {
         snapshot.verdict = verdict
     }
 
-    /// Notes a failure; returns whether that took the backend's verdict.
-    mutating func fail(_ error: String, as snapshot: inout BackendSnapshot, input: UInt64, now: MonotonicTime) -> Bool {
+    /// Notes a failure.
+    ///
+    /// - Parameters:
+    ///   - error: What failed, for people.
+    ///   - snapshot: What the backend says.
+    ///   - hasEnded: Whether it ended, and may be back at once.
+    ///   - input: The number of the input.
+    ///   - now: The present moment.
+    /// - Returns: Whether that took the backend's verdict.
+    mutating func fail(
+        _ error: String,
+        as snapshot: inout BackendSnapshot,
+        hasEnded: Bool,
+        input: UInt64,
+        now: MonotonicTime
+    ) -> Bool {
         let hadVerdict = snapshot.hasVerdict
         if hadVerdict { self.record.silenced = VerdictHistory.Moment(input: input, time: now) }
+        if !hasEnded {
+            self.record.awaitedUntil = nil
+        } else if hadVerdict {
+            self.record.awaitedUntil = now + VerdictHistory.returnLimit
+        }
         snapshot.report.health = .unhealthy
         snapshot.report.error = error
         return hadVerdict

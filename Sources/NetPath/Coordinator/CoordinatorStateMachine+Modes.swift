@@ -28,14 +28,13 @@ extension CoordinatorStateMachine {
 
     /// Those that a backend stands by for.
     ///
-    /// Probes never stand in for a backend that sees interfaces, so they keep no other one from doing so.
+    /// A probe, or the word of another machine, cannot stand in for a backend that sees interfaces, so it keeps none from
+    /// running but another one that has shown to know no more than it does.
     private func superiors(of index: Int) -> [Int] {
-        var probing: [Int] = []
-        var others: [Int] = []
-        for position in 0..<index where self.snapshots[position].report.mode != .off {
-            if self.snapshots[position].onlyProbes { probing.append(position) } else { others.append(position) }
-        }
-        return others.isEmpty ? probing : others
+        let isProbe = self.snapshots[index].onlyProbes || self.members[index].isKnownAsProbe == true
+        let positions = (0..<index).filter { self.snapshots[$0].report.mode != .off }
+        let others = positions.filter { !self.snapshots[$0].onlyProbes }
+        return others.isEmpty && isProbe ? positions : others
     }
 
     /// Whether a backend is broken, or well and knows nothing, and has been for longer than a first word may take.
@@ -117,6 +116,7 @@ extension CoordinatorStateMachine {
         let hasToEnd = self.members[index].supervision.stop(now: now)
         // Its word says nothing any more, because it does not run on purpose.
         let report = self.snapshots[index].report
+        if self.snapshots[index].onlyProbes { self.members[index].isKnownAsProbe = true }
         self.snapshots[index] = BackendSnapshot(name: report.name, mode: report.mode)
         self.snapshots[index].report.health = health
         self.snapshots[index].report.restarts = report.restarts

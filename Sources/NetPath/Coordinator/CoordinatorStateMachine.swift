@@ -92,6 +92,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         let concernsOthers =
             self.members.indices.contains { $0 != index && self.members[$0].supervision.isRunning }
             && evidence.concernsOthers(after: self.snapshots[index].evidence)
+        let hadVerdict = self.snapshots[index].hasVerdict
         self.members[index].take(
             evidence,
             as: &self.snapshots[index],
@@ -104,8 +105,10 @@ struct CoordinatorStateMachine: Sendable, Codable {
         var actions = self.supervise(now: now)
         actions += self.settle(now: now)
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
-        // a refresh that says the same again must not be answered with another refresh.
-        if concernsOthers { actions += self.refreshOthers(than: index, now: now) }
+        // a refresh that says the same again must not be answered with another refresh. Those who take over from one that
+        // cannot tell any more have to read everything anew, too.
+        let isLost = hadVerdict && !self.snapshots[index].hasVerdict
+        if concernsOthers || isLost { actions += self.refreshOthers(than: index, now: now) }
         // Whoever comes back with something outdated is asked what there is now.
         if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
         return actions
@@ -124,7 +127,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         let report = self.snapshots[index].report
         // Said again for every refresh, which is an answer and no news.
         if report.health == .unhealthy, report.error == error { return [] }
-        let failure = self.fail(index, error, now: now)
+        let failure = self.fail(index, error, hasEnded: false, now: now)
         return failure + self.settle(now: now)
     }
 
@@ -161,7 +164,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         case .startAgain: return self.run(index, now: now)
         case .failed:
             let error = error ?? "ended although nobody asked it to"
-            let failure = self.fail(index, error, now: now)
+            let failure = self.fail(index, error, hasEnded: true, now: now)
             return [.warn(backend: id, "\(error); it will be started again")] + failure + self.settle(now: now)
         }
     }
@@ -194,6 +197,9 @@ struct CoordinatorStateMachine: Sendable, Codable {
         }
         for index in self.members.indices {
             actions += self.judge(index, now: now)
+            if let until = self.members[index].record.awaitedUntil, until <= now {
+                self.members[index].record.awaitedUntil = nil
+            }
             if let deadline = self.snapshots[index].verdict?.reviseAt, deadline <= now {
                 self.snapshotsVersion += 1
                 self.members[index].evaluate(
@@ -222,6 +228,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         earliest.lower(to: self.ignoranceDeadline)
         for index in self.members.indices {
             earliest.lower(to: self.members[index].supervision.silenceDeadline)
+            earliest.lower(to: self.members[index].record.awaitedUntil)
             earliest.lower(to: self.snapshots[index].verdict?.reviseAt)
         }
         return earliest
@@ -258,20 +265,26 @@ struct CoordinatorStateMachine: Sendable, Codable {
         let id = self.members[index].id
         switch self.members[index].supervision.judge(now: now) {
         case nil: return []
-        case .silent(let error): return self.fail(index, error, now: now)
+        case .silent(let error): return self.fail(index, error, hasEnded: false, now: now)
         case .cancel: return [.cancel(backend: id)]
         case .ignoresCancellation:
             let error = "did not end within 2 s of being cancelled"
             // One that is not needed fails nobody.
             guard self.snapshots[index].report.health != .standby, self.snapshots[index].report.mode != .off
             else { return [.warn(backend: id, error)] }
-            return [.warn(backend: id, error)] + self.fail(index, error, now: now)
+            return [.warn(backend: id, error)] + self.fail(index, error, hasEnded: false, now: now)
         }
     }
 
-    private mutating func fail(_ index: Int, _ error: String, now: MonotonicTime) -> [Action] {
+    private mutating func fail(_ index: Int, _ error: String, hasEnded: Bool, now: MonotonicTime) -> [Action] {
         self.snapshotsVersion += 1
-        let tookVoice = self.members[index].fail(error, as: &self.snapshots[index], input: self.inputs, now: now)
+        let tookVoice = self.members[index].fail(
+            error,
+            as: &self.snapshots[index],
+            hasEnded: hasEnded,
+            input: self.inputs,
+            now: now
+        )
         let actions = self.supervise(now: now)
         // Whoever takes over has to read everything anew first.
         return tookVoice ? actions + self.refreshOthers(than: index, now: now) : actions

@@ -15,6 +15,11 @@ struct VerdictHistory: Sendable, Codable {
     var read = Moment()
     /// When it lost its verdict.
     var silenced = Moment()
+    /// Until when it may come back before others lower the status; nil where it did not end, or has had its time.
+    var awaitedUntil: MonotonicTime?
+
+    /// A backend that ended is started again within half a second, and gets this long to say its first word.
+    static let returnLimit: Duration = .milliseconds(750)
 
     /// Whether it had a verdict once.
     @inline(__always) var hadVerdict: Bool { self.lastVerdict?.status != nil }
@@ -42,6 +47,9 @@ struct BackendStanding: Sendable {
     /// Whether it gave a verdict once and cannot confirm or take it back now.
     var hasLostVerdict: Bool { self.record.hadVerdict && !self.hasVerdict }
 
+    /// Whether it is about to speak again: it is being replaced, or ended a moment ago and is being started again.
+    var isAwaited: Bool { self.snapshot.report.health == .starting || self.record.awaitedUntil != nil }
+
     /// The verdict as if it had never lost its verdict.
     var lastSnapshot: BackendSnapshot {
         guard self.hasLostVerdict else { return self.snapshot }
@@ -56,8 +64,8 @@ struct BackendStanding: Sendable {
 ///
 /// The invariant: a status is lowered by words, never by silence. As long as the last word of a silenced backend would
 /// still decide something, the last path stays, marked stale, until those who take over have read everything anew
-/// since the silence began. Then they may raise the status or keep it; they may lower it only on evidence about the
-/// very interfaces the path leads through.
+/// since the silence began. Then they decide, once the silenced backend has had the time to come back; one that sees only
+/// part of the routing policy may lower the status only on evidence about the very interfaces the path leads through.
 struct Takeover {
     let standings: [BackendStanding]
     let settings: CoordinatorSettings
@@ -76,7 +84,7 @@ struct Takeover {
         let mayDecide =
             !isTakeover
             || self.isConfirmed(election)
-                && (self.mayKeepOrRaise(election)
+                && (self.mayKeepOrRaise(election) || self.mayLower(election)
                     || election.voters.first.map { self.refutes(last, at: $0) } == true)
         // Of the verdicts only the credibility of one differs, and paths do not show that.
         return mayDecide ? election.path(credible) : last.held(by: snapshots)
@@ -93,25 +101,44 @@ struct Takeover {
             && self.standings[election.winner].record.read.time >= self.last.observedAt
     }
 
+    /// Whether all who decide say less than the last path, on the whole routing policy, and no backend whose word that was
+    /// is about to come back.
+    private func mayLower(_ election: Election) -> Bool {
+        self.deciders(election).allSatisfy { position in
+            let standing = self.standings[position]
+            guard let status = standing.snapshot.verdict?.status, status < self.last.status else { return false }
+            return standing.snapshot.verdict?.isPartial == false && standing.record.read.time >= self.last.observedAt
+                && !self.silenced(before: position).contains { self.standings[$0].isAwaited }
+        }
+    }
+
+    /// The positions of those whose words make the status.
+    private func deciders(_ election: Election) -> [Int] {
+        self.settings.merge == .priority ? [election.winner] : election.voters
+    }
+
     /// Whether those who decide have looked since the last silence began: what they saw before may be outdated.
     private func isConfirmed(_ election: Election) -> Bool {
-        let deciders = self.settings.merge == .priority ? [election.winner] : election.voters
-        return deciders.allSatisfy(self.hasLookedSinceTheSilence)
+        self.deciders(election).allSatisfy(self.hasLookedSinceTheSilence)
     }
 
     /// Whether what a backend says was read, from the beginning, after the others lost their verdict: a reading that was
     /// under way then may be about the time before.
     private func hasLookedSinceTheSilence(_ position: Int) -> Bool {
+        let read = self.standings[position].record.read
+        return self.silenced(before: position).map { self.standings[$0].record.silenced }
+            .allSatisfy { $0.input < read.input && $0.time <= read.time }
+    }
+
+    /// The positions of those that lost a verdict that a backend stands in for.
+    private func silenced(before position: Int) -> [Int] {
         let speaksOfPaths = self.standings[position].speaksOfPaths
-        let silenced = self.standings.indices.filter { other in
-            // Whoever would not decide anyway keeps nobody waiting.
+        return self.standings.indices.filter { other in
+            // One that would not decide anyway keeps no other one waiting.
             self.standings[other].hasLostVerdict
                 && self.standings[other].speaksOfPaths == speaksOfPaths
                 && (self.settings.merge != .priority || other < position)
         }
-        let read = self.standings[position].record.read
-        return silenced.map { self.standings[$0].record.silenced }
-            .allSatisfy { $0.input < read.input && $0.time <= read.time }
     }
 
     /// The verdicts, a partial no of the strongest voter counting in full when the evidence itself refutes the path.

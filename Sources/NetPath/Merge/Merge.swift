@@ -25,7 +25,7 @@ public struct BackendSnapshot: Hashable, Sendable, Codable {
         self.evidence?.seesPaths == true
     }
     /// Whether its word is about the path of this machine, seen or stated, or was when it broke.
-    @inline(__always) var speaksOfPaths: Bool {
+    @inline(__always) package var speaksOfPaths: Bool {
         self.seesPaths || (self.verdict?.isStated == true && self.verdict?.host == nil)
     }
     @inline(__always) var isHealthy: Bool { self.report.health == .healthy }

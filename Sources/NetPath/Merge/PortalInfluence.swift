@@ -21,6 +21,7 @@ extension NetworkPath {
             var path = self
             path.status = .requiresConnection
             path.reason = PathReason(.captivePortal, "a captive portal waits for somebody to sign in")
+            path.statedBy = nil
             return path
         }
         return probes == .required ? self.requiringProbes : self

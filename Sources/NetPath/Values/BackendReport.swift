@@ -57,7 +57,7 @@ extension BackendReport {
 public enum BackendMode: String, Hashable, Sendable, CaseIterable {
     /// It runs all the time.
     case active
-    /// It runs only while everything of higher priority is unhealthy, or has had no verdict for 2 s.
+    /// It runs only while everything of higher priority is unhealthy, has had no verdict for 0.5 s, or only probes.
     case standby
     /// It does not run.
     case off

@@ -40,7 +40,7 @@ public struct Conclusion: Hashable, Sendable, Codable {
 
 extension Conclusion {
     /// What it says of the internet; nil when nothing.
-    var internetWord: InternetReachability? {
+    package var internetWord: InternetReachability? {
         if self.internet == .portal { return .portal }
         guard self.host != nil else { return self.internet == .unknown ? nil : self.internet }
         // Whoever has no path itself has no internet to offer, whatever it was told before.

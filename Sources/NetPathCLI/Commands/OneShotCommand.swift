@@ -128,26 +128,20 @@ struct OneShotCommand: Sendable {
         }
     }
 
-    /// The verdict that the path is built on; without a path, the first one with evidence.
-    var decisive: BackendSnapshot? {
-        let evident = self.snapshots.filter { $0.evidence != nil }
-        guard let path = self.snapshot.path else { return evident.first }
-        let agreeing = evident.filter { $0.verdict?.status == path.status && $0.verdict?.reason == path.reason }
-        if let stating = agreeing.first(where: { $0.report.name == path.statedBy }) { return stating }
-        return agreeing.first { $0.report.health == .healthy } ?? agreeing.first ?? evident.first
-    }
-
     /// Why the path is what it is.
     var explained: ExplainedPath {
         if let explained = self.service?.explanation(of: self.snapshot) { return explained }
-        let snapshot = self.decisive
+        let decision = Decision(self.snapshot.path, among: self.snapshots)
+        let snapshot = decision.backend
         var explanation = snapshot?.evidence.map { evidence in
-            explain(
-                evidence,
-                verdict: snapshot?.verdict,
-                policy: self.evaluation,
-                now: self.snapshot.takenAt.monotonic,
-                describingErrors: SystemReason.text
+            decision.applied(
+                to: explain(
+                    evidence,
+                    verdict: snapshot?.verdict,
+                    policy: self.evaluation,
+                    now: self.snapshot.takenAt.monotonic,
+                    describingErrors: SystemReason.text
+                )
             )
         }
         // Probes and statements that decide nothing tell what the others cannot see.

@@ -88,6 +88,41 @@ struct PluginMachineTests {
         #expect(evidence.probes?.outcomes.first?.result == .unreachable(errno: 113))
     }
 
+    /// One that vanished a moment ago, and one whose index is another one's.
+    @Test(arguments: [#""name":"ghost0""#, #""name":"ghost0","index":9"#, #""name":"ghost0","index":2"#])
+    func anInterfaceThatIsGoneIsLeftOut(ghost: String) throws {
+        var machine = self.machine()
+        let line = """
+            {"evidence":{"interfaces":[{"name":"eth0","index":2,"addresses":["192.0.2.2/24"]},{\(ghost)}],\
+            "routes":[{"destination":"9.0.0.1","interface":"ghost0"},{"destination":"193.0.0.1","interface":"eth0"}],\
+            "gateways":[{"address":"192.0.2.1","interface":"ghost0"}]}}\n
+            """
+        let actions = machine.received(Array((self.hello + line).utf8), now: self.start)
+        guard case .report(let evidence, _)? = actions.last else { throw Unexpected(actions: actions) }
+        #expect(evidence.interfaces?.map(\.name) == ["eth0"])
+        #expect(evidence.referenceRoutes.first?.answer == .unknown, "nothing is known of it, and it is no breach")
+        #expect(evidence.referenceRoutes.egress == [2])
+        #expect(evidence.gateways == [])
+        let notice = PluginMachine.Action.log(
+            .info,
+            "left out what it says of 'ghost0': no interface of this machine"
+        )
+        #expect(actions.dropFirst().dropLast() == [notice])
+        let again = machine.received(Array(line.utf8), now: self.start)
+        #expect(again.count == 1, "said once")
+    }
+
+    @Test func anIndexThatDoesNotExistIsNoInterface() throws {
+        var machine = self.machine()
+        let line = """
+            {"evidence":{"interfaces":[{"name":"ghost0","index":9,"addresses":["192.0.2.2/24"]}],\
+            "routes":[{"destination":"9.0.0.1","interface":9},{"destination":"193.0.0.1","interface":9}]}}\n
+            """
+        let actions = machine.received(Array((self.hello + line).utf8), now: self.start)
+        guard case .report(let evidence, _)? = actions.last else { throw Unexpected(actions: actions) }
+        #expect(evaluate(evidence, policy: EvaluationPolicy(), now: self.start)?.status != .satisfied)
+    }
+
     @Test func ofWordsThatComeTogetherTheLastCounts() {
         var machine = self.machine()
         let text = self.hello + "{\"conclusion\":{\"status\":\"satisfied\"}}\n{\"unavailable\":\"gone\"}\n"
@@ -306,7 +341,10 @@ struct PluginMachineTests {
         ("{\"netpath\":1}\n{\"conclusion\":{\"status\":\"satisfied\",\"internet\":1}}\n", "as a number, not as text"),
         ("{\"netpath\":1}\n{\"unavailable\":true}\n", "as a truth value, not as text"),
         ("{\"netpath\":1}\n{\"evidence\":[]}\n", "not as an object"),
-        ("{\"netpath\":1}\n{\"evidence\":{\"interfaces\":[{\"name\":\"nope\"}]}}\n", "that does not exist"),
+        (
+            "{\"netpath\":1}\n{\"evidence\":{\"routes\":[{\"destination\":\"9.0.0.1\",\"interface\":\"nope\"}]}}\n",
+            "which is none of its interfaces"
+        ),
         (
             "{\"netpath\":1}\n{\"evidence\":{\"interfaces\":[{\"name\":\"a\",\"index\":1e3}]}}\n",
             "a whole number that fits"

@@ -60,9 +60,14 @@ import Testing
         }
         var harness = self.started(Self.stated(.satisfied), Self.online)
         harness.end(0)
-        harness.report(1, .seeing(.loopback(), .wired("eth0", 2).with("192.0.2.7/24")))
-        #expect(harness.path?.status == .satisfied, "it may lead through eth0")
+        let noRoute = Evidence.seeing(.loopback(), .wired("eth0", 2).with("192.0.2.7/24"))
+        harness.report(1, noRoute.changed { $0.isPartial = true })
+        harness.advance(by: .seconds(1))
+        #expect(harness.path?.status == .satisfied, "a rule that it does not see may lead through eth0")
         #expect(harness.path?.isStale == true)
+        harness.report(1, noRoute)
+        #expect(harness.path?.reason.code == .noRoute)
+        #expect(harness.path?.isStale == false)
     }
 
     @Test func aStatementTakenBackIsNoWord() {
@@ -74,7 +79,7 @@ import Testing
         #expect(harness.path?.status == .unsatisfied)
     }
 
-    /// Whoever states takes over as any other backend does: it keeps or raises the status, and lowers it never.
+    /// A backend that states takes over as any other does.
     @Test func aStatementTakesOver() {
         for status in PathStatus.allCases {
             var harness = self.started(Self.online, Self.stated(status))
@@ -83,6 +88,9 @@ import Testing
             harness.report(1, Self.stated(status))
             #expect(harness.path?.status == .satisfied)
             #expect(harness.path?.isStale == (status != .satisfied))
+            harness.advance(by: .milliseconds(750))
+            #expect(harness.path?.status == status)
+            #expect(harness.path?.statedBy == "b1")
         }
         var harness = self.started(self.noLink, Self.stated(.satisfied))
         harness.end(0)

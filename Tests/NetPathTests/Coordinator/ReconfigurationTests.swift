@@ -46,6 +46,23 @@ import Testing
         #expect(harness.path?.status == .unsatisfied, "there is no stronger backend any more")
     }
 
+    /// A whole no of another backend does not decide before the successor has had the time for its first word.
+    @Test func theSuccessorHasItsTime() {
+        let noRoute = Evidence.seeing(NetworkInterface.wired("eth0", 2).with("192.0.2.7/24"))
+        var harness = CoordinatorHarness(.active, .active)
+        harness.start()
+        harness.report(0, self.online)
+        harness.report(1, noRoute)
+        harness.apply([("b0", .active), ("b1", .active)], keeping: ["b1"])
+        harness.report(1, noRoute)
+        harness.advance(by: .milliseconds(1_999))
+        #expect(harness.path?.status == .satisfied)
+        #expect(harness.path?.isStale == true)
+        harness.advance(by: .milliseconds(1))
+        harness.report(1, noRoute)
+        #expect(harness.path?.status == .unsatisfied)
+    }
+
     @Test func whoMayHaveToStandInForAReplacedOneLooksAgain() {
         var harness = CoordinatorHarness(.active, .active)
         harness.start()

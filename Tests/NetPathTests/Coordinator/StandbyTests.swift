@@ -69,20 +69,48 @@ import Testing
         #expect(harness.health == [.off, .starting, .standby])
     }
 
-    /// A healthy probe does not see interfaces, so it is no reason to go without somebody who does.
-    @Test func aProbeKeepsNoStandbyFromRunning() {
+    private static let answered = Evidence.probing(ProbeOutcome(target: "a:1", result: .connected))
+    private static let remote: Evidence = {
+        var conclusion = Conclusion(.satisfied, PathReason(.stated, "online"))
+        conclusion.host = "router"
+        return .stating(conclusion)
+    }()
+
+    /// A healthy probe does not see interfaces, so it is no reason to go without a backend that does.
+    @Test(arguments: [Self.answered, Self.remote])
+    func aProbeKeepsNoStandbyFromRunning(word: Evidence) {
         var harness = CoordinatorHarness(.active, .active, .standby)
         harness.start()
         harness.report(0, self.online)
-        harness.report(1, .probing(ProbeOutcome(target: "a:1", result: .connected)))
+        harness.report(1, word)
         harness.end(0)
         #expect(harness.running == [1, 2])
+
         var alone = CoordinatorHarness(.active, .standby)
         alone.start()
-        alone.report(0, .probing(ProbeOutcome(target: "a:1", result: .connected)))
-        #expect(alone.running == [0], "where there is nobody else it is the superior")
-        alone.end(0)
-        #expect(alone.running == [1])
+        alone.report(0, word)
+        #expect(alone.running == [0, 1], "though it is the only superior")
+        alone.report(1, .noLink)
+        #expect(alone.path?.status == .unsatisfied)
+        alone.report(0, word)
+        #expect(alone.cancelled.isEmpty, "a cable that is pulled is seen")
+        alone.report(1, self.online)
+        #expect(alone.path?.reason.code == .routed)
+    }
+
+    /// What a standby is good for shows when it runs; one that only probes is not needed beside another probe.
+    @Test func aProbeThatProbesStandsBy() {
+        var harness = CoordinatorHarness(.active, .standby)
+        harness.start()
+        harness.report(0, Self.answered)
+        #expect(harness.running == [0, 1])
+        harness.report(1, Self.answered)
+        #expect(harness.cancelled == [1])
+        harness.end(1, "cancelled")
+        harness.report(0, Self.answered)
+        #expect(harness.running == [0], "what it is is remembered")
+        harness.end(0)
+        #expect(harness.running == [1])
     }
 
     @Test func aSuperiorWithoutAnOpinionDoesNotSendTheStandbyAway() {
@@ -104,7 +132,7 @@ import Testing
         var harness = CoordinatorHarness(.active, .standby)
         harness.start()
         harness.report(0, unsure)
-        harness.advance(by: .milliseconds(1999))
+        harness.advance(by: .milliseconds(499))
         #expect(harness.running == [0])
         harness.advance(by: .milliseconds(1))
         #expect(harness.running == [0, 1])
@@ -120,7 +148,7 @@ import Testing
 
         harness.report(0, unsure)
         #expect(harness.path?.isStale == true)
-        harness.advance(by: .milliseconds(1999))
+        harness.advance(by: .milliseconds(499))
         harness.report(0, self.online)
         harness.advance(by: .seconds(60))
         #expect(harness.generations[1] == 1, "a short doubt calls nobody")

@@ -40,18 +40,56 @@ import Testing
         #expect(harness.path?.isStale == false)
     }
 
-    @Test func withoutEvidenceAboutTheInterfaceThePathStays() {
+    @Test func whoSeesOnlyAPartLowersOnlyOnEvidenceAboutTheInterface() {
         for mode in [BackendMode.active, .standby] {
-            for no in [self.noRoute, self.partial(self.noRoute)] {
-                var harness = self.takenOver(mode)
-                harness.report(1, no)
-                #expect(harness.path?.status == .satisfied)
-                #expect(harness.path?.isStale == true)
-                harness.advance(by: .milliseconds(250))
-                harness.report(0, self.online)
-                #expect(harness.path?.isStale == false)
-                #expect(harness.published.allSatisfy { $0.status == .satisfied })
-            }
+            var harness = self.takenOver(mode)
+            harness.report(1, self.partial(self.noRoute))
+            harness.advance(by: .milliseconds(1_500))
+            harness.report(1, self.partial(self.noRoute))
+            #expect(harness.path?.status == .satisfied)
+            #expect(harness.path?.isStale == true)
+            harness.report(0, self.online)
+            #expect(harness.path?.isStale == false)
+            #expect(harness.published.allSatisfy { $0.status == .satisfied })
+        }
+    }
+
+    /// A backend that asks the kernel and has looked since is not outdated.
+    @Test func aWholeNoDecidesWhereTheOtherDoesNotComeBack() {
+        for mode in [BackendMode.active, .standby] {
+            var harness = self.takenOver(mode)
+            harness.report(1, self.noRoute)
+            #expect(harness.path?.status == .satisfied, "a backend that ended may be back at once")
+            harness.advance(by: .milliseconds(749))
+            #expect(harness.path?.isStale == true)
+            harness.advance(by: .milliseconds(1))
+            #expect(harness.path?.status == .unsatisfied)
+            #expect(harness.path?.reason.code == .noRoute)
+            #expect(harness.path?.isStale == false)
+        }
+    }
+
+    @Test func whoIsBackInTimeLowersNothing() {
+        var harness = self.takenOver()
+        harness.report(1, self.noRoute)
+        harness.advance(by: .milliseconds(250))
+        harness.report(0, self.online)
+        harness.advance(by: .seconds(60))
+        #expect(harness.published.allSatisfy { $0.status == .satisfied })
+        #expect(harness.machine.nextDeadline == nil, "idle means idle")
+    }
+
+    @Test func aWordThatIsWithdrawnCountsNoMore() {
+        for mode in [BackendMode.active, .standby] {
+            var harness = CoordinatorHarness(.active, mode)
+            harness.start()
+            harness.report(0, self.online)
+            if mode == .active { harness.report(1, self.noRoute) }
+            harness.reportUnavailable(0, "modem0 does not answer")
+            #expect(harness.path?.isStale == true)
+            harness.report(1, self.noRoute)
+            #expect(harness.path?.status == .unsatisfied)
+            #expect(harness.path?.isStale == false)
         }
     }
 
@@ -190,7 +228,7 @@ import Testing
         harness.report(0, self.wifiWaits)
         harness.end(0)
         let wlan = NetworkInterface.wifi("wlan0", 4).withoutCarrier()
-        harness.report(1, .seeing(wlan).answering(.ipv4, .rejected(.unreachable)))
+        harness.report(1, self.partial(.seeing(wlan).answering(.ipv4, .rejected(.unreachable))))
         #expect(harness.path?.status == .requiresConnection)
         harness.report(1, self.noLink)
         #expect(harness.path?.status == .unsatisfied, "the interface is gone")
@@ -240,7 +278,12 @@ import Testing
             for (index, word) in [self.online, self.online, self.noRoute].enumerated() { harness.report(index, word) }
             let status = harness.path?.status
             harness.end(dead)
-            for index in 0..<3 where index != dead { harness.report(index, index == 2 ? self.noRoute : self.online) }
+            for _ in 0..<2 {
+                for index in 0..<3 where index != dead {
+                    harness.report(index, index == 2 ? self.noRoute : self.online)
+                }
+                harness.advance(by: .seconds(1))
+            }
             #expect(harness.published.last.map { $0.status >= status ?? .satisfied } == true)
         }
     }
