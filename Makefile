@@ -11,7 +11,9 @@ PACKAGES = libnl-3-dev libnl-route-3-dev libyaml-dev libcurl4-openssl-dev libsql
 # What CI has besides, so that no test is skipped there.
 PACKAGES += $(EXTRA_PACKAGES)
 SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift Benchmarks/FirstPath Benchmarks/HostReach \
-    Benchmarks/MemoryFloor
+    Benchmarks/MemoryFloor Fuzz/Package.swift Fuzz/Sources
+# How many seconds `make fuzz` gives to each target.
+SECONDS ?= 60
 # How long `make bench` measures: quick or full.
 MODE ?= quick
 # For --version; a tarball has none, and must not be taken for a part of the repository it was unpacked in.
@@ -36,7 +38,7 @@ PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compil
 # A folder apart from that of `swift build`, so that `make test` builds what is shipped and the tests at the same time.
 PROGRAMS = .build/programs
 
-.PHONY: run demo build check test test-long bench bench-queue bench-serve order lint format man docs picture scenarios \
+.PHONY: run demo build check test test-long fuzz bench bench-queue bench-serve order lint format man docs picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
 # Builds the programs and watches this machine's network with the embedded default configuration.
@@ -79,6 +81,10 @@ test: packages
 # The random tests at length besides (1,000 walks, 1,000 broken backends), and everything under both sanitizers.
 test-long: test
 	.ci/test-long
+
+# What reads bytes of others, under libFuzzer and the address sanitizer: SECONDS for each target.
+fuzz: packages
+	Fuzz/run $(SECONDS)
 
 # netpath beside its peers on this machine: writes Benchmarks/RESULTS.md.
 bench: PACKAGES += libglib2.0-dev

@@ -285,6 +285,15 @@ for target in package.targets where target.type != .system {
     }
 }
 
+// For the package in Fuzz/ alone: what reads bytes of others and is not for applications.
+if Context.environment["NETPATH_FUZZ"] != nil {
+    let targets = [
+        "NetPathCLI", "NetPathConfiguration", "NetPathExec", "NetPathHTTPProbe", "NetPathNetlink", "NetPathRecording",
+        "NetPathServe", "NetPathSysfs", "NetPathSystem", "OfflineRequests",
+    ]
+    package.products.append(.library(name: "Fuzzed", targets: targets))
+}
+
 // MARK: Targets that repeat
 
 var grdb: Target.Dependency { product("GRDB", of: "GRDB.swift", trait: "OfflineRequests") }
