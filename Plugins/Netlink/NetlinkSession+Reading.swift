@@ -21,6 +21,7 @@ extension NetlinkSession {
         self.interruptedReadings = isComplete ? 0 : self.interruptedReadings + 1
         _ = self.askAbout(self.gateways.known)
         self.readNameServers()
+        self.readIPsec()
         self.lookup.rulesChanged()
         self.stale = .all
         let pauses = [

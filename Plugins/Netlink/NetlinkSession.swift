@@ -18,6 +18,8 @@ final class NetlinkSession {
     let queries: KernelQueries
     let lookup: RouteLookup
     let tunnels: TunnelLookup
+    let ipsec: IPsecPolicies?
+    let ipsecEvents: NetlinkSocket?
     let resolverFile: ResolverFile
     let radioSwitches: RadioSwitches?
     let clockWatcher: FileDescriptor?
@@ -72,12 +74,15 @@ final class NetlinkSession {
         self.readingSince = context.clock.now()
         self.events = watches ? try NetlinkSocket() : nil
         self.queries = try KernelQueries()
+        self.ipsec = IPsecPolicies(procfs: options.procfs, loadsModule: watches)
+        self.ipsecEvents = watches && self.ipsec != nil ? Self.eventsOfIPsec() : nil
         let packet = Flow.ofPrograms(to: InternetAddress(ipv6: 0))
         let lookup = RouteLookup(
             self.queries,
             packet: packet,
             mayConnect: options.connectsForSource,
-            clock: context.clock
+            clock: context.clock,
+            ipsec: self.ipsec
         )
         self.lookup = lookup
         self.bridges = BridgeLookup(self.queries)
@@ -128,7 +133,9 @@ final class NetlinkSession {
             qdiscs: self.watchesTrafficControl
         )
         guard interests != self.interests else { return }
+        let asksOfOthers = self.interests.map { $0.destinations != interests.destinations } ?? false
         self.interests = interests
+        if asksOfOthers { self.readIPsec() }
         let error = events.attach(EventFilter(interests))
         if error != 0 {
             // Rather woken for every event than deaf for those that the former filter does not pass.
@@ -193,7 +200,7 @@ final class NetlinkSession {
                 readable: [
                     mailbox.fileDescriptor, self.events?.fileDescriptor ?? -1,
                     self.resolverFile.fileDescriptor ?? -1, self.clockWatcher?.number ?? -1,
-                    self.radioSwitches?.fileDescriptor ?? -1,
+                    self.radioSwitches?.fileDescriptor ?? -1, self.ipsecEvents?.fileDescriptor ?? -1,
                 ],
                 timeout: self.timeout()
             )
@@ -218,6 +225,7 @@ final class NetlinkSession {
                 self.suspensions += 1
                 isAsked = true
             }
+            if ready[5], let ipsecEvents { self.drainIPsec(ipsecEvents) }
             if ready[4], self.radioSwitches?.drain() == true { self.table.doubtRadioSwitches() }
             if isAsked || self.readAgainAt.map({ $0 <= self.context.clock.now() }) == true { try self.readEverything() }
             if let expiry = self.lookup.earliestExpiry, expiry <= self.context.clock.now() {
@@ -236,7 +244,8 @@ final class NetlinkSession {
         let resolver = try? NetlinkRouteResolver(
             packet: self.lookup.packet,
             mayConnect: self.options.connectsForSource,
-            clock: self.context.clock
+            clock: self.context.clock,
+            ipsec: self.ipsec
         )
         if let resolver { self.context.register(resolver) }
     }

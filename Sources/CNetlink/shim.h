@@ -22,6 +22,8 @@
 #include <linux/if_arp.h>
 #include <linux/filter.h>
 #include <linux/wireguard.h>
+#include <linux/xfrm.h>
+#include <linux/capability.h>
 
 // Swift's Glibc module leaves these two out.
 #include <sys/eventfd.h>
@@ -69,4 +71,11 @@ static inline int netpath_receive(int socket, char *slots, size_t size, struct n
     for (int i = 0; i < count; i++)
         datagrams[i] = (struct netpath_datagram){.length = messages[i].length, .port = senders[i].nl_pid};
     return count;
+}
+
+/// Whether this thread may configure networks (CAP_NET_ADMIN of `capabilities(7)`); glibc has no function that tells.
+static inline bool netpath_may_configure(void) {
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+    return syscall(SYS_capget, &header, data) == 0 && (data[0].effective & 1u << CAP_NET_ADMIN) != 0;
 }

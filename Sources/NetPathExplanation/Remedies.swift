@@ -29,7 +29,8 @@ extension AssessedEvidence {
                 return RemedyTexts.text(.ignoredInterface, about: self.name(index), ["key": key])
             }
         case .deadEgress: return self.remediesForDeadEgress
-        case .rejected where outlook.interfaces.isEmpty: return self.remediesForRejections
+        case .rejected where outlook.interfaces.isEmpty, .stepOfEgress where outlook.interfaces.isEmpty:
+            return self.remediesForRejections
         case .rejected: return outlook.interfaces.flatMap(self.remediesForDiscarding)
         case .noSource where !outlook.interfaces.contains(where: self.isTaken):
             let words = ["family": outlook.family.name]
@@ -144,6 +145,9 @@ extension AssessedEvidence {
         var advice: [String] = []
         for question in self.evidence.referenceRoutes {
             guard case .rejected(let rejection) = question.answer else { continue }
+            if [.ipsecBlock, .ipsecState, .ipsecOnDemand].contains(rejection) {
+                return [RemedyTexts.text(.routeRejects, .policy)].compactMap(\.self)
+            }
             let idle = self.candidates.first { $0.isTunnel && self.assessments[$0.index]?.isUsable == false }
             let words = [
                 "vpn": idle.map { "the VPN of \($0.name)" } ?? "the VPN",

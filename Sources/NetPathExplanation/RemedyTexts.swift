@@ -16,7 +16,7 @@ enum RemedyTexts {
         case lowerInterface, peer, wrongKey, session, unwatchedMember, fewerLinks, addressInUse, addressCheck, source,
             wayOfTunnel, loseNextHops, doubtfulTunnel
         // Whom somebody may have meant.
-        case alternative, killSwitch, discarding
+        case alternative, killSwitch, discarding, policy
         // What is known of the portal.
         case portalAddress
     }
@@ -66,6 +66,10 @@ enum RemedyTexts {
             .discarding: """
             If something takes the packets off {name}, such as traffic control or a firewall, say so: put `uplink: true` \
             into a rule about {name} in the configuration
+            """,
+            .policy: """
+            Look at the policies of IPsec and at the log of the program that made them: `ip xfrm policy` and \
+            `ip xfrm state` list what there is
             """,
             .wayOfTunnel: "Find the route that refuses packets to {address}: `{ip} route get {address}`",
         ],

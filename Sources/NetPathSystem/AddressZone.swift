@@ -9,8 +9,14 @@ package enum AddressZone {
     package static func interface(_ zone: String) -> UInt32? {
         let index = unsafe if_nametoindex(zone)
         if index != 0 { return index }
-        var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
-        guard let number = UInt32(zone), unsafe if_indextoname(number, &name) != nil else { return nil }
+        guard let number = UInt32(zone), self.name(ofInterface: number) != nil else { return nil }
         return number
+    }
+
+    /// Returns the name of an interface by the kernel's index; nil when there is none.
+    package static func name(ofInterface index: UInt32) -> String? {
+        var name = [CChar](repeating: 0, count: Int(IF_NAMESIZE))
+        guard unsafe if_indextoname(index, &name) != nil else { return nil }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

@@ -41,6 +41,13 @@ import Testing
         #expect(explanation.remedies.last?.contains("`ip route show table all type blackhole`") == true)
     }
 
+    @Test(arguments: [RouteRejection.ipsecBlock, .ipsecState, .ipsecOnDemand])
+    func policiesOfIPsec(_ rejection: RouteRejection) {
+        let (_, explanation) = self.explained(Fixtures.evidence([Fixtures.interface()], ipv4: .rejected(rejection)))
+        #expect(explanation.remedies.count == 1)
+        #expect(explanation.remedies.first?.contains("`ip xfrm policy`") == true)
+    }
+
     @Test func deadEgressWithAnAlternative() {
         let interfaces = [
             Fixtures.interface(carrier: false),

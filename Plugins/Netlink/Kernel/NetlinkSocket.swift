@@ -95,7 +95,7 @@ final class NetlinkSocket {
     /// Subscribes to a group of events.
     ///
     /// - Returns: 0, or libnl's error number.
-    func join(_ group: rtnetlink_groups) -> Int32 {
+    func join(_ group: some RawRepresentable<UInt32>) -> Int32 {
         unsafe nl_socket_add_membership(self.socket, Int32(group.rawValue))
     }
 

@@ -15,9 +15,14 @@ final class NetlinkRouteResolver: RouteResolver {
     /// Opens the socket.
     ///
     /// - Throws: ``NetlinkError`` when the system refuses.
-    init(packet: Flow, mayConnect: Bool, clock: any MonotonicClock) throws(NetlinkError) {
+    init(
+        packet: Flow,
+        mayConnect: Bool,
+        clock: any MonotonicClock,
+        ipsec: IPsecPolicies?
+    ) throws(NetlinkError) {
         let queries = try KernelQueries()
-        let lookup = RouteLookup(queries, packet: packet, mayConnect: mayConnect, clock: clock)
+        let lookup = RouteLookup(queries, packet: packet, mayConnect: mayConnect, clock: clock, ipsec: ipsec)
         self.tools = Guarded(Tools(queries: queries, lookup: lookup))
     }
 

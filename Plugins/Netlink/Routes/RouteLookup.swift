@@ -17,6 +17,8 @@ final class RouteLookup {
     let clock: any MonotonicClock
     /// Whether a socket may be connected to learn the source address that programs get.
     let mayConnect: Bool
+    /// What keeps packets that have a route; nil where the kernel does not tell.
+    private let ipsec: IPsecPolicies?
     /// A packet of a program here, to any destination.
     let packet: Flow
     /// Families of which the kernel does not tell what it would do.
@@ -37,7 +39,15 @@ final class RouteLookup {
     ///   - packet: A packet of a program here.
     ///   - mayConnect: Whether a socket may be connected to learn the source address that programs get.
     ///   - clock: The clock of expiries.
-    init(_ kernel: any RouteKernel, packet: Flow, mayConnect: Bool, clock: any MonotonicClock) {
+    ///   - ipsec: The policies of IPsec.
+    init(
+        _ kernel: any RouteKernel,
+        packet: Flow,
+        mayConnect: Bool,
+        clock: any MonotonicClock,
+        ipsec: IPsecPolicies? = nil
+    ) {
+        self.ipsec = ipsec
         self.kernel = kernel
         self.clock = clock
         self.mayConnect = mayConnect
@@ -190,6 +200,7 @@ final class RouteLookup {
             guard let rules, RoutingRule.refuses(asking[index].flow, among: rules) else { continue }
             answers[index] = .rejected(.unreachable)
         }
+        if let ipsec { for index in answers.indices { ipsec.judge(&answers[index], of: asking[index].flow) } }
         let routes = defaultRoutes.indices.map { position in
             let (interface, question) = defaultRoutes[position]
             let reply = replies[asked.count + position]

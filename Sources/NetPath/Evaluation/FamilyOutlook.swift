@@ -102,6 +102,9 @@ extension AssessedEvidence {
             if let assessment = self.assessments[index], assessment.isStartable {
                 return outlook(.stepOfEgress, assessment.reason, [index], status: .requiresConnection)
             }
+        case .rejected(.ipsecOnDemand) where self.couldSend(family, pools):
+            let reason = PathReason(.dialOnDemand, "IPsec is negotiated when there is traffic")
+            return outlook(.stepOfEgress, reason, [], status: .requiresConnection)
         case .rejected(let rejection) where self.couldSend(family, pools):
             return outlook(.rejected, self.reason(rejection, family), [])
         case .routed, .egressUnusable, .rejected, .noRoute, .unknown: break

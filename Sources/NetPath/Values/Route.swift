@@ -23,6 +23,12 @@ public enum RouteRejection: String, Hashable, Sendable {
     case prohibit
     /// Sent to all hosts of a link at once, which a connection cannot be (ENETUNREACH, for UDP EACCES).
     case broadcast
+    /// Refused by a policy of IPsec (`ip-xfrm(8)`, EPERM).
+    case ipsecBlock
+    /// Dropped by a policy of IPsec that asks for a state which there is not.
+    case ipsecState
+    /// Dropped by such a policy, which has a program negotiate the state.
+    case ipsecOnDemand
 
     /// What refuses, for people.
     ///
@@ -34,6 +40,9 @@ public enum RouteRejection: String, Hashable, Sendable {
         case .unreachable: "an unreachable route or rule"
         case .prohibit: "a prohibit route or rule"
         case .broadcast: "a broadcast route"
+        case .ipsecBlock: "a blocking IPsec policy"
+        case .ipsecState: "an IPsec policy without a state"
+        case .ipsecOnDemand: "an IPsec policy whose state is negotiated on demand"
         }
     }
 }

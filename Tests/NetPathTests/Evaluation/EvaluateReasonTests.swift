@@ -530,6 +530,20 @@ import Testing
         ),
         Row("prohibit", only4.answering(.ipv4, .rejected(.prohibit)), .unsatisfied, .routeRejects),
         Row(
+            "IPsec",
+            only4.answering(.ipv4, .rejected(.ipsecBlock)),
+            .unsatisfied,
+            .routeRejects,
+            "a blocking IPsec policy refuses packets"
+        ),
+        Row(
+            "IPsec on demand",
+            only4.answering(.ipv4, .rejected(.ipsecOnDemand)),
+            .requiresConnection,
+            .dialOnDemand,
+            "IPsec is negotiated when there is traffic"
+        ),
+        Row(
             "a rejecting half",
             only4.answering(.ipv4, .through(eth0), .rejected(.blackhole)),
             .unsatisfied,

@@ -52,6 +52,8 @@ struct DecodedMessage {
     let route: RouteReply?
     let nextHop: NextHopReply?
     let neighbour: NeighbourUpdate?
+    let policy: IPsecPolicy?
+    let state: IPsecState?
 
     init(_ message: NetlinkMessage) {
         self.error = message.error
@@ -60,5 +62,7 @@ struct DecodedMessage {
         self.route = RouteReply(message)
         self.nextHop = NextHopReply(message)
         self.neighbour = NeighbourUpdate(message)
+        self.policy = IPsecPolicy(message)
+        self.state = IPsecState(message)
     }
 }
