@@ -134,7 +134,10 @@ let programs: [Target] = [
     // Apart too: what checks backends is what tests have, Foundation included.
     .executableTarget(
         name: "PluginCommand",
-        dependencies: ["NetPath", "NetPathCLI", "NetPathConfiguration", "NetPathTestKit", argumentParser]
+        dependencies: [
+            "NetPath", "NetPathCLI", "NetPathConfiguration", "NetPathExec", "NetPathProcess", "NetPathTestKit",
+            argumentParser,
+        ]
     ),
     .executableTarget(
         name: "QueueCommand",
@@ -154,7 +157,7 @@ let programs: [Target] = [
 /// Every way to use the libraries, small enough to read, and run by the tests: Examples/NAME is the program ExampleNAME.
 let examples: [Target] = [
     ("Coordinator", ["NetPath", "NetPathConfiguration", "NetPathNetlink"]),
-    ("OwnBackend", ["NetPath", "NetPathCLI"]),
+    ("OwnBackend", ["NetPath", "NetPathCLI", "NetPathPluginKit"]),
     ("BulletproofRequest", ["NetPath", "NetPathConfiguration", "NetPathCurl", "NetPathHTTP", "Reachability"]),
     ("Connectivity", ["Connectivity", "ConnectivityNotifications"]),
     ("OfflineDemo", ["Connectivity", "NetPath", "OfflineRequests"]),

@@ -13,6 +13,7 @@
 import Glibc
 import NetPath
 import NetPathCLI
+import NetPathPluginKit
 
 /// States that there is a path while a file exists, which some other program creates and removes.
 struct FlagFileMonitor: PathMonitor {
@@ -21,20 +22,8 @@ struct FlagFileMonitor: PathMonitor {
     let interval: Duration
 
     func run(_ context: MonitorContext) async throws {
-        context.report(self.observe(at: context.clock.now()))
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            // Every request is answered, also when nothing changed: silence means that a backend is broken.
-            group.addTask {
-                for await _ in context.refreshRequests { context.report(self.observe(at: context.clock.now())) }
-            }
-            group.addTask {
-                while true {
-                    try await context.clock.sleep(until: context.clock.now() + self.interval)
-                    context.report(self.observe(at: context.clock.now()))
-                }
-            }
-            defer { group.cancelAll() }
-            try await group.next()
+        try await context.poll(every: self.interval, watching: [self.path]) {
+            try self.observe(at: context.clock.now())
         }
     }
 
@@ -42,8 +31,10 @@ struct FlagFileMonitor: PathMonitor {
     ///
     /// netpath takes it as it is, and shows it as the word of this backend. Of families, costs and the internet it says
     /// nothing, which never means "no".
-    private func observe(at time: MonotonicTime) -> Evidence {
+    private func observe(at time: MonotonicTime) throws -> Evidence {
         let isThere = unsafe access(self.path, F_OK) == 0
+        // Only a missing file means no: a process that may not look does not know.
+        guard isThere || errno == ENOENT else { throw SourceUnavailable("cannot look for \(self.path)") }
         var conclusion = Conclusion(
             isThere ? .satisfied : .unsatisfied,
             PathReason(.stated, isThere ? "\(self.path) is there" : "\(self.path) is missing")

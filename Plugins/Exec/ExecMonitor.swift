@@ -65,10 +65,18 @@ public struct ExecMonitor: PathMonitor {
     }
 
     private let options: Options
+    private var observe: (@Sendable (PluginEvent) -> Void)?
 
     /// Creates a monitor; nothing is started.
     public init(_ options: Options) {
         self.options = options
+    }
+
+    /// The same monitor, whose programs are observed: each line costs a call, so for their authors only.
+    package func observed(by observe: @escaping @Sendable (PluginEvent) -> Void) -> ExecMonitor {
+        var monitor = self
+        monitor.observe = observe
+        return monitor
     }
 
     /// Starting a program is too much to ask for one answer.
@@ -114,7 +122,8 @@ public struct ExecMonitor: PathMonitor {
             let started = BackgroundThread.start {
                 continuation.resume(
                     with: Result {
-                        try PluginSession(self.options, mailbox: mailbox, context: context).run()
+                        try PluginSession(self.options, mailbox: mailbox, context: context, observe: self.observe)
+                            .run()
                     }
                 )
             }

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
-import NetPathProcess
+package import NetPathProcess
 import NetPathSystem
 
 /// What a session is asked to do, until its thread takes it.
@@ -12,6 +12,14 @@ struct PendingRequests: Sendable {
     var watched: Set<InternetAddress>?
 }
 
+/// What an observer of a plugin is told, on the thread of its session.
+package enum PluginEvent: Hashable, Sendable {
+    /// It wrote a line.
+    case line(PluginLine)
+    /// It was ended, as nothing was wanted of it any more; its ending is nil where the kernel does not tell.
+    case ended(Farewell, ProcessEnding?)
+}
+
 /// One run of a plugin, confined to its thread: performs what the machine says, and tells it what the plugin does.
 ///
 /// The thread sleeps until the plugin writes or ends, somebody wants something, or a deadline of the plugin's passes.
@@ -19,6 +27,7 @@ final class PluginSession {
     private let options: ExecMonitor.Options
     private let mailbox: Mailbox<PendingRequests>
     private let context: MonitorContext
+    private let observe: (@Sendable (PluginEvent) -> Void)?
     private let process: ChildProcess
     private var machine: PluginMachine
     private var errorLines = LineBuffer(limit: 4096)
@@ -38,15 +47,19 @@ final class PluginSession {
     init(
         _ options: ExecMonitor.Options,
         mailbox: Mailbox<PendingRequests>,
-        context: MonitorContext
+        context: MonitorContext,
+        observe: (@Sendable (PluginEvent) -> Void)?
     ) throws(LaunchError) {
         ChildProcess.blockBrokenPipes()
         self.options = options
         self.mailbox = mailbox
         self.context = context
+        self.observe = observe
         self.process = try ChildProcess(options.launchPlan())
+        var settings = options.settings
+        settings.isObserved = observe != nil
         self.machine = PluginMachine(
-            options.settings,
+            settings,
             instance: Provenance.instance,
             index: InterfaceNames.index(of:),
             now: context.clock.now()
@@ -77,7 +90,8 @@ final class PluginSession {
         }
         // Who asked once waits for the end.
         let request = self.machine.takesRequests ? PluginRequest.shutdown.line : nil
-        self.process.end(request: request, patience: self.context.asksOnce ? .zero : Self.patience)
+        let farewell = self.process.end(request: request, patience: self.context.asksOnce ? .zero : Self.patience)
+        self.observe?(.ended(farewell, self.process.ending))
     }
 
     private func relay() throws(LaunchError) {
@@ -131,7 +145,8 @@ final class PluginSession {
         }
         if self.hasAnswered, self.context.asksOnce { return }
         try self.readErrors()
-        throw LaunchError("'\(self.options.title)' \(ending)\(self.errorSuffix)")
+        let advice = ending == .exited(0) ? "; run until shutdown is read, or the input ends" : ""
+        throw LaunchError("'\(self.options.title)' \(ending)\(self.errorSuffix)\(advice)")
     }
 
     /// The last line of its standard error, which tends to be why it ended.
@@ -165,7 +180,9 @@ final class PluginSession {
             self.outgoing = []
             // A plugin that takes no requests may close its input.
             if self.machine.takesRequests {
-                throw LaunchError("'\(self.options.title)' closed its input, though it takes requests")
+                throw LaunchError(
+                    "'\(self.options.title)' closed its input, and its hello names requests; read them all"
+                )
             }
             return
         }
@@ -189,9 +206,14 @@ final class PluginSession {
             case .takesNoRefreshRequests: self.context.takesNoRefreshRequests()
             case .send(let request):
                 guard self.outgoing.count < Self.outgoingLimit
-                else { throw LaunchError("'\(self.options.title)' takes requests and does not read them") }
+                else {
+                    throw LaunchError(
+                        "'\(self.options.title)' takes requests and does not read them; read input while waiting"
+                    )
+                }
                 self.outgoing += request.line
                 try self.send()
+            case .show(let line): self.observe?(.line(line))
             case .fail(let reason): throw LaunchError("'\(self.options.title)': \(reason)\(self.errorSuffix)")
             }
         }

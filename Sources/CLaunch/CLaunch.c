@@ -307,3 +307,5 @@ int netpath_open_step(int folder, const char *name) {
 }
 
 int netpath_is_secure(void) { return getauxval(AT_SECURE) != 0; }
+
+int netpath_adopt_orphans(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1); }

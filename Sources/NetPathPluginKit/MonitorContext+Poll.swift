@@ -33,7 +33,7 @@ extension MonitorContext {
     /// ```
     ///
     /// What is seen is reported when it is news, and for every request. Asked once, it looks once. No thread is held up
-    /// while it waits; files cost one thread that sleeps. For what blocks when it looks:
+    /// while it waits; files cost one thread that sleeps, and an inotify instance, which is closed when this returns. For what blocks when it looks:
     /// ``pollOnThread(every:watching:_:)``.
     ///
     /// - Parameters:
@@ -68,15 +68,21 @@ extension MonitorContext {
     /// - Throws: What `look` throws, or `SystemError` when files cannot be watched.
     public func poll(watching paths: [String] = [], _ look: (PollCause) async throws -> PollPause) async throws {
         let signal = PollSignal()
-        let watch = paths.isEmpty || self.asksOnce ? nil : try FileWatch(paths, signal: signal)
-        defer { watch?.stop() }
+        let watch = paths.isEmpty || self.asksOnce ? nil : try FileWatch(paths)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await _ in self.refreshRequests { signal.send(.asked) }
             }
-            defer { group.cancelAll() }
+            if let watch { group.addTask { await watch.run(signal) } }
+            // The group waits for the thread, which does not hear of a cancellation.
+            defer {
+                watch?.stop()
+                group.cancelAll()
+            }
             while !Task.isCancelled {
-                let pause = try await look(signal.take())
+                let cause = signal.take()
+                try watch?.check()
+                let pause = try await look(cause)
                 if self.asksOnce { return }
                 let earliest = pause.earliest ?? self.clock.now() + PollPause.shortest
                 await signal.wait(until: pause.end, self.clock)

@@ -31,6 +31,12 @@ extension ConfigurationSection {
                 "cannot come from \(origin), since netpath is privileged; write it in /etc/netpath/netpath.yaml"
             )
         }
+        // It may be there by the time it is needed: no reason to go without the rest of the configuration.
+        if isPrivileged ? program.hasPrefix("/") : program.hasPrefix("/") || !program.contains("/"),
+            let obstacle = LaunchPlan.obstacle(to: command, isPrivileged: isPrivileged)
+        {
+            self.warn("command", "cannot be run now: \(obstacle)")
+        }
         return command
     }
 }

@@ -53,6 +53,7 @@ extension ComparedRow {
             case .silent: ("silent", nil)
             case .allowed(let why): ("allowed", why)
             case .differs(let how): ("differs", how)
+            case .didNotRun(let why): ("didNotRun", why)
             case .unplayed(let why): ("unplayed", why)
             }
         return [

@@ -6,6 +6,7 @@ import Dispatch
 import NetPath
 import NetPathCLI
 import NetPathConfiguration
+import NetPathProcess
 import NetPathTestKit
 import Synchronization
 
@@ -43,11 +44,24 @@ extension CheckPluginCommand {
         }
         var limits = BackendConformance.Limits()
         limits.cycles = self.cycles
+        // It is made to end within one second, and is asked how in a rule of its own.
+        limits.cancellation = .seconds(3)
         let entry = try self.entry
         // Said once, with its place, before anything runs.
         _ = try makeMonitor(entry)
-        let suite = BackendConformance(self.command[0], limits: limits) { try makeMonitor(entry) }
-        let report = waitFor { [rules] in await suite.check(rules) }
+        // What it leaves behind is counted, and ended.
+        ChildProcess.adoptOrphans()
+        defer { ProgramHoldings.endLeftovers() }
+        if self.once {
+            let once = OnceRun(entry, isJSON: self.json)
+            let result: Result<ToolStatus, any Error> = waitFor {
+                do { return .success(try await once.perform()) } catch { return .failure(error) }
+            }
+            return try result.get()
+        }
+        var suite = BackendConformance(self.command[0], limits: limits) { try makeMonitor(entry) }
+        suite.program = ProgramCheck(entry, firstReport: limits.firstReport).checks
+        let report = waitFor { [suite, rules] in await suite.check(rules) }
         try ToolContext.current.write((self.json ? report.document.line : "\(report)") + "\n")
         return report.isConforming ? .satisfied : .unsatisfied
     }
@@ -90,7 +104,7 @@ extension PluginCommand {
 }
 
 /// Makes a backend as a configuration file would.
-private func makeMonitor(_ entry: String) throws -> any PathMonitor {
+func makeMonitor(_ entry: String) throws -> any PathMonitor {
     let source = ConfigurationSource(name: "command line", text: "backends:\n  - \(entry)\n")
     guard let backend = try LoadedConfiguration.parse(source).backends.first else {
         throw ToolFailure(.failure, "the configuration has no backend")

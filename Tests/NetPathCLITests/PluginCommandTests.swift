@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPath
 import NetPathTestKit
 import Synchronization
 import Testing
@@ -28,6 +29,29 @@ import Testing
             #expect(PluginName(wrong) == nil, "\(wrong)")
             #expect(self.run(["new", "--netpath", "/", "--", wrong]).0 == .usage)
         }
+    }
+
+    /// What cannot work is refused before anything is written.
+    @Test(arguments: [
+        ("net-path", "module NetPath is netpath's own"), ("netpath-door", "module NetpathDoor is netpath's own"),
+        ("netlink", "is a backend that there is (type netlink)"), ("tcp-probe", "is a backend"),
+        ("swift", "module Swift is Swift's own"), ("testing", "module Testing is Swift's own"),
+        ("plugin", "module PluginCommand is netpath's own"), ("foundation", "module Foundation is Swift's own"),
+    ])
+    func namesThatCannotWorkAreRefused(_ name: String, reason: String) {
+        var registry = BackendRegistry()
+        for type in ["netlink", "tcpProbe"] {
+            registry.register(type, summary: "") { _ in ScriptedMonitor(.noLink) }
+        }
+        let (status, text) = self.run(["new", name, "--netpath", "/nowhere"]) { [registry] in $0.registry = registry }
+        #expect(status == .usage && text.contains(reason) && text.contains("call it otherwise"), "\(text)")
+    }
+
+    @Test func programsMayBeCalledAsModulesAre() throws {
+        let name = try #require(PluginName("testing"))
+        #expect(name.obstacle(to: .python, types: ["netlink"]) == nil)
+        #expect(try #require(PluginName("netlink")).obstacle(to: .shell, types: ["netlink"]) != nil)
+        #expect(try #require(PluginName("door-watch")).obstacle(to: .swift, types: ["netlink"]) == nil)
     }
 
     @Test(arguments: NewPluginCommand.Language.allCases)

@@ -94,6 +94,16 @@ import Testing
         #expect(said.count == 3 && said[1] == said[2] && said[1].contains("unsatisfied"), "\(said)")
     }
 
+    /// A file behind a file cannot be seen, which is not that it is missing.
+    @Test(arguments: ["py", "sh"])
+    func programsTellMissingFromUnknown(_ language: String) throws {
+        let name = try #require(PluginName("door"))
+        let folder = try TemporaryDirectory()
+        try NewFolder(folder["door"]).write(language == "py" ? PluginTemplate.python(name) : PluginTemplate.shell(name))
+        let said = try self.lines("\(folder["door"])/door.\(language)", ["/dev/null/up"], input: "", count: 2)
+        #expect(said.last?.contains("\"unavailable\":") == true, "\(said)")
+    }
+
     /// As the tutorial has it: the script of five lines, by its relative path, and without leaving a rule out.
     @Test func fiveLinesConform() throws {
         // Where netpath is privileged it runs nothing out of a folder that others can write.
@@ -115,7 +125,7 @@ import Testing
         #expect(report["conforms"]?.bool == true)
         let findings = report["findings"]?.elements ?? []
         let refresh = findings.first { $0["rule"]?.string == "refresh" }
-        #expect(refresh?["outcome"]?.string == "unchecked" && findings.count == 11, "\(written)")
+        #expect(refresh?["outcome"]?.string == "unchecked" && findings.count == 15, "\(written)")
     }
 
     /// The same programs where netpath runs them.

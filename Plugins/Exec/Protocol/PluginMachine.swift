@@ -23,6 +23,8 @@ struct PluginMachine: Sendable {
         case send(PluginRequest)
         /// End the plugin, which broke the protocol.
         case fail(String)
+        /// Show a line to an observer, with what was made of it.
+        case show(PluginLine)
     }
 
     /// What can be set.
@@ -35,6 +37,8 @@ struct PluginMachine: Sendable {
         var isRemote = false
         /// What that machine is called; nil for what the plugin calls itself.
         var host: String?
+        /// Whether an observer wants to see every line.
+        var isObserved = false
     }
 
     /// What the first line made of the stream.
@@ -47,11 +51,11 @@ struct PluginMachine: Sendable {
         case failed
     }
 
-    private let settings: Settings
+    let settings: Settings
     private let decoder: PluginDecoder
     private var mode: Mode
     private var lines = LineBuffer(limit: Self.lineLimit)
-    private var lineNumber = 0
+    private(set) var lineNumber = 0
     private var allowance = FlowAllowance(lines: 200, bytes: 1 << 20)
     private var isFlooding = false
     private var logAllowance = FlowAllowance(lines: 20, bytes: 16_384)
@@ -62,7 +66,7 @@ struct PluginMachine: Sendable {
     private var isAsked = false
     private var watched: Set<InternetAddress>?
     /// The interfaces that the last facts named and that do not exist.
-    private var missing: [String] = []
+    private(set) var missing: [String] = []
 
     /// The most bytes of a line: a path of some thousand interfaces.
     static let lineLimit = 256 * 1024
@@ -99,9 +103,15 @@ struct PluginMachine: Sendable {
             self.lineNumber += 1
             self.allowance.take(lines: 1, now: now)
             do throws(PluginFault) {
-                report = try self.take(line, now: now, actions: &actions) ?? report
+                let count = actions.count
+                let said = try self.take(line, now: now, actions: &actions)
+                report = said ?? report
                 self.lastLine = now
+                if self.settings.isObserved {
+                    actions.append(self.shown(line, self.reading(said, actions[count...])))
+                }
             } catch {
+                if self.settings.isObserved { actions.append(self.shown(line, .fault(error.description))) }
                 actions.append(self.fail("line \(self.lineNumber) of its output \(error.description)"))
             }
         }
@@ -124,7 +134,8 @@ struct PluginMachine: Sendable {
     mutating func ended() -> [Action] {
         guard !self.hasFailed else { return [] }
         let isWhole = self.lines.rest.isEmpty
-        return [self.fail("closed its output" + (isWhole ? "" : " in the middle of a line"))]
+        let place = isWhole ? "" : " in the middle of a line"
+        return [self.fail("closed its output\(place); keep it open, and exit to end")]
     }
 
     /// Takes a message to the operator: a line of the plugin's standard error, or of its own accord.
@@ -163,9 +174,18 @@ struct PluginMachine: Sendable {
         guard let deadline = self.silenceDeadline, deadline <= now else { return [] }
         if case .awaitingHello = self.mode {
             let limit = DurationText.format(self.settings.helloDeadline)
-            return [self.fail("wrote no line within \(limit) of its start; the first has to be {\"netpath\":1}")]
+            return [
+                self.fail(
+                    "wrote no line within \(limit) of its start; write {\"netpath\":1} first, and flush after each line"
+                )
+            ]
         }
-        return [self.fail("wrote no line for \(DurationText.format(self.heartbeat ?? .zero)), its heartbeat")]
+        let limit = DurationText.format(self.heartbeat ?? .zero)
+        return [
+            self.fail(
+                "wrote no line for \(limit), its heartbeat; write {\"heartbeat\":true} in time, and flush after each line"
+            )
+        ]
     }
 
     // MARK: What there is to wait for
@@ -184,6 +204,9 @@ struct PluginMachine: Sendable {
     }
 
     private var hasFailed: Bool { if case .failed = self.mode { true } else { false } }
+
+    /// What the plugin says of itself; nil before its first line, and for another netpath.
+    var hello: PluginHello? { if case .active(let hello) = self.mode { hello } else { nil } }
 
     private var heartbeat: Duration? {
         if let heartbeat = self.settings.heartbeat { return heartbeat }
@@ -214,13 +237,16 @@ struct PluginMachine: Sendable {
         actions: inout [Action]
     ) throws(PluginFault) -> Action? {
         guard case .whole(let bytes) = line
-        else { throw PluginFault("is longer than \(Self.lineLimit / 1024) KiB") }
+        else { throw PluginFault("is longer than \(Self.lineLimit / 1024) KiB; tell only what concerns the path") }
         let node: JSONNode
         do throws(JSONFault) {
             node = try JSONReader.read(bytes)
         } catch {
             let head = String(decoding: bytes.prefix(60), as: UTF8.self).printable(limit: 60)
-            throw PluginFault("\(error.description) at byte \(error.offset + 1): \(head)")
+            throw PluginFault(
+                "\(error.description) at byte \(error.offset + 1): \(head); write one JSON object a line to standard "
+                    + "output, and all else to standard error"
+            )
         }
         guard case .object = node else { throw PluginFault("is \(node.kind), and has to be an object") }
         switch self.mode {
@@ -284,7 +310,7 @@ struct PluginMachine: Sendable {
         now: MonotonicTime,
         actions: inout [Action]
     ) throws(PluginFault) -> Action? {
-        if node["netpath"] != nil { throw PluginFault("is a second hello") }
+        if node["netpath"] != nil { throw PluginFault("is a second hello; write it once, as the first line") }
         if let evidence = node["evidence"] {
             var missing: [String] = []
             let report = try self.decoder.evidence(evidence, host: self.host, now: now, missing: &missing)

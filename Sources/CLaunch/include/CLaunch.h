@@ -63,3 +63,6 @@ int netpath_open_step(int folder, const char *name);
 
 /// Whether the process has more rights than the user who started it, or all (AT_SECURE).
 int netpath_is_secure(void);
+
+/// Makes this process the parent of what its children leave behind, sessions of their own included; -1 on an error.
+int netpath_adopt_orphans(void);

@@ -63,6 +63,7 @@ public final class ConfigurationSection {
     /// The text the section stands in.
     private let source: ConfigurationSource
     private var isFinished = false
+    private var refusesReservedOptions = false
 
     /// Creates the outermost section of a file.
     ///
@@ -355,7 +356,22 @@ public final class ConfigurationSection {
     }
 
     private func know(_ key: String) {
+        if refusesReservedOptions, Self.reservedOptions.contains(key) {
+            refusesReservedOptions = false
+            defer { refusesReservedOptions = true }
+            reject(key, "is an option that every backend has, and none can have for itself; give that one another name")
+        }
         if !knownKeys.contains(key) { knownKeys.append(key) }
+    }
+
+    /// What every entry of `backends` has.
+    static let reservedOptions: Set<String> = ["mode", "name", "type"]
+
+    /// Makes a backend, which may not ask for what every entry has.
+    func withoutReservedOptions<Backend>(_ make: (ConfigurationSection) -> Backend) -> Backend {
+        refusesReservedOptions = true
+        defer { refusesReservedOptions = false }
+        return make(self)
     }
 }
 

@@ -165,7 +165,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         case .failed:
             let error = error ?? "ended although nobody asked it to"
             let failure = self.fail(index, error, hasEnded: true, now: now)
-            return [.warn(backend: id, "\(error); it will be started again")] + failure + self.settle(now: now)
+            return [.warn(backend: id, "\(error); \(BackendReport.restart)")] + failure + self.settle(now: now)
         }
     }
 

@@ -36,7 +36,8 @@ public struct BackendRegistry: Sendable {
     ///   - program: The program that runs such backends, where this one can only check their options.
     ///   - options: A sentence about each option, by its key; `header.name` for one of a nested section, `checks[].url`
     ///     for one of a list of sections. `netpath config schema` tells them to editors.
-    ///   - make: Makes a backend of its section. It is also called without a configuration, to learn which options there
+    ///   - make: Makes a backend of its section, of which `type`, `name` and `mode` are netpath's own: a backend that asks
+    ///     for one of them is refused, with the place in the file. It is also called without a configuration, to learn which options there
     ///     are, so it should ask for every one of them, whatever the others say.
     public mutating func register(
         _ type: String,
@@ -45,12 +46,14 @@ public struct BackendRegistry: Sendable {
         options: [String: String] = [:],
         make: @escaping Factory
     ) {
+        let reserved = options.keys.filter(ConfigurationSection.reservedOptions.contains).sorted()
+        precondition(reserved.isEmpty, "'\(type)' cannot have the options \(reserved): every backend has them")
         self.registrations[type] = Registration(
             type: type,
             summary: summary,
             program: program,
             options: options,
-            make: make
+            make: { section in section.withoutReservedOptions(make) }
         )
     }
 

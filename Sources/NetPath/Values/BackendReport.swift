@@ -40,7 +40,9 @@ extension BackendReport {
     }
 
     /// The error of a backend that said nothing when it was started.
-    static let silence = "no first word within 2 s"
+    package static let silence = "no first word within 2 s"
+    /// What is logged of a backend that ended by itself, after its error.
+    package static let restart = "it will be started again"
 
     /// Whether the backend has a verdict that counts now.
     var hasVerdict: Bool { self.health == .healthy && self.status != nil }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 package import ArgumentParser
+import NetPath
 import NetPathSystem
 
 /// `netpath plugin new`.
@@ -53,6 +54,8 @@ package struct NewPluginCommand: ToolCommand {
 
     package func execute() throws -> ToolStatus {
         guard let name = PluginName(self.name) else { return .usage }
+        let types = ToolContext.current.registry.all.map(\.type)
+        if let reason = name.obstacle(to: self.language, types: types) { throw ToolFailure(.usage, reason) }
         let files =
             switch self.language {
             case .swift: PluginTemplate.swift(name, dependency: try self.dependency)
@@ -106,5 +109,54 @@ struct PluginName: Hashable, Sendable {
         self.text = text
         self.module = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
         self.type = self.module.prefix(1).lowercased() + self.module.dropFirst()
+    }
+}
+
+extension PluginName {
+    /// Modules and keywords of Swift.
+    private static let language = [
+        "Any", "Builtin", "Cxx", "CxxStdlib", "Dispatch", "Distributed", "Foundation", "FoundationEssentials",
+        "FoundationInternationalization", "FoundationNetworking", "FoundationXML", "Glibc", "Musl", "Observation",
+        "Protocol", "RegexBuilder", "Self", "Swift", "Synchronization", "Testing", "Type", "XCTest",
+    ]
+
+    /// Modules of netpath, and of the packages that it depends on.
+    private static let modules = [
+        "ArgumentParser", "Atomics", "CBuildFacts", "CCurl", "CLaunch", "CNetlink", "CYAML", "ChaosCommand",
+        "Collections",
+        "Connectivity", "ConnectivityNotifications", "GRDB", "HTTPCommand", "LabPeers", "LinuxNetworkPath",
+        "MonitorScenarios", "Network", "OfflineRequests", "OfflineScenarios", "OpenCombine", "PluginCommand",
+        "QueueCommand", "Reachability", "ServeCommand", "SysfsPasses", "SystemPackage",
+    ]
+
+    /// Why a backend cannot be called that, and what to do; nil when it can.
+    ///
+    /// - Parameters:
+    ///   - language: What it is written in.
+    ///   - types: The types of backends that there are.
+    /// - Returns: A sentence.
+    func obstacle(to language: NewPluginCommand.Language, types: [String]) -> String? {
+        if types.contains(self.type) {
+            return
+                "'\(self.text)' is a backend that there is (type \(self.type)); call it otherwise, such as my-\(self.text)"
+        }
+        guard language == .swift else { return nil }
+        // The modules that a package of the name would have. Disks may not tell upper from lower case.
+        for module in [self.module, "\(self.module)Command"] {
+            let isSame = { (other: String) in other.lowercased() == module.lowercased() }
+            let owner =
+                if Self.language.contains(where: isSame) {
+                    "Swift"
+                } else if module.lowercased().hasPrefix("netpath")
+                    || Self.modules.contains(where: isSame)
+                { "netpath" } else { "" }
+            if !owner.isEmpty {
+                return """
+                    '\(self.text)' cannot be the name of a package: its module \(module) is \(owner)'s own; call it \
+                    otherwise, such as my-\(self.text)
+                    """
+            }
+        }
+        return nil
     }
 }

@@ -47,10 +47,18 @@ package struct CheckPluginCommand: PluginCommand {
         commandName: "check",
         abstract: "Check that a program keeps what every backend promises.",
         discussion: """
-            The program is run as a backend of the type exec is, many times. The exit status is 0 when it breaks no \
-            rule, and 1 otherwise. What it watches has to be there, and at rest.
+            The program is run as a backend of the type exec is, many times, and once for as long as its heartbeat says. \
+            The exit status is 0 when it breaks no rule, and 1 otherwise. What it watches has to be there, and at rest.
             """
     )
+
+    @Flag(
+        help: ArgumentHelp(
+            "Run it for a moment, and show each line, how it was read, and the verdict.",
+            discussion: "The exit status is 0 when all could be read, and 1 otherwise."
+        )
+    )
+    package var once = false
 
     @Option(help: ArgumentHelp("Start and end it this often in the search for leaks.", valueName: "number"))
     package var cycles = 100
@@ -81,7 +89,7 @@ package struct ComparePluginCommand: PluginCommand {
         discussion: """
             Each situation is played in network namespaces of its own, which takes root or unprivileged user namespaces. \
             The exit status is 0 when the program said nothing that it may not, and 1 otherwise. To have no verdict is \
-            always allowed.
+            always allowed; not to run, or never to have reported before the change, is not.
             """
     )
 

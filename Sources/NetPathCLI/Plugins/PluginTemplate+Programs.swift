@@ -28,7 +28,7 @@ extension PluginTemplate {
                 except FileNotFoundError:
                     say({"conclusion": {"status": "unsatisfied", "reason": f"{PATH} is missing"}})
                 except OSError as error:
-                    # Whoever may not look does not know, which never means no.
+                    # A process that may not look does not know, which never means no.
                     say({"unavailable": f"cannot look for {PATH}: {error.strerror}"})
 
 
@@ -63,10 +63,14 @@ extension PluginTemplate {
             path=${1:-/tmp/uplink-is-up}
 
             look() {
-                if [ -e "$path" ]; then
+                if error=$(LC_ALL=C ls -d -- "$path" 2>&1); then
                     echo '{"conclusion":{"status":"satisfied","reason":"the file is there"}}'
                 else
-                    echo '{"conclusion":{"status":"unsatisfied","reason":"the file is missing"}}'
+                    case $error in
+                    *"No such file"*) echo '{"conclusion":{"status":"unsatisfied","reason":"the file is missing"}}' ;;
+                    # A process that may not look does not know, which never means no.
+                    *) echo '{"unavailable":"cannot look for the file"}' ;;
+                    esac
                 fi
             }
 

@@ -41,7 +41,12 @@ enum PluginTemplate {
             dependencies: [\(dependency.line)],
             targets: [
                 // The backend.
-                .target(name: "\(name.module)", dependencies: [.product(name: "NetPath", package: netpath)]),
+                .target(
+                    name: "\(name.module)",
+                    dependencies: [
+                        .product(name: "NetPath", package: netpath), .product(name: "NetPathPluginKit", package: netpath),
+                    ]
+                ),
                 // netpath with the backend in it.
                 .executableTarget(
                     name: "\(name.module)Command",
@@ -67,6 +72,7 @@ enum PluginTemplate {
         """
         import Glibc
         public import NetPath
+        import NetPathPluginKit
 
         /// States that there is a path while a file exists: the place of what you want to watch.
         public struct \(name.module)Monitor: PathMonitor {
@@ -74,7 +80,7 @@ enum PluginTemplate {
             public struct Options: Hashable, Sendable {
                 /// The file that is there while there is a path.
                 public var path: String
-                /// How often to look; changes in between are not seen.
+                /// How often to look besides: a change of the file is seen at once.
                 public var interval: Duration = .seconds(1)
 
                 /// Creates options; everything but the path has a default.
@@ -90,37 +96,25 @@ enum PluginTemplate {
                 self.options = options
             }
 
-            /// Reports at once, then after every interval, and whenever it is asked to.
+            /// Looks at once, after every interval, when the file changes, and whenever it is asked to.
             public func run(_ context: MonitorContext) async throws {
-                try self.look(context)
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask {
-                        for await _ in context.refreshRequests { try self.look(context) }
-                    }
-                    group.addTask {
-                        while true {
-                            try await context.clock.sleep(until: context.clock.now() + self.options.interval)
-                            try self.look(context)
-                        }
-                    }
-                    // Whatever ends first ends both; the coordinator starts the backend again after an error.
-                    defer { group.cancelAll() }
-                    try await group.next()
+                try await context.poll(every: self.options.interval, watching: [self.options.path]) {
+                    try self.look(at: context.clock.now())
                 }
             }
 
-            private func look(_ context: MonitorContext) throws {
-                var evidence = Evidence(at: context.clock.now())
+            private func look(at time: MonotonicTime) throws -> Evidence {
                 let isThere = access(self.options.path, F_OK) == 0
-                // Only a missing file means no: whoever may not look does not know.
+                // Only a missing file means no: a process that may not look does not know.
                 guard isThere || errno == ENOENT else {
-                    return context.reportUnavailable("cannot look for \\(self.options.path): \\(String(cString: strerror(errno)))")
+                    throw SourceUnavailable("cannot look for \\(self.options.path): \\(String(cString: strerror(errno)))")
                 }
+                var evidence = Evidence(at: time)
                 evidence.conclusion = Conclusion(
                     isThere ? .satisfied : .unsatisfied,
                     PathReason(.stated, isThere ? "\\(self.options.path) is there" : "\\(self.options.path) is missing")
                 )
-                context.report(evidence)
+                return evidence
             }
         }
 
@@ -177,7 +171,7 @@ enum PluginTemplate {
                 let path = self.path
                 let suite = BackendConformance(
                     "\(name.type)",
-                    // A path that leads through a file: nobody can look there.
+                    // A path that leads through a file: nothing can be seen there.
                     withoutSource: { \(name.module)Monitor(.init(path: "/dev/null/nothing")) },
                     make: { \(name.module)Monitor(.init(path: path)) }
                 )

@@ -149,6 +149,9 @@ package final class ChildProcess {
 
     // MARK: The end
 
+    /// Makes this process the parent of what programs leave behind, for the rest of its life: to count that, and end it.
+    package static func adoptOrphans() { _ = netpath_adopt_orphans() }
+
     /// How the program ended; nil while it runs.
     package var ending: ProcessEnding? {
         guard self.hasEnded(), let status else { return nil }
@@ -198,22 +201,37 @@ package final class ChildProcess {
     /// - Parameters:
     ///   - request: What asks the program to end; nil when it takes no requests.
     ///   - patience: How long each of the polite ways may take.
-    package func end(request: [UInt8]?, patience: Duration) {
+    /// - Returns: What it took.
+    @discardableResult
+    package func end(request: [UInt8]?, patience: Duration) -> Farewell {
         if let request, patience > .zero { _ = self.write(request) }
         self.input = nil
         self.output = nil
         self.errors = nil
-        guard !self.hasEnded() else { return }
+        guard !self.hasEnded() else { return .nothing }
         if patience > .zero {
-            if request != nil, self.waitForEnd(patience) { return }
+            if request != nil, self.waitForEnd(patience) { return .request }
             _ = Glibc.kill(-self.number, SIGTERM)
             // One that was stopped would not hear of it.
             _ = Glibc.kill(-self.number, SIGCONT)
-            if self.waitForEnd(patience) { return }
+            if self.waitForEnd(patience) { return .termination }
         }
         _ = Glibc.kill(-self.number, SIGKILL)
         _ = self.waitForEnd(.seconds(1))
+        return .kill
     }
+}
+
+/// What it took to end a program.
+package enum Farewell: Hashable, Sendable {
+    /// It had ended before.
+    case nothing
+    /// A request, or the end of its input.
+    case request
+    /// SIGTERM.
+    case termination
+    /// SIGKILL.
+    case kill
 }
 
 /// How a program ended.

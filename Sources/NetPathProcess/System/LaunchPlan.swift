@@ -82,14 +82,40 @@ package struct LaunchPlan {
             return
         }
         self.path = name
-        let program = try TrustedFile.open(name)
+        self.program = try Self.trusted(command)
+    }
+
+    /// The program of a command, once it and all that it names are found to be root's alone.
+    private static func trusted(_ command: [String]) throws(LaunchError) -> FileDescriptor {
+        let program = try TrustedFile.open(self.name(of: command))
         if let interpreter = TrustedFile.interpreter(of: program) { _ = try TrustedFile.open(interpreter) }
         // The working folder is the root.
         for argument in command.dropFirst() where !argument.hasPrefix("-") {
             let path = argument.hasPrefix("/") ? argument : "/" + argument
             if TrustedFile.isRegular(path) { _ = try TrustedFile.open(path) }
         }
-        self.program = program
+        return program
+    }
+
+    /// Why a command could not be started as things are; nil when nothing speaks against it.
+    ///
+    /// Nothing is started, and nothing is read but the first bytes of the program.
+    package static func obstacle(to command: [String], isPrivileged: Bool) -> LaunchError? {
+        do throws(LaunchError) {
+            let name = try self.name(of: command)
+            if isPrivileged { _ = try self.trusted(command) }
+            let path = isPrivileged ? name : try self.find(name)
+            let shown = path.printable(limit: 200)
+            var status = stat()
+            guard unsafe stat(path, &status) == 0
+            else { throw LaunchError("cannot find '\(shown)': \(SystemReason.text(errno)); check the path") }
+            guard status.st_mode & S_IFMT == S_IFREG else { throw LaunchError("'\(shown)' is no program") }
+            guard unsafe access(path, X_OK) == 0
+            else { throw LaunchError("'\(shown)' is not executable; chmod +x it") }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// Makes a plan for a command that the person typed who started this process: with that person's rights.

@@ -9,7 +9,23 @@ import NetPathSystem
 /// What this process may do that others may not.
 package enum Privileges {
     /// Whether it runs as root, or with more rights than whoever started it.
-    package static var areHeld: Bool { geteuid() == 0 || netpath_is_secure() != 0 }
+    package static var areHeld: Bool { geteuid() == 0 && !self.isRootInName || netpath_is_secure() != 0 }
+
+    /// Whether root is another name for the user who started this process: in a user namespace that knows no one else.
+    private static let isRootInName: Bool = {
+        guard let file = FileDescriptor(unsafe open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC)),
+            let bytes = file.read(limit: 4_096)
+        else { return false }
+        return Self.isRootInName(identities: String(decoding: bytes, as: UTF8.self))
+    }()
+
+    /// Whether a table of user identities (user_namespaces(7)) has one line, which makes root of one ordinary user.
+    ///
+    /// Root has no more rights to files there than that user has, and what belongs to others belongs to no one.
+    static func isRootInName(identities: String) -> Bool {
+        let fields = identities.split { $0 == " " || $0 == "\n" }
+        return fields.count == 3 && fields[0] == "0" && fields[1] != "0" && fields[2] == "1"
+    }
 }
 
 /// Who a program runs as.

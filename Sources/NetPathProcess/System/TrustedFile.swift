@@ -54,7 +54,10 @@ package enum TrustedFile {
             }
             let name = "/" + (walked + [step]).joined(separator: "/")
             guard let file = FileDescriptor(unsafe netpath_open_step(folder.number, String(step)))
-            else { throw .last("cannot open '\(name.printable(limit: 200))'") }
+            else {
+                let advice = errno == ENOENT ? "; check the path" : ""
+                throw LaunchError("cannot open '\(name.printable(limit: 200))': \(SystemReason.text(errno))\(advice)")
+            }
             let mode = try Self.check(file, name)
             switch mode & S_IFMT {
             case S_IFLNK:
@@ -104,6 +107,15 @@ package enum TrustedFile {
         guard status.st_uid == 0 else {
             throw LaunchError(
                 "'\(name.printable(limit: 200))' belongs to another user than root, and netpath is privileged; chown it to root"
+            )
+        }
+        // A folder for everyone, such as /tmp, is meant to be one.
+        guard status.st_mode & S_IFMT != S_IFDIR || status.st_mode & 0o1002 != 0o1002 else {
+            throw LaunchError(
+                """
+                everyone may put files into '\(name.printable(limit: 200))', and netpath is privileged; move the program to \
+                a folder of root's, such as /usr/local/lib/netpath
+                """
             )
         }
         // The mode of a symbolic link means nothing.

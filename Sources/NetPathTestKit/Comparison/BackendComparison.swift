@@ -17,6 +17,9 @@ import NetPath
 /// #expect(table.isAllowed, "\(table)")
 /// ```
 ///
+/// A backend that did not run, threw, or said nothing before the change has not passed: its row says so, and
+/// ``ComparedTable/isAllowed`` is false.
+///
 /// It needs what `NetworkNamespace` needs.
 public struct BackendComparison: Sendable {
     /// The backend's entry in the list `backends` of a configuration, in one line of YAML.
@@ -86,7 +89,7 @@ public struct BackendComparison: Sendable {
             defer { stage.lab.close() }
             return try self.play(scenario, on: stage)
         } catch {
-            return ComparedRow(scenario.title, .unplayed("\(error)"))
+            return ComparedRow(scenario.title, .didNotRun("\(error)"))
         }
     }
 
@@ -96,10 +99,13 @@ public struct BackendComparison: Sendable {
         if scenario.approach == .both {
             programs = try self.start(scenario, on: stage)
             guard programs[0].settle(within: .seconds(15), on: { $0 == .routed }) else {
-                return ComparedRow(scenario.title, .unplayed("netlink sees no path before the change"))
+                return ComparedRow(scenario.title, .didNotRun("netlink sees no path before the change"))
             }
-            // One that knows nothing may go on knowing nothing.
+            // One that knows nothing may go on knowing nothing, once it has said so.
             programs[1].settle(within: self.patience) { $0.status == .satisfied }
+            if let silence = programs[1].silence {
+                return ComparedRow(scenario.title, .didNotRun("before the change \(silence)"))
+            }
             for program in programs { try program.forget() }
         }
         let start = ContinuousClock.now
@@ -108,7 +114,7 @@ public struct BackendComparison: Sendable {
         let expected = scenario.cell(.netlink)
         guard programs[0].settle(within: .seconds(15), on: { $0 == expected }) else {
             let said = "netlink says \(programs[0].cell) instead of \(expected); \(programs[0].errors)"
-            return ComparedRow(scenario.title, .unplayed(said))
+            return ComparedRow(scenario.title, .didNotRun(said))
         }
         // Told last, so that netlink has seen all of it: what another one says by then counts.
         let mark = try stage.setResolverMark()
@@ -126,6 +132,7 @@ public struct BackendComparison: Sendable {
             meanwhile: programs[1].said,
             allowance: self.allowances[scenario.title],
             delays: (programs[0].settled.map { $0 - start }, programs[1].settled.map { $0 - start }),
+            failure: programs[1].failure,
             errors: programs[1].errors
         )
     }
@@ -149,12 +156,35 @@ private final class ComparedProgram {
     private(set) var said: [ScenarioCell] = []
     /// When it came to say what it says now; nil when it has said nothing else since it was forgotten.
     private(set) var settled: ContinuousClock.Instant?
+    /// Whether its backend has ever reported.
+    private var hasReported = false
+    /// The error of its backend, as long as it has one.
+    private var error: String?
 
     init(_ process: MonitorProcess) {
         self.process = process
     }
 
     var errors: String { self.process.standardError }
+
+    /// Why nothing is known of what its backend sees; nil once it has reported.
+    var silence: String? {
+        if self.hasReported { return nil }
+        let reasons = ["it reported nothing", self.error ?? self.errors].filter { !$0.isEmpty }
+        return reasons.joined(separator: ": ")
+    }
+
+    /// Why what it said proves nothing: its backend, or the program itself, ended or never spoke.
+    var failure: String? {
+        // A restart alone is no news, and makes no line of the path.
+        let mark = "; \(BackendReport.restart)"
+        if let line = self.errors.split(separator: "\n").first(where: { $0.contains(mark) }) {
+            return "it ended by itself: \(line.replacing(mark, with: ""))"
+        }
+        if !self.process.isRunning { return "the program ended: \(self.errors)" }
+        // One that says that its source tells nothing runs.
+        return self.error == nil || self.error == BackendReport.silence ? self.silence : nil
+    }
 
     func forget() throws {
         for line in try self.process.drain() { self.take(line) }
@@ -191,6 +221,8 @@ private final class ComparedProgram {
 
     private func take(_ line: JSONLine) {
         let backend = line["backends"]?.elements.first ?? .null
+        if backend["health"] == "healthy" { self.hasReported = true }
+        self.error = backend["error"]?.string
         // What a broken backend said last is history.
         let cell = backend["health"] == "healthy" ? ScenarioCell(backend) : .silent
         if cell != self.cell { self.settled = line.receivedAt }

@@ -15,7 +15,9 @@ public struct ComparedRow: Hashable, Sendable {
         case allowed(String)
         /// It said something else, and nobody knows why it may.
         case differs(String)
-        /// It could not be played; why.
+        /// It did not run, or the scenario was not what it has to be, so that nothing is known; why.
+        case didNotRun(String)
+        /// This machine lacks what the scenario needs; what that is.
         case unplayed(String)
     }
 
@@ -32,7 +34,7 @@ public struct ComparedRow: Hashable, Sendable {
     /// From the change to the backend's word; nil when that did not change.
     public let delay: Duration?
 
-    /// A row of a scenario that was not played.
+    /// A row of a scenario in which nothing was compared.
     init(_ title: String, _ judgement: Judgement) {
         self.title = title
         self.reference = .silent
@@ -48,6 +50,7 @@ public struct ComparedRow: Hashable, Sendable {
         meanwhile: [ScenarioCell],
         allowance: String?,
         delays: (reference: Duration?, backend: Duration?),
+        failure: String?,
         errors: String
     ) {
         self.title = scenario.title
@@ -55,7 +58,8 @@ public struct ComparedRow: Hashable, Sendable {
         self.cell = cell
         self.referenceDelay = delays.reference
         self.delay = delays.backend
-        self.judgement = Self.judge(cell, meanwhile, scenario, allowance, errors)
+        self.judgement =
+            failure.map(Judgement.didNotRun) ?? Self.judge(cell, meanwhile, scenario, allowance, errors)
     }
 
     /// What a backend is measured by.
@@ -102,9 +106,15 @@ public struct ComparedTable: Hashable, Sendable, CustomStringConvertible {
         self.rows.filter { if case .differs = $0.judgement { true } else { false } }
     }
 
-    /// Whether something was played, and it said nothing that it may not.
+    /// The rows in which nothing was compared, though this machine has what they need.
+    public var failures: [ComparedRow] {
+        self.rows.filter { if case .didNotRun = $0.judgement { true } else { false } }
+    }
+
+    /// Whether something was played, it ran wherever it was, and said nothing that it may not.
     public var isAllowed: Bool {
-        self.differences.isEmpty && self.rows.contains { if case .unplayed = $0.judgement { false } else { true } }
+        self.differences.isEmpty && self.failures.isEmpty
+            && self.rows.contains { if case .unplayed = $0.judgement { false } else { true } }
     }
 
     /// The table in Markdown, and a line of numbers.
@@ -122,7 +132,7 @@ public struct ComparedTable: Hashable, Sendable, CustomStringConvertible {
         return """
             \(self.rows.count) scenarios: \(count { $0 == .same }) the same, \(count { $0 == .silent }) without a verdict, \
             \(count { if case .allowed = $0 { true } else { false } }) different and allowed, \
-            \(self.differences.count) different, \(count { if case .unplayed = $0 { true } else { false } }) not played
+            \(self.differences.count) different, \(self.failures.count) did not run, \(count { if case .unplayed = $0 { true } else { false } }) not played
             """
     }
 }
@@ -136,6 +146,7 @@ extension ComparedRow: CustomStringConvertible {
             case .silent: "no verdict"
             case .allowed(let why): "allowed: \(why)"
             case .differs(let how): "DIFFERS: \(how)"
+            case .didNotRun(let why): "DID NOT RUN: \(why)"
             case .unplayed(let why): "not played: \(why)"
             }
         let delays = [self.referenceDelay, self.delay].map { $0?.rounded ?? "–" }

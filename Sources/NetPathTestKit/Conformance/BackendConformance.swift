@@ -28,6 +28,8 @@ public struct BackendConformance: Sendable {
         public var cancellation: Duration = .seconds(1)
         /// The time without its source in which it throws or says something, or may stay silent.
         public var missingSource: Duration = .seconds(3)
+        /// How long it is watched while nothing happens.
+        public var rest: Duration = .seconds(3)
         /// How long nothing may be reported after the end.
         public var silence: Duration = .milliseconds(300)
         /// How often it is started and ended for the search of leaks; memory is compared from 500 on.
@@ -54,14 +56,16 @@ public struct BackendConformance: Sendable {
     let limits: Limits
     let make: Make
     let makeWithoutSource: Make?
+    /// Checks of a program of its own; nil for a backend within this process.
+    package var program: ProgramChecks?
 
     /// Prepares the checks of a backend.
     ///
     /// - Parameters:
     ///   - name: What it is called in the report.
     ///   - limits: How much time it has.
-    ///   - withoutSource: Makes it so that what it reads is not there: a file that does not exist, a port nobody listens
-    ///     on. Without it ``ConformanceRule/missingSource`` is not checked.
+    ///   - withoutSource: Makes it so that what it reads is not there: a file that does not exist, a port on which no
+    ///     process listens. Without it ``ConformanceRule/missingSource`` is not checked.
     ///   - make: Makes it so that it works.
     public init(
         _ name: String,
@@ -81,7 +85,19 @@ public struct BackendConformance: Sendable {
     /// - Returns: What was found; nothing is thrown. A cancelled task has the rest of its rules unchecked.
     public func check(_ rules: Set<ConformanceRule> = Set(ConformanceRule.allCases)) async -> ConformanceReport {
         let session = ConformanceSession(self)
+        let rules = self.program == nil ? rules.subtracting(ConformanceRule.ofPrograms) : rules
         for rule in ConformanceRule.allCases where rules.contains(rule) { await session.check(rule) }
         return await session.report
+    }
+}
+
+/// Checks of a backend that is a program of its own, in place of those of the suite, or besides.
+package struct ProgramChecks: Sendable {
+    /// By rule.
+    package var checks: [ConformanceRule: @Sendable () async -> ConformanceFinding.Outcome]
+
+    /// Creates the checks.
+    package init(_ checks: [ConformanceRule: @Sendable () async -> ConformanceFinding.Outcome]) {
+        self.checks = checks
     }
 }

@@ -9,22 +9,33 @@ public enum ConformanceRule: String, CaseIterable, Hashable, Sendable {
     case completeSnapshots
     /// What cannot be known is left out, and never means "no".
     case unknownIsNotNo
+    /// Every interface that it names is one of this machine's.
+    case realInterfaces
     /// Every refresh request is answered with a new reading, unless the backend says that it takes none.
     case refresh
     /// It takes the hosts that somebody asks about, and goes on.
     case watchedAddresses
     /// It reports in full where it is asked once, and ends or goes on.
     case asksOnce
+    /// While nothing happens it runs on, says the same, and little.
+    case rest
     /// Cancellation ends it, whatever it does at that moment.
     case cancellation
+    /// A program ends by itself when it is asked to.
+    case shutdown
     /// Nothing is reported once it has ended.
     case silence
     /// It can be run again.
     case restart
     /// Without its source it throws, or says that it does not know; it neither hangs nor says "no".
     case missingSource
-    /// Descriptors, threads, processes and memory do not grow from run to run.
+    /// What a program holds does not grow from look to look.
+    case holdings
+    /// Descriptors, threads, processes and memory do not grow from run to run; a program leaves no files either.
     case leaks
+
+    /// The rules that only programs of their own can keep (`netpath plugin check`); others have no line about them.
+    public static let ofPrograms: Set<ConformanceRule> = [.shutdown, .holdings]
 
     /// The rule for a person, as the title of a line.
     public var title: String {
@@ -32,13 +43,17 @@ public enum ConformanceRule: String, CaseIterable, Hashable, Sendable {
         case .firstReport: "first report"
         case .completeSnapshots: "complete snapshots"
         case .unknownIsNotNo: "unknown is not no"
+        case .realInterfaces: "real interfaces"
         case .refresh: "refresh"
         case .watchedAddresses: "watched addresses"
         case .asksOnce: "asked once"
+        case .rest: "at rest"
         case .cancellation: "cancellation"
+        case .shutdown: "shutdown"
         case .silence: "silence after the end"
         case .restart: "restart"
         case .missingSource: "missing source"
+        case .holdings: "holdings"
         case .leaks: "leaks"
         }
     }
@@ -52,7 +67,7 @@ public struct ConformanceFinding: Hashable, Sendable {
         case kept(String)
         /// The backend breaks the rule; what it did, and what it has to do instead.
         case broken(String)
-        /// Nobody knows; why.
+        /// It is not known; why.
         case unchecked(String)
     }
 

@@ -17,6 +17,7 @@ extension ConformanceSession {
         let size = max(1, self.limits.cycles / (Self.batches + 1))
         try await self.cycle(size)
         var last = try await self.settled(below: ProcessResources.now())
+        var files = self.isProgram ? LeftFiles() : nil
         var least: ProcessResources?
         for _ in 0..<Self.batches {
             try await self.cycle(size)
@@ -24,8 +25,10 @@ extension ConformanceSession {
             let growth = now - last
             least = least?.minimum(growth) ?? growth
             last = now
+            files?.count()
         }
         guard let least else { return "" }
+        if self.isProgram { return try self.judge(least, files, size) }
         // One of a process's own comes and goes; what leaks now and then leaks more often than once in twenty.
         let allowance = size / 20
         var leaks: [String] = []
@@ -41,6 +44,22 @@ extension ConformanceSession {
         return "none in \(size * (Self.batches + 1)) runs" + (self.limits.cycles < 500 ? "; memory takes 500" : "")
     }
 
+    /// What a program leaves behind is in no process of its own: daemons, and files.
+    private func judge(_ least: ProcessResources, _ files: LeftFiles?, _ size: Int) throws -> String {
+        var left: [String] = []
+        if least.processes > size / 20 { left.append("\(least.processes) processes") }
+        if let files, files.least > size / 2 { left.append("\(files.least) files such as \(files.example)") }
+        guard left.isEmpty else {
+            throw Broken(
+                """
+                \(left.joined(separator: " and ")) are left behind by \(size) runs; end what it starts and remove what \
+                it makes before it exits, also on SIGTERM
+                """
+            )
+        }
+        return "nothing left behind by \(size * (Self.batches + 1)) runs"
+    }
+
     private func cycle(_ count: Int) async throws {
         for number in 0..<count {
             try Task.checkCancellation()
@@ -53,11 +72,18 @@ extension ConformanceSession {
 
     /// What the process holds once threads that have ended are gone, or do not go.
     private func settled(below earlier: ProcessResources) async throws -> ProcessResources {
-        var now = try ProcessResources.now()
+        var now = try self.present()
         for _ in 0..<25 where now.holdsMore(than: earlier) {
             try await Task.sleep(for: .milliseconds(20))
-            now = try ProcessResources.now()
+            now = try self.present()
         }
         return now
+    }
+
+    private func present() throws -> ProcessResources {
+        // What a program left behind has become a child of this process; what has ended of it is no leak. No program
+        // runs now whose status is still asked for.
+        if self.isProgram { LabSystem.forgetEndedChildren() }
+        return try ProcessResources.now()
     }
 }

@@ -65,6 +65,29 @@ extension ConformanceSession {
         }
     }
 
+    /// Watches it while nothing happens.
+    func checkRest() async throws -> String {
+        let limit = self.limits.rest
+        return try await self.withRun(of: self.makeMonitor()) { run in
+            try await self.first(of: run)
+            do {
+                if try await within(limit, { try await run.waitForEnd() }) != nil {
+                    throw Broken("run(_:) returned though it was not cancelled; watch until the task is cancelled")
+                }
+            } catch let broken as Broken {
+                throw broken
+            } catch {
+                throw Broken("run(_:) threw though nothing had happened: \(error)")
+            }
+            if let alternation = Snapshots.alternation(run.reports) { throw Broken(alternation) }
+            let count = run.reports.count
+            guard count <= Int(limit / .milliseconds(10)) else {
+                throw Broken("it reported \(count) times in \(limit.rounded), and nothing changed; report what is news")
+            }
+            return "\(count) reports in \(limit.rounded)"
+        }
+    }
+
     /// Cancels at the worst moments: before the first word, between two, and in the middle of many.
     func checkCancellation() async throws -> String {
         var longest: Duration = .zero
@@ -90,7 +113,12 @@ extension ConformanceSession {
         // Nothing to wait for: what must not come may still be on its way.
         try await ThreadClock.shared.sleep(for: self.limits.silence)
         guard run.reports.count == count else {
-            throw Broken("it reported after run(_:) had ended; wait for what was started before returning")
+            throw Broken(
+                self.says(
+                    "it reported after run(_:) had ended; wait for what was started before returning",
+                    program: "it reported after its end; end what it starts before it exits"
+                )
+            )
         }
         return "nothing for \(self.limits.silence.rounded)"
     }
@@ -133,7 +161,7 @@ extension ConformanceSession {
 
 extension Duration {
     /// In a unit that suits it, for people.
-    var rounded: String {
+    package var rounded: String {
         let microseconds = self / .microseconds(1)
         return microseconds < 10_000 ? "\(Int(microseconds)) µs" : "\(Int(microseconds / 1_000)) ms"
     }

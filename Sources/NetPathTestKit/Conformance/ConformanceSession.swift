@@ -17,7 +17,7 @@ actor ConformanceSession {
         let reason: String
     }
 
-    private let suite: BackendConformance
+    private nonisolated let suite: BackendConformance
     private var findings: [ConformanceFinding] = []
     private var messages: [String] = []
     /// Why further runs would prove nothing, or would pile up.
@@ -43,7 +43,14 @@ actor ConformanceSession {
         } else if Task.isCancelled {
             outcome = .unchecked("cancelled")
         } else if rule == .missingSource, self.suite.makeWithoutSource == nil {
-            outcome = .unchecked("nobody said how to make the backend without its source")
+            outcome = .unchecked(
+                self.says(
+                    "no function makes the backend without its source; pass one as withoutSource",
+                    program: "take away what it watches, and run it with --once: it has to say unavailable"
+                )
+            )
+        } else if let check = self.suite.program?.checks[rule] {
+            outcome = await check()
         } else {
             do {
                 outcome = .kept(try await self.measure(rule))
@@ -62,10 +69,13 @@ actor ConformanceSession {
         case .firstReport: try await self.checkFirstReport()
         case .completeSnapshots: try await self.checkSnapshots(Snapshots.defects, "fit together")
         case .unknownIsNotNo: try await self.checkSnapshots(Snapshots.inventions, "invent nothing")
+        case .realInterfaces: try await self.checkSnapshots(Snapshots.ghosts, "name interfaces of this machine")
         case .refresh: try await self.checkRefresh()
         case .watchedAddresses: try await self.checkWatchedAddresses()
         case .asksOnce: try await self.checkAskedOnce()
+        case .rest: try await self.checkRest()
         case .cancellation: try await self.checkCancellation()
+        case .shutdown, .holdings: throw Unchecked(reason: "it is no program of its own")
         case .silence: try await self.checkSilence()
         case .restart: try await self.checkRestart()
         case .missingSource: try await self.checkMissingSource()
@@ -74,6 +84,12 @@ actor ConformanceSession {
     }
 
     // MARK: What the checks are made of
+
+    /// Whether the backend is a program of its own.
+    var isProgram: Bool { self.suite.program != nil }
+
+    /// The words for the author of a backend in Swift, or of a program.
+    nonisolated func says(_ text: String, program: String) -> String { self.suite.program == nil ? text : program }
 
     func makeMonitor() throws -> any PathMonitor { try self.suite.make() }
 
@@ -109,7 +125,10 @@ actor ConformanceSession {
     /// Ends a backend in time.
     @discardableResult
     func end(_ run: BackendRun) async throws -> Duration {
-        defer { for message in run.messages where !self.messages.contains(message) { self.messages.append(message) } }
+        defer {
+            let said = run.messages + run.unavailabilities.map { "unavailable: \($0)" }
+            for message in said where !self.messages.contains(message) { self.messages.append(message) }
+        }
         // What it threw by itself is no answer to a cancellation.
         if run.hasEnded { return .zero }
         let start = ContinuousClock.now
@@ -117,16 +136,26 @@ actor ConformanceSession {
             guard try await within(self.limits.cancellation, { try await run.stop() }) != nil else {
                 self.obstacle = "it does not end when it is cancelled, so that it cannot be run again"
                 throw Broken(
-                    """
-                    run(_:) had not returned \(self.limits.cancellation) after its task was cancelled; wait in ways that \
-                    end with the task, and start nothing that outlives it
-                    """
+                    self.says(
+                        """
+                        run(_:) had not returned \(self.limits.cancellation) after its task was cancelled; wait in ways \
+                        that end with the task, and start nothing that outlives it
+                        """,
+                        program: """
+                            it still ran \(self.limits.cancellation) after it was told to end; exit 0 after shutdown
+                            """
+                    )
                 )
             }
         } catch let broken as Broken {
             throw broken
         } catch {
-            throw Broken("cancelled, run(_:) threw \(error); return, or throw CancellationError")
+            throw Broken(
+                self.says(
+                    "cancelled, run(_:) threw \(error); return, or throw CancellationError",
+                    program: "told to end, it failed: \(error)"
+                )
+            )
         }
         return .now - start
     }
@@ -136,16 +165,27 @@ actor ConformanceSession {
     func first(of run: BackendRun) async throws -> Evidence {
         let limit = self.limits.firstReport
         do {
-            guard let evidence = try await within(limit, { try await run.waitForEvidence() }) else {
-                throw Broken("nothing was reported within \(limit); report what is known at the start, before waiting")
+            if let evidence = try await within(limit, { try await run.waitForEvidence() }) { return evidence }
+            if let sentence = run.unavailabilities.last {
+                throw Broken(
+                    "it says that it has nothing to go by (\(sentence)); let what it watches be there, and check again"
+                )
             }
-            return evidence
+            throw Broken(
+                self.says(
+                    "nothing was reported within \(limit); report what is known at the start, before waiting",
+                    program: """
+                        it said nothing of the network within \(limit) of its start; write a conclusion, evidence or \
+                        unavailable before it waits, and flush after each line
+                        """
+                )
+            )
         } catch is CancellationError {
             throw Broken("run(_:) returned without a report; watch until the task is cancelled")
         } catch let broken as Broken {
             throw broken
         } catch {
-            throw Broken("run(_:) threw before its first report: \(error)")
+            throw Broken(self.says("run(_:) threw before its first report: \(error)", program: "\(error)"))
         }
     }
 
@@ -169,8 +209,19 @@ actor ConformanceSession {
         let isOld = run.reports.count > count
         throw Broken(
             isOld
-                ? "what it reported after a refresh request was read before it (observedAt); read everything again"
-                : "a refresh request was not answered within \(limit); take refreshRequests, also when nothing changed"
+                ? self.says(
+                    "what it reported after a refresh request was read before it (observedAt); read everything again",
+                    program: """
+                        what it said after a refresh request is older than that (ageMilliseconds); look again, then answer
+                        """
+                )
+                : self.says(
+                    "a refresh request was not answered within \(limit); take refreshRequests, also when nothing changed",
+                    program: """
+                        a refresh request was not answered within \(limit); read input while waiting, and answer with a \
+                        report or {"heartbeat":true}, flushed, also when nothing changed
+                        """
+                )
         )
     }
 }
@@ -178,7 +229,7 @@ actor ConformanceSession {
 /// Runs an operation that ends when its task is cancelled, and cancels it when the time is over.
 ///
 /// - Returns: What it returned; nil when the time was over.
-func within<Value: Sendable>(
+package func within<Value: Sendable>(
     _ limit: Duration,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value? {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
+package import NetPath
 
 /// What evidence must never contain, whatever a backend watches.
-enum Snapshots {
+package enum Snapshots {
     /// What does not fit together within evidence of one run, in which nothing happened.
     static func defects(_ reports: [Evidence]) -> [String] {
         let now = SystemMonotonicClock().now()
@@ -26,18 +26,46 @@ enum Snapshots {
             var inventions: [String] = []
             if let probes = evidence.probes, probes.isComplete, probes.outcomes.isEmpty {
                 inventions.append(
-                    "a round of probes is complete without an outcome, which means no; leave `probes` nil"
+                    "a round of probes is complete without an outcome, which means no; leave `probes` out"
                 )
             }
             if evidence.interfaces?.isEmpty == true, !evidence.isAbridged, evidence.isPartial {
-                inventions.append("it sees only a part, and says that there is no interface; leave `interfaces` nil")
+                inventions.append("it sees only a part, and says that there is no interface; leave `interfaces` out")
             }
             return inventions
         }
     }
 
+    /// Interfaces that this machine does not have.
+    package static func ghosts(_ reports: [Evidence]) -> [String] {
+        reports.flatMap { evidence in
+            var ghosts = (evidence.interfaces ?? []).filter { LabSystem.interfaceName($0.index) != $0.name }.map {
+                "it names an interface '\($0.name)' of index \($0.index), which this machine does not have"
+            }
+            if let conclusion = evidence.conclusion, conclusion.host == nil, let name = conclusion.interface,
+                !LabSystem.hasInterface(name)
+            {
+                ghosts.append("it concludes something of an interface '\(name)', which this machine does not have")
+            }
+            return ghosts.map { "\($0); name what the kernel lists (ip link), with its index" }
+        }
+    }
+
+    /// What a backend does that takes its verdict back and gives it again while nothing happens; nil for others.
+    package static func alternation(_ reports: [Evidence]) -> String? {
+        var verdicts: [PathStatus] = []
+        for status in reports.compactMap(self.status) where status != verdicts.last { verdicts.append(status) }
+        // One change may be the end of its start.
+        guard verdicts.count > 2 else { return nil }
+        let words = verdicts.prefix(4).map(\.rawValue).joined(separator: ", ")
+        return """
+            its verdict changed \(verdicts.count - 1) times while nothing happened (\(words)); say what the source says, \
+            and wait for it to settle
+            """
+    }
+
     /// What a coordinator makes of evidence; nil without a verdict.
-    static func status(of evidence: Evidence) -> PathStatus? {
+    package static func status(of evidence: Evidence) -> PathStatus? {
         evaluate(evidence, policy: EvaluationPolicy(), now: SystemMonotonicClock().now())?.status
     }
 

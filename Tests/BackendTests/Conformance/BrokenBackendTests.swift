@@ -54,7 +54,7 @@ struct BrokenBackendTests {
     @Test func aGoodOneConforms() async {
         let report = await Self.check(Set(ConformanceRule.allCases).subtracting([.leaks]), Self.good)
         #expect(report.isConforming && report.description.hasSuffix("mine conforms"), "\(report)")
-        #expect(report.findings.count == ConformanceRule.allCases.count - 1)
+        #expect(report.findings.count == ConformanceRule.allCases.count - ConformanceRule.ofPrograms.count - 1)
         #expect(report.description.contains("unchecked  missing source"))
     }
 
@@ -65,7 +65,7 @@ struct BrokenBackendTests {
             Monitor { context in for await _ in context.refreshRequests {} }
         }.check()
         #expect(report.failures.count == 1 && report.failures[0].contains("nothing was reported within"), "\(report)")
-        #expect(report.description.hasSuffix("mute does not conform: 1 of 11 rules is broken"), "\(report)")
+        #expect(report.description.hasSuffix("mute does not conform: 1 of 13 rules is broken"), "\(report)")
     }
 
     @Test func anErrorAtTheStartIsToldWithTheLog() async {
@@ -135,6 +135,61 @@ struct BrokenBackendTests {
         for word in ["sorted", "same index", "same name", "through interfaces [9]", "in the future"] {
             #expect(report.failures.first?.contains(word) == true, "\(word): \(report)")
         }
+    }
+
+    @Test func interfacesThatDoNotExist() async {
+        let report = await Self.check([.realInterfaces]) { context in
+            var evidence = Evidence(at: context.clock.now())
+            evidence.interfaces = [.wifi("ghost0", 4_000_000)]
+            evidence.conclusion = Conclusion(.satisfied, PathReason(.stated, "yes"))
+            evidence.conclusion?.interface = "ghost1"
+            context.report(evidence)
+            for await _ in context.refreshRequests { context.report(evidence) }
+        }
+        for word in ["'ghost0' of index 4000000", "'ghost1'"] {
+            #expect(report.failures.first?.contains(word) == true, "\(word): \(report)")
+        }
+    }
+
+    @Test func unrest() async {
+        let alternating = await Self.check([.rest]) { context in
+            while true {
+                for status in [PathStatus.satisfied, .unsatisfied] {
+                    var evidence = Evidence(at: context.clock.now())
+                    evidence.conclusion = Conclusion(status, PathReason(.stated, "maybe"))
+                    context.report(evidence)
+                    try await context.clock.sleep(until: context.clock.now() + .milliseconds(200))
+                }
+            }
+        }
+        #expect(alternating.failures.first?.contains("its verdict changed") == true, "\(alternating)")
+        let flooding = await Self.check([.rest]) { context in
+            while true {
+                context.report(Self.observe(context))
+                try await context.clock.sleep(until: context.clock.now() + .milliseconds(1))
+            }
+        }
+        #expect(flooding.failures.first?.contains("and nothing changed; report what is news") == true, "\(flooding)")
+        let ending = await Self.check([.rest]) { context in
+            context.report(Self.observe(context))
+            try await context.clock.sleep(until: context.clock.now() + .milliseconds(100))
+            throw Failure(description: "the line was cut")
+        }
+        #expect(ending.failures.first?.contains("threw though nothing had happened: the line") == true, "\(ending)")
+    }
+
+    /// What it says instead of a report is shown.
+    @Test func onlyUnavailable() async {
+        var limits = BackendConformance.Limits()
+        limits.firstReport = .milliseconds(50)
+        let report = await BackendConformance("blind", limits: limits) {
+            Monitor { context in
+                context.reportUnavailable("no modem")
+                for await _ in context.refreshRequests {}
+            }
+        }.check()
+        #expect(report.failures.first?.contains("nothing to go by (no modem)") == true, "\(report)")
+        #expect(report.messages == ["unavailable: no modem"])
     }
 
     @Test func unknownThatMeansNo() async {

@@ -2,8 +2,10 @@
 // Copyright the netpath authors
 
 import Foundation
+import Glibc
 import NetPath
 import NetPathNetlink
+import NetPathPluginKit
 import NetPathSysfs
 import NetPathTCPProbe
 import NetPathTestKit
@@ -25,6 +27,23 @@ struct BuiltInConformanceTests {
         #expect(report.isConforming, "\(report)")
     }
 
+    /// The kit that new backends begin with: a file that is watched and looked at, as its documentation has it.
+    @Test func pluginKit() async throws { try await self.checkKit(isThreaded: false) }
+    @Test func threadedPluginKit() async throws { try await self.checkKit(isThreaded: true) }
+
+    private func checkKit(isThreaded: Bool) async throws {
+        let folder = try TemporaryDirectory()
+        let path = folder["flag"]
+        let report = await BackendConformance(
+            "flag",
+            limits: Self.limits,
+            // A path that leads through a file: nothing can be seen there.
+            withoutSource: { FlagFileMonitor(path: "/dev/null/flag", isThreaded: isThreaded) },
+            make: { FlagFileMonitor(path: path, isThreaded: isThreaded) }
+        ).check()
+        #expect(report.isConforming, "\(report)")
+    }
+
     /// A refusal of the machine's own is an answer like any other.
     @Test func tcpProbe() async throws {
         let target = try ProbeTarget("127.0.0.1:1")
@@ -32,6 +51,28 @@ struct BuiltInConformanceTests {
             TCPProbeMonitor(TCPProbeMonitor.Options(targets: [target]))
         }.check()
         #expect(report.isConforming, "\(report)")
+    }
+}
+
+/// A backend made of nothing but the kit.
+private struct FlagFileMonitor: PathMonitor {
+    let path: String
+    let isThreaded: Bool
+
+    func run(_ context: MonitorContext) async throws {
+        if self.isThreaded {
+            try await context.pollOnThread(every: .seconds(1), watching: [self.path]) { try self.look(context) }
+        } else {
+            try await context.poll(every: .seconds(1), watching: [self.path]) { try self.look(context) }
+        }
+    }
+
+    private func look(_ context: MonitorContext) throws -> Evidence {
+        var evidence = Evidence(at: context.clock.now())
+        let isThere = unsafe access(self.path, F_OK) == 0
+        guard isThere || errno == ENOENT else { throw SourceUnavailable("cannot look for \(self.path)") }
+        evidence.conclusion = Conclusion(isThere ? .satisfied : .unsatisfied, PathReason(.stated, self.path))
+        return evidence
     }
 }
 

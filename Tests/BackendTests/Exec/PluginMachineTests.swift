@@ -200,7 +200,11 @@ struct PluginMachineTests {
         #expect(machine.wake(now: self.start + .seconds(4)) == [])
         #expect(
             machine.wake(now: self.start + .seconds(5))
-                == [.fail("wrote no line within 5s of its start; the first has to be {\"netpath\":1}")]
+                == [
+                    .fail(
+                        "wrote no line within 5s of its start; write {\"netpath\":1} first, and flush after each line"
+                    )
+                ]
         )
         #expect(machine.nextDeadline == nil)
         #expect(machine.received(Array(self.hello.utf8), now: self.start) == [])
@@ -218,7 +222,9 @@ struct PluginMachineTests {
         #expect(promised.nextDeadline == self.start + .seconds(19))
         // Half a line is none.
         _ = promised.received(Array("{\"heart".utf8), now: self.start + .seconds(18))
-        #expect(promised.wake(now: self.start + .seconds(19)) == [.fail("wrote no line for 10s, its heartbeat")])
+        let complaint =
+            "wrote no line for 10s, its heartbeat; write {\"heartbeat\":true} in time, and flush after each line"
+        #expect(promised.wake(now: self.start + .seconds(19)) == [.fail(complaint)])
 
         var configured = self.machine(.init(heartbeat: .seconds(3)))
         _ = configured.received(Array("{\"netpath\":1,\"heartbeat\":10}\n".utf8), now: self.start)
@@ -364,12 +370,12 @@ struct PluginMachineTests {
         var machine = self.machine()
         var actions: [PluginMachine.Action] = []
         for _ in 0..<17 { actions += machine.received([UInt8](repeating: 0x20, count: 16_384), now: self.start) }
-        #expect(actions.last == .fail("line 1 of its output is longer than 256 KiB"))
+        #expect(actions.last == .fail("line 1 of its output is longer than 256 KiB; tell only what concerns the path"))
     }
 
     @Test func theEndOfTheOutputIsAMistake() {
         var machine = self.machine()
         _ = machine.received(Array((self.hello + "{\"conc").utf8), now: self.start)
-        #expect(machine.ended() == [.fail("closed its output in the middle of a line")])
+        #expect(machine.ended() == [.fail("closed its output in the middle of a line; keep it open, and exit to end")])
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPath
 import NetPathTestKit
 import Testing
@@ -33,7 +34,7 @@ struct BackendComparisonTests {
         #expect(table.rows[0].delay != nil && table.rows[0].referenceDelay != nil && table.rows[1].delay == nil)
         #expect(
             table.description.hasSuffix(
-                "2 the same, 0 without a verdict, 0 different and allowed, 0 different, 0 not played"
+                "2 the same, 0 without a verdict, 0 different and allowed, 0 different, 0 did not run, 0 not played"
             )
         )
     }
@@ -67,8 +68,62 @@ struct BackendComparisonTests {
     @Test func whatCannotBePlayedIsNotPraised() async throws {
         let comparison = try BackendComparison("sysfs") { _ in "{type: sysfs}" }
         let table = await comparison.play([
-            Scenario("the stage breaks", netlink: .routed, probe: .answered, change: { try $0.lab.run("false") })
+            self.row("the stage breaks", .routed) { try $0.lab.run("false") },
+            self.row("the expectation is wrong", .no(.noRoute)) { _ in },
+            Self.scenarios[0],
         ])
-        #expect(!table.isAllowed && table.description.contains("not played: 'false' ended with status 1"), "\(table)")
+        #expect(table.failures.map(\.title) == ["the stage breaks", "the expectation is wrong"], "\(table)")
+        #expect(!table.isAllowed, "\(table)")
+        #expect(table.description.contains("DID NOT RUN: 'false' ended with status 1"), "\(table)")
+        #expect(table.description.contains("netlink says satisfied(routed) instead of"), "\(table)")
+    }
+
+    private func row(
+        _ title: String,
+        _ cell: ScenarioCell,
+        change: @escaping @Sendable (ScenarioStage) throws -> Void
+    ) -> Scenario { Scenario(title, netlink: cell, probe: .answered, change: change) }
+
+    private static let hello = #"echo '{"netpath":1,"name":"mine"}'"#
+    private static let yes = #"echo '{"conclusion":{"status":"satisfied"}}'"#
+
+    /// A program that never ran, or did not go on, has no verdict that could be allowed.
+    @Test(arguments: [
+        (["/usr/bin/there-is-no-such-plugin"], "there-is-no-such-plugin"),
+        (["/bin/sh", "-c", "echo no luck >&2; exit 3"], "ended with exit status 3; it wrote: no luck"),
+        (["/bin/sh", "-c", "echo garbage; exec sleep 1000"], "is not JSON"),
+        (["/bin/sh", "-c", "\(Self.hello); exec sleep 1000"], "it reported nothing"),
+        (["/bin/sh", "-c", "\(Self.hello); \(Self.yes); sleep 0.5; exit 4"], "ended with exit status 4"),
+    ])
+    func oneThatDoesNotRun(_ command: [String], error: String) async throws {
+        let words = command.map { "\"\($0.replacing("\"", with: "\\\""))\"" }.joined(separator: ", ")
+        let entry = "{type: exec, command: [\(words)]}"
+        let comparison = try BackendComparison("mine", patience: .seconds(2)) { _ in entry }
+        let table = await comparison.play([self.row("nothing happens", .routed) { _ in }])
+        #expect(!table.isAllowed && table.failures.count == 1, "\(table)")
+        #expect(table.description.contains("DID NOT RUN: ") && table.description.contains(error), "\(table)")
+    }
+
+    /// An ordinary user is root in a user namespace, where everything of the machine's belongs to another user.
+    @Test func itServesAnOrdinaryUser() throws {
+        let script = "\(Self.hello); while :; do \(Self.yes); sleep 0.2; done"
+        let program = try MonitorProcess.builtProduct("netpath-plugin")
+        var words = [
+            program, "plugin", "compare", "--only", "the address is removed, and", "--", "/bin/sh", "-c", script,
+        ]
+        if geteuid() == 0 {
+            words = ["/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] + words
+        }
+        let process = Process()
+        process.executableURL = URL(filePath: words[0])
+        process.arguments = Array(words.dropFirst())
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let written = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        let isRefused = written.contains("No network namespace could be made")
+        #expect(written.contains(" 0 did not run") || isRefused, "\(written)")
     }
 }

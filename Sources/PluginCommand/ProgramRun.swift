@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathCLI
+import NetPathConfiguration
+import NetPathExec
+import NetPathProcess
+import NetPathTestKit
+import Synchronization
+
+/// What a program was seen to do.
+struct ProgramRecord: Sendable {
+    /// How many lines it wrote.
+    var lines = 0
+    /// The most seconds between two lines, as its hello says.
+    var heartbeat: Duration?
+    /// Whether its hello names requests.
+    var takesRequests = false
+    /// The interfaces that it named and that this machine does not have.
+    var missing: Set<String> = []
+    /// What it took to end it, and how it ended.
+    var end: (farewell: Farewell, ending: ProcessEnding?)?
+}
+
+/// One run of a program as a backend of the type exec, observed.
+final class ProgramRun: Sendable {
+    /// The backend.
+    let backend: BackendRun
+    private let state: SharedRecord
+
+    private final class SharedRecord: Sendable {
+        let record = Mutex(ProgramRecord())
+    }
+
+    /// What it did so far.
+    var record: ProgramRecord { self.state.record.withLock(\.self) }
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - entry: The backend as an entry of a configuration.
+    ///   - see: Sees every line, on the thread that reads them.
+    /// - Throws: What is wrong with the entry.
+    init(_ entry: String, see: @escaping @Sendable (PluginLine) -> Void = { _ in }) throws {
+        let state = SharedRecord()
+        self.state = state
+        guard let monitor = try makeMonitor(entry) as? ExecMonitor else {
+            throw ToolFailure(.failure, "the backend is no program")
+        }
+        let observed = monitor.observed { event in
+            if case .line(let line) = event { see(line) }
+            state.record.withLock { $0.take(event) }
+        }
+        self.backend = BackendRun(observed)
+    }
+
+    /// Waits for its first report.
+    ///
+    /// - Returns: Whether there was one, in time.
+    func hasReported(within limit: Duration) async -> Bool {
+        let backend = self.backend
+        return (try? await NetPathTestKit.within(limit) { try await backend.waitForEvidence() }) != nil
+    }
+
+    /// Lets it run for a time.
+    ///
+    /// - Throws: Why it ended meanwhile.
+    func rest(_ limit: Duration) async throws {
+        let backend = self.backend
+        _ = try await NetPathTestKit.within(limit) { try await backend.waitForEnd() }
+    }
+
+    /// Ends it.
+    func stop() async { try? await self.backend.stop() }
+}
+
+extension ProgramRecord {
+    fileprivate mutating func take(_ event: PluginEvent) {
+        switch event {
+        case .line(let line):
+            self.lines += 1
+            self.missing.formUnion(line.missing)
+            guard case .hello(_, let answersRefresh, let watches, let heartbeat) = line.reading else { return }
+            self.heartbeat = heartbeat
+            self.takesRequests = answersRefresh || watches
+        case .ended(let farewell, let ending): self.end = (farewell, ending)
+        }
+    }
+}
