@@ -20,7 +20,7 @@ public struct HTTPProbeMonitor: PathMonitor {
         public var portalAPI: String?
         /// The time between rounds while the internet can be reached; ±10 % by chance.
         public var interval: Duration = .seconds(300)
-        /// The interval on a metered or constrained path (`MonitorContext.isMetered`); nil for ten times ``interval``.
+        /// The interval on a metered or constrained path (`MonitorContext.isMetered(through:)`); nil for ten times ``interval``.
         public var meteredInterval: Duration?
         /// The longest time between rounds while nothing comes back.
         public var backoff: Duration = .seconds(360)
@@ -116,7 +116,7 @@ public struct HTTPProbeMonitor: PathMonitor {
                 round.result,
                 wasSent: round.wasSent,
                 isSilent: round.isSilent,
-                isMetered: context.isMetered,
+                isMetered: context.isMetered(through: self.options.interface),
                 jitter: .random(in: 0..<1),
                 now: now
             )

@@ -56,7 +56,7 @@ final class ProbeSession {
                 writable: attempts.map(\.socket.fileDescriptor),
                 timeout: max(.zero, self.schedule.nextDeadline(now: now) - now)
             )
-            self.schedule.isMetered = self.context.isMetered
+            self.schedule.isMetered = self.context.isMetered(through: self.options.interface)
             // First of all, so that the round trip is that of the network.
             for (attempt, isReady) in zip(attempts, ready.dropFirst()) where isReady {
                 try self.ended(attempt.id, attempt.socket.pendingError)

@@ -109,6 +109,7 @@ struct AskingOnceTests {
         #expect(explained.contains("the modem is unsatisfied") && explained.contains("127.0.0.1:9"), "\(explained)")
         #expect(try self.ask("wait --timeout 0").contains("the modem is unsatisfied"))
         #expect(try self.ask("wait --not").hasPrefix("met after"))
+        #expect(try self.ask("wait --internet --timeout 1s").contains("the modem is unsatisfied"))
         // Another configuration, another network: the service knows nothing of them.
         try self.expectOwnAnswer("--set grace=7s")
         #expect(try self.ask("status --quiet --set logging.level=info").hasSuffix("status 1"), "no path depends on it")
@@ -177,7 +178,7 @@ struct AskingOnceTests {
         #expect(try connections() != before)
     }
 
-    @Test func aServiceThatHangsHoldsNobodyUp() throws {
+    @Test func aServiceThatHangsHoldsUpNoQuestion() throws {
         let service = try self.start()
         service.sendSignal(.suspend)
         let began = ContinuousClock.now

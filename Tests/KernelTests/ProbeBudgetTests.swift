@@ -51,6 +51,24 @@ struct ProbeBudgetTests {
         """
     }
 
+    /// What pauses in a black hole are computed with: the kernel sends no more than three packets in one attempt.
+    @Test func anAttemptThatNothingAnswersCostsThreePackets() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        try lab.addFarAddress("192.0.2.1/24", behind: wan)
+        _ = try lab.runOnFarSide("ip route add blackhole 203.0.113.0/24")
+        let outcome = try lab.run("\(Watched.program) reach 203.0.113.7:443 --connect 2>&1; true")
+        #expect(outcome.contains("nothing came back in time"), "\(outcome)")
+        let repeated = try lab.run(
+            """
+            awk '/^TcpExt:/ { if (n) print $n; else for (i = 1; i <= NF; i++) if ($i == "TCPSynRetrans") n = i }' \
+                /proc/net/netstat
+            """
+        )
+        let count = try #require(Int(repeated.filter(\.isNumber)))
+        #expect((1...2).contains(count))
+    }
+
     @Test func aHundredReloadsStartNoNewBudget() throws {
         let world = try World()
         let start = ContinuousClock.now

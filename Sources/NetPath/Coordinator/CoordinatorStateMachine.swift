@@ -45,10 +45,8 @@ struct CoordinatorStateMachine: Sendable, Codable {
     private var graceUntil: MonotonicTime?
     /// What the verdicts come to, before required probes and damping.
     private var decided: Shared<NetworkPath>?
-    private var published: Shared<NetworkPath>?
+    private(set) var published: Shared<NetworkPath>?
     var path: NetworkPath? { self.published?.value }
-    /// Whether the published path is expensive or constrained.
-    var isMetered: Bool { self.published.map { $0.value.isExpensive || $0.value.isConstrained } ?? false }
 
     init(backends: [(name: String, mode: BackendMode)], settings: CoordinatorSettings) {
         self.settings = settings

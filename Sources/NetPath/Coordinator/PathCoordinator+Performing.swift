@@ -168,7 +168,9 @@ extension PathCoordinator {
             interfaceRules: { [weak self] in
                 self?.state.withLock { $0.machine.settings.evaluation.interfaceRules } ?? []
             },
-            isMetered: { [weak self] in self?.state.withLock { $0.machine.isMetered } ?? false },
+            isMetered: { [weak self] interface in
+                self?.state.withLock { $0.machine.isMetered(through: interface) } ?? false
+            },
             log: { [log = self.log] level, message in log(level, "\(backend.name): \(message)") }
         )
         let task = Task(executorPreference: self.executor) { [weak self] in

@@ -24,11 +24,6 @@ public struct MonitorContext: Sendable {
     /// out (``InterfaceRelevance``). New ones come with a refresh request. Callable from any thread.
     public var interfaceRules: [InterfaceRule] { self.rules() }
 
-    /// Whether the path is expensive or constrained at this moment, so that a backend that sends packets sends fewer.
-    ///
-    /// It changes with a refresh request. Callable from any thread.
-    public var isMetered: Bool { self.metering() }
-
     /// Whether somebody asks for the present state only, and not for its changes.
     ///
     /// A backend may return once it has reported in full, which is no failure then, and should open nothing that tells of
@@ -47,7 +42,7 @@ public struct MonitorContext: Sendable {
     private let routeNotice: @Sendable () -> Void
     private let refreshNotice: @Sendable () -> Void
     private let rules: @Sendable () -> [InterfaceRule]
-    private let metering: @Sendable () -> Bool
+    private let metering: @Sendable (String?) -> Bool
     private let logger: @Sendable (LogLevel, String) -> Void
 
     /// Creates a context from its parts; coordinators and test kits do, backends do not.
@@ -63,7 +58,7 @@ public struct MonitorContext: Sendable {
         routesChanged: @escaping @Sendable () -> Void = {},
         takesNoRefreshRequests: @escaping @Sendable () -> Void = {},
         interfaceRules: @escaping @Sendable () -> [InterfaceRule] = { [] },
-        isMetered: @escaping @Sendable () -> Bool = { false },
+        isMetered: @escaping @Sendable (String?) -> Bool = { _ in false },
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.clock = clock
@@ -105,6 +100,16 @@ public struct MonitorContext: Sendable {
     /// from another one only with what it says after that. To be called before the first report, from any thread.
     public func takesNoRefreshRequests() {
         self.refreshNotice()
+    }
+
+    /// Whether packets cost money at this moment, or should be few, so that a backend that sends some sends fewer.
+    ///
+    /// It changes with a refresh request. Callable from any thread.
+    ///
+    /// - Parameter interface: The name of the interface that they leave through; nil for the way that the path takes.
+    /// - Returns: Whether that is expensive or constrained; false where it is not known.
+    public func isMetered(through interface: String? = nil) -> Bool {
+        self.metering(interface)
     }
 
     /// Registers what answers where the kernel would send a packet to any address, for as long as the backend runs; where

@@ -147,8 +147,8 @@ struct WaitCommand: ToolCommand {
 
     func execute() throws -> ToolStatus {
         let adapt: @Sendable (LoadedConfiguration) -> LoadedConfiguration = {
-            [isWhole = self.probe.probe || self.internet] in
-            isWhole ? $0 : $0.answering
+            [asksAll = self.probe.probe, needsInternet = self.internet] in
+            asksAll ? $0 : needsInternet ? $0.answeringWhole : $0.answering
         }
         let configuration = try self.options.runnableConfiguration(adapt)
         try self.check(configuration)

@@ -18,10 +18,16 @@ extension LoadedConfiguration {
     /// The same configuration for one answer: without the backends that send packets or start programs
     /// (`PathMonitor.reachesOut`), unless there are no others, or what probes say decides the status.
     public var answering: LoadedConfiguration {
+        let whole = self.answeringWhole
+        guard self.settings.probes != .required, self.settings.portals == .advisory else { return whole }
+        return whole.reading ?? whole
+    }
+
+    /// The same configuration for one answer of all backends, which a service may give in their place.
+    public var answeringWhole: LoadedConfiguration {
         var copy = self
         copy.isForOneAnswer = true
-        guard self.settings.probes != .required, self.settings.portals == .advisory else { return copy }
-        return copy.reading ?? copy
+        return copy
     }
 
     /// The same configuration without the backends that send packets or start programs; nil where there are no others.
@@ -49,7 +55,7 @@ extension LoadedConfiguration {
     /// A number that is the same for configurations that lead to the same path: of every value that backends, verdicts and
     /// the merge depend on.
     public var fingerprint: UInt64 {
-        // FNV-1a: nothing depends on it that anybody could gain from.
+        // FNV-1a: it tells configurations apart that are not made to look alike.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for value in self.effective.values {
             let section = value.path.prefix { $0 != "." && $0 != "[" }

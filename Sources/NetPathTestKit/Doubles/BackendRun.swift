@@ -59,7 +59,7 @@ public final class BackendRun: Sendable {
             routesChanged: { state.update { $0.routeChanges += 1 } },
             takesNoRefreshRequests: { state.update { $0.takesRefreshRequests = false } },
             interfaceRules: { interfaceRules },
-            isMetered: { isMetered },
+            isMetered: { _ in isMetered },
             log: { level, message in state.update { $0.messages.append("\(level): \(message)") } }
         )
         self.task = Task {

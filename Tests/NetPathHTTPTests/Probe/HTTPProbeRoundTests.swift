@@ -101,7 +101,7 @@ import Testing
         #expect(self.round(Self.failure(reason), Self.answer(204)).result.outcomes.first?.result == expected)
     }
 
-    /// An address of `portalAPI` that is none would look like a network that keeps nobody.
+    /// An address of `portalAPI` that is none would look like a network without a portal.
     @Test func anAddressThatTellsOfNoPortalIsMentioned() {
         let silence = Self.failure(.connectTimedOut)
         for (report, fault) in [

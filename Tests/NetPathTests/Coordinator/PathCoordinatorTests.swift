@@ -56,12 +56,17 @@ import Testing
         try await monitor.waitForRun()
         try await probe.waitForRun()
         let context = try #require(probe.context)
-        #expect(!context.isMetered)
+        #expect(!context.isMetered())
+        #expect(!context.isMetered(through: "eth0") && !context.isMetered(through: "eth1"))
         let asked = probe.refreshRequests
         monitor.report(.through("eth1"))
         try await probe.waitForRefreshRequests(asked + 1)
         #expect(coordinator.path?.isConstrained == true)
-        #expect(context.isMetered)
+        #expect(context.isMetered())
+        // What leaves through another interface costs what that one costs.
+        #expect(context.isMetered(through: "eth1") && !context.isMetered(through: "eth0"))
+        monitor.report(.seeing(.wired("eth0", 2), .cellular("wwan0", 3)))
+        #expect(context.isMetered(through: "wwan0") && !context.isMetered(through: "eth0"))
         coordinator.stop()
     }
 

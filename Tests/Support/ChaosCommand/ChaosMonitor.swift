@@ -22,7 +22,7 @@ struct ChaosMonitor: PathMonitor {
             report: { gate.take($0, deliver: context.report) },
             register: context.register,
             interfaceRules: { context.interfaceRules },
-            isMetered: { context.isMetered },
+            isMetered: { context.isMetered(through: $0) },
             log: context.log
         )
         let inner = self.inner
