@@ -145,7 +145,10 @@ final class PluginSession {
         }
         if self.hasAnswered, self.context.asksOnce { return }
         try self.readErrors()
-        let advice = ending == .exited(0) ? "; run until shutdown is read, or the input ends" : ""
+        let advice =
+            ending == .exited(0)
+            ? "; run until shutdown is read, or the input ends"
+            : self.lastErrorLine == nil ? "; have it write why to standard error" : ""
         throw LaunchError("'\(self.options.title)' \(ending)\(self.errorSuffix)\(advice)")
     }
 

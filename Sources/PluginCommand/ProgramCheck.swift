@@ -85,7 +85,7 @@ actor ProgramCheck {
         if run.backend.takesRefreshRequests {
             holdings = await self.ask(run)
         } else {
-            holdings = self.judge(samples, isGrowth: 1, in: "\(limit.rounded)")
+            holdings = self.judge(samples, isGrowth: 1, in: (limit / (Self.batches + 1)).rounded)
         }
         await run.stop()
         return Live(rest: rest, holdings: holdings, interfaces: self.judgeInterfaces(run))

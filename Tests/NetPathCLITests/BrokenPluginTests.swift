@@ -59,7 +59,7 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
         .init("has no interpreter", "exec /usr/bin/no-such-interpreter", "firstReport", "it wrote: "),
         .init("ends at once", "exit 0", "firstReport", "run until shutdown is read"),
         .init("fails at once", "echo no luck >&2; exit 3", "firstReport", "exit status 3; it wrote: no luck"),
-        .init("crashes", "kill -SEGV $$", "firstReport", "was ended by signal 11"),
+        .init("crashes", "kill -SEGV $$", "firstReport", "signal 11 (Segmentation fault); have it write why"),
         .init(
             "takes all memory",
             command: ["/usr/bin/perl", "-e", "my $n = 1 << 32; my $x = 'x' x $n"],
