@@ -5,7 +5,7 @@ Needs Python 3.8 and a running systemd-networkd; no package of Python's. It read
 replaces when something changes, at the interval that its first argument names, or 2 s; a refresh is answered at once.
 
     backends:
-      - type: netlink
+      - type: netlink      # decides; what is stated below it is compared with it, and above it would decide
       - type: exec
         name: networkd
         command: [/usr/bin/python3, /etc/netpath/plugins/networkd.py]

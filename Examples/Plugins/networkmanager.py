@@ -5,7 +5,7 @@ Needs Python 3.8, `busctl` (systemd) and `gdbus` (Debian: libglib2.0-bin); no pa
 NetworkManager on the system bus, and reads them again for each signal of it: nothing is asked at intervals.
 
     backends:
-      - type: netlink
+      - type: netlink      # decides; what is stated below it is compared with it, and above it would decide
       - type: exec
         name: networkmanager
         command: [/usr/bin/python3, /etc/netpath/plugins/networkmanager.py]

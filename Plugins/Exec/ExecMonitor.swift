@@ -66,6 +66,7 @@ public struct ExecMonitor: PathMonitor {
 
     private let options: Options
     private var observe: (@Sendable (PluginEvent) -> Void)?
+    private let counters = PluginCounters()
 
     /// Creates a monitor; nothing is started.
     public init(_ options: Options) {
@@ -122,8 +123,13 @@ public struct ExecMonitor: PathMonitor {
             let started = BackgroundThread.start {
                 continuation.resume(
                     with: Result {
-                        try PluginSession(self.options, mailbox: mailbox, context: context, observe: self.observe)
-                            .run()
+                        try PluginSession(
+                            self.options,
+                            mailbox: mailbox,
+                            context: context,
+                            counters: self.counters,
+                            observe: self.observe
+                        ).run()
                     }
                 )
             }

@@ -29,12 +29,17 @@ final class PluginSession {
     private let context: MonitorContext
     private let observe: (@Sendable (PluginEvent) -> Void)?
     private let process: ChildProcess
+    private let counters: PluginCounters
     private var machine: PluginMachine
     private var errorLines = LineBuffer(limit: 4096)
     private var errorAllowance = FlowAllowance(lines: .max, bytes: 65_536)
     private var lastErrorLine: String?
     private var outgoing: [UInt8] = []
     private var hasAnswered = false
+    /// Why the plugin ended, as far as that is clear before the error is.
+    private var end: PluginEnd?
+    /// Since when an answer to a refresh is due; nil when none is.
+    private var askedAt: MonotonicTime?
 
     /// More requests than a plugin that reads them ever leaves unread.
     private static let outgoingLimit = 128 * 1024
@@ -48,14 +53,22 @@ final class PluginSession {
         _ options: ExecMonitor.Options,
         mailbox: Mailbox<PendingRequests>,
         context: MonitorContext,
+        counters: PluginCounters,
         observe: (@Sendable (PluginEvent) -> Void)?
     ) throws(LaunchError) {
         ChildProcess.blockBrokenPipes()
         self.options = options
         self.mailbox = mailbox
         self.context = context
+        self.counters = counters
+        do throws(LaunchError) {
+            self.process = try ChildProcess(options.launchPlan())
+        } catch {
+            counters.count(.start)
+            context.reportMetrics(counters.metrics)
+            throw error
+        }
         self.observe = observe
-        self.process = try ChildProcess(options.launchPlan())
         var settings = options.settings
         settings.isObserved = observe != nil
         self.machine = PluginMachine(
@@ -86,12 +99,32 @@ final class PluginSession {
             try self.relay()
         } catch {
             self.process.end(request: nil, patience: .zero)
+            self.end(of: self.end ?? .closed)
             throw error
         }
+        // It is given up for a refresh that it leaves unanswered, or is not needed any more.
+        let isOverdue = self.askedAt.map { self.context.clock.now() - $0 >= .seconds(1) } ?? false
+        self.end(of: isOverdue ? .silence : nil)
         // Who asked once waits for the end.
         let request = self.machine.takesRequests ? PluginRequest.shutdown.line : nil
         let farewell = self.process.end(request: request, patience: self.context.asksOnce ? .zero : Self.patience)
         self.observe?(.ended(farewell, self.process.ending))
+    }
+
+    /// Takes back the plugin's numbers, and counts why it ended.
+    private func end(of end: PluginEnd?) {
+        self.noteUnseen()
+        self.counters.take([])
+        if let end { self.counters.count(end) }
+        self.context.reportMetrics(self.counters.metrics)
+    }
+
+    private func noteUnseen() {
+        let (messages, reports) = self.machine.takeUnseen()
+        guard messages > 0 || reports > 0 else { return }
+        if messages > 0 { self.counters.count(.message, messages) }
+        if reports > 0 { self.counters.count(.report, reports) }
+        self.context.reportMetrics(self.counters.metrics)
     }
 
     private func relay() throws(LaunchError) {
@@ -100,6 +133,7 @@ final class PluginSession {
             self.errorAllowance.renew(now: now)
             try self.perform(self.machine.wake(now: now))
             try self.send()
+            self.noteUnseen()
             let deadline = [self.machine.nextDeadline, self.errorAllowance.renewal].compactMap { $0 }.min()
             let ready = FileDescriptor.poll(
                 readable: [
@@ -145,6 +179,7 @@ final class PluginSession {
         }
         if self.hasAnswered, self.context.asksOnce { return }
         try self.readErrors()
+        if case .signaled = ending { self.end = .signal } else { self.end = .exit }
         let advice =
             ending == .exited(0)
             ? "; run until shutdown is read, or the input ends"
@@ -200,11 +235,16 @@ final class PluginSession {
             case .report(let evidence, let via):
                 if self.options.settings.isRemote { Provenance.note(via, heardBy: self) }
                 self.hasAnswered = true
+                self.askedAt = nil
                 self.context.report(evidence)
             case .unavailable(let sentence):
                 Provenance.note([], heardBy: self)
                 self.hasAnswered = true
+                self.askedAt = nil
                 self.context.reportUnavailable(sentence)
+            case .metrics(let metrics):
+                self.counters.take(metrics)
+                self.context.reportMetrics(self.counters.metrics)
             case .log(let level, let message): self.context.log(level, message)
             case .takesNoRefreshRequests: self.context.takesNoRefreshRequests()
             case .send(let request):
@@ -214,10 +254,13 @@ final class PluginSession {
                         "'\(self.options.title)' takes requests and does not read them; read input while waiting"
                     )
                 }
+                if request == .refresh { self.askedAt = self.askedAt ?? self.context.clock.now() }
                 self.outgoing += request.line
                 try self.send()
             case .show(let line): self.observe?(.line(line))
-            case .fail(let reason): throw LaunchError("'\(self.options.title)': \(reason)\(self.errorSuffix)")
+            case .fail(let reason):
+                self.end = self.machine.failure
+                throw LaunchError("'\(self.options.title)': \(reason)\(self.errorSuffix)")
             }
         }
     }

@@ -16,6 +16,7 @@ extension AssessedEvidence {
         facts += self.gatewayFacts
         facts += self.tunnelFacts
         facts += self.interfaceFacts
+        facts += self.evidence.statements.map { self.fact($0) }
         if let servers = self.dnsServers {
             facts.append(
                 servers.isEmpty
@@ -119,6 +120,23 @@ extension AssessedEvidence {
                 ? "usable" : assessment.reason.code.rawValue
         }
         return "\(interface.name): \(properties.joined(separator: ", "))" + (verdict.map { " => \($0)" } ?? "")
+    }
+
+    private func fact(_ statement: InterfaceStatement) -> String {
+        let facts = statement.facts
+        var words: [String] = []
+        if let type = facts.type { words.append("type \(type.rawValue)") }
+        if let isExpensive = facts.isExpensive {
+            words.append("traffic \(isExpensive ? "is likely to cost money" : "costs nothing")")
+        }
+        if let isConstrained = facts.isConstrained {
+            words.append("traffic \(isConstrained ? "should be kept low" : "need not be kept low")")
+        }
+        if let step = facts.pendingStep { words.append("a step is pending (\(step.code.rawValue)): \(step.message)") }
+        if let label = facts.label { words.append(label) }
+        let isSeen = self.interfaces.contains { $0.name == facts.name }
+        return "\(statement.backend) says of \(facts.name)\(isSeen ? "" : ", which is not among the interfaces"): "
+            + (words.isEmpty ? "nothing" : words.joined(separator: ", "))
     }
 
     private static func describe(_ address: InterfaceAddress) -> String {

@@ -68,6 +68,7 @@ import Testing
             "Path": Fixtures.snapshot(Fixtures.routed).document,
             "Reason": .reason(reason),
             "Interface": .interface(interface),
+            "Label": .label(InterfaceLabel(by: "", "")),
             "Gateway": .gateway(gateway),
             "Name server": .nameServer(DNSServer(Fixtures.address("192.0.2.53"))),
             "Probe": .probe(probe),

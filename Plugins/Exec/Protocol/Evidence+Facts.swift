@@ -24,8 +24,9 @@ extension Evidence {
         var listed = ListedInterfaces()
         if node["interfaces"] != nil {
             var interfaces: [NetworkInterface] = []
-            for element in try node.list("interfaces") {
-                let interface = try NetworkInterface(element)
+            let elements = try node.list("interfaces")
+            for element in elements {
+                let interface = try NetworkInterface(element, at: time)
                 // An index is only what the plugin read a moment ago.
                 let known = index(interface.name)
                 let exists = known != nil && (interface.index == 0 || interface.index == known)
@@ -37,6 +38,14 @@ extension Evidence {
                     listed.missing.insert(interface.index)
                     missing.append(interface.name)
                 }
+            }
+            // They may name one that comes later, or is not listed.
+            let positions = Dictionary(uniqueKeysWithValues: zip(interfaces.map(\.name), interfaces.indices))
+            for element in elements where element["underlying"] != nil || element["controller"] != nil {
+                let name = try element.required("name").text("name").printable(limit: 60)
+                guard let position = positions[name] else { continue }
+                interfaces[position].underlyingIndex = try listed.index(element, "underlying", index)
+                interfaces[position].controllerIndex = try listed.index(element, "controller", index)
             }
             self.interfaces = interfaces.sorted { $0.index < $1.index }
             guard Set(interfaces.map(\.index)).count == interfaces.count
@@ -68,6 +77,7 @@ extension Evidence {
                 isComplete: try node.optionalTruth("isProbingComplete") ?? true
             )
         }
+        self.facts = try InterfaceFacts.list(node)
         self.isPartial = try node.optionalTruth("isPartial") ?? false
         self.limitations = try node.list("limitations").prefix(16).map { element throws(PluginFault) in
             try element.text("limitations").printable(limit: 300)
@@ -76,14 +86,14 @@ extension Evidence {
 }
 
 extension JSONNode {
-    fileprivate func required(_ name: String) throws(PluginFault) -> JSONNode {
+    func required(_ name: String) throws(PluginFault) -> JSONNode {
         guard let value = self[name] else { throw PluginFault("lacks '\(name)'") }
         return value
     }
 }
 
 /// The interfaces that a plugin lists, by which it names those of routes and gateways.
-private struct ListedInterfaces {
+struct ListedInterfaces {
     /// The kernel's index by name; nil for one that does not exist.
     var indexes: [String: UInt32?] = [:]
     /// The indexes that it told of those that do not exist.
@@ -100,6 +110,17 @@ private struct ListedInterfaces {
         }
         return index
     }
+
+    /// Takes a member that refers to an interface, which need not be listed; nil also where there is none of that name.
+    func index(
+        _ node: JSONNode,
+        _ name: String,
+        _ kernelIndex: @Sendable (String) -> UInt32?
+    ) throws(PluginFault) -> UInt32? {
+        guard let node = node[name] else { return nil }
+        guard case .string(let text) = node else { return try node.number(name) }
+        return self.indexes[text] ?? kernelIndex(text)
+    }
 }
 
 extension NetworkInterface {
@@ -111,7 +132,7 @@ extension NetworkInterface {
     }
 
     /// Reads an interface; its index is 0 where the plugin tells none.
-    fileprivate init(_ node: JSONNode) throws(PluginFault) {
+    fileprivate init(_ node: JSONNode, at time: MonotonicTime) throws(PluginFault) {
         let name = try node.object("interfaces").required("name").text("name")
         guard (1...15).contains(name.utf8.count) else {
             throw PluginFault("has an interface without a name of 1 to 15 bytes")
@@ -129,18 +150,24 @@ extension NetworkInterface {
             self.operationalState = known
         }
         self.hasCarrier = try node.optionalTruth("hasCarrier")
+        self.hasPorts = try node.optionalTruth("hasPorts")
+        self.membersWithoutCarrier = try node.list("membersWithoutCarrier").map { member throws(PluginFault) in
+            try member.text("membersWithoutCarrier").printable(limit: 60)
+        }
+        self.hasHadCarrier = try node.optionalTruth("hasHadCarrier")
+        self.carrierSince = try node.moment("carrierMilliseconds", before: time)
         self.isHardware = try node.optionalTruth("isHardware")
         self.isRadioBlocked = try node.optionalTruth("isRadioBlocked")
         self.isExpensive = try node.optionalTruth("isExpensive")
         self.expectsConfiguration = try node.optionalTruth("expectsConfiguration")
-        self.underlyingIndex = try node.optionalNumber("underlying")
+        self.hadDefaultRoute = try node.optionalTruth("hadDefaultRoute")
+        self.failedAuthentications = try node.optionalNumber("failedAuthentications")
+        self.configurer = try node["configurer"].map { word throws(PluginFault) in
+            try word.choice("configurer", among: Configurer.self)
+        }
         self.knowsAddresses = node["addresses"] != nil
         self.addresses = try node.list("addresses").map { element throws(PluginFault) in
-            let text = try element.text("addresses")
-            guard let prefix = AddressPrefix(text)
-            else { throw PluginFault("has '\(text.printable(limit: 60))' as an address, and not as 192.0.2.2/24") }
-            let address = prefix.address
-            return InterfaceAddress(prefix, scope: address.isLoopback ? .host : address.isLinkLocal ? .link : .global)
+            try InterfaceAddress(element, at: time)
         }.sorted()
         if node["gateways"] != nil {
             let metric: UInt32? = try node.optionalNumber("metric")
@@ -148,6 +175,11 @@ extension NetworkInterface {
             self.defaultRoutes = try node.list("gateways").map { element throws(PluginFault) in
                 let gateway = try element.address("gateways")
                 return InterfaceRoute(family: gateway.family, gateway: gateway, metric: metric, table: table)
+            }
+        }
+        if node["defaultRoutes"] != nil {
+            self.defaultRoutes = try node.list("defaultRoutes").map { route throws(PluginFault) in
+                try InterfaceRoute(route, at: time)
             }
         }
     }
@@ -164,26 +196,28 @@ extension RouteLookupResult {
             self = .rejected(known)
             return
         }
-        guard let interface = node["interface"] else {
-            self = .noRoute
-            return
-        }
-        let gateway = try node["gateway"].map { gateway throws(PluginFault) in try gateway.address("gateway") }
-        let source = try node["source"].map { source throws(PluginFault) in try source.address("source") }
-        // Where packets go now that the interface is gone the plugin has not told yet.
-        guard let index = try listed.index(interface) else {
+        guard try node.optionalTruth("isKnown") != false else {
             self = .unknown
             return
         }
-        let nextHop = NextHop(interfaceIndex: index, gateway: gateway)
-        self = .route(
-            Route(
-                nextHops: [nextHop],
-                source: source.map(RouteSource.address) ?? .unknown,
-                metric: try node.optionalNumber("metric"),
-                table: try node.optionalNumber("table")
-            )
+        let elements = try (node["interface"] == nil ? [] : [node]) + node.list("nextHops")
+        let nextHops = try elements.compactMap { element throws(PluginFault) in try NextHop(element, listed) }
+        guard nextHops.count == elements.count, !nextHops.isEmpty else {
+            // Where packets go now that the interface is gone the plugin has not told yet.
+            self = elements.isEmpty ? .noRoute : .unknown
+            return
+        }
+        let source = try node["source"].map { source throws(PluginFault) in
+            source == .string("none") ? RouteSource.none : .address(try source.address("source"))
+        }
+        var route = Route(
+            nextHops: nextHops,
+            source: source ?? .unknown,
+            metric: try node.optionalNumber("metric"),
+            table: try node.optionalNumber("table")
         )
+        route.encapsulation = try node.optionalText("encapsulation")?.printable(limit: 64)
+        self = .route(route)
     }
 }
 

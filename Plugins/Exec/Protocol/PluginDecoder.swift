@@ -42,6 +42,15 @@ struct PluginDecoder: Sendable {
         return .report(evidence, via: [])
     }
 
+    /// Reads what a plugin states of interfaces that others see.
+    func facts(_ node: JSONNode, now: MonotonicTime) throws(PluginFault) -> Action {
+        guard !self.isRemote
+        else { throw PluginFault("has facts, and of another machine only a conclusion counts") }
+        var evidence = Evidence(at: try self.beginning(of: node, now: now))
+        evidence.facts = try InterfaceFacts.list(node)
+        return .report(evidence, via: [])
+    }
+
     /// Reads what a plugin concludes.
     func conclusion(_ node: JSONNode, host: String, now: MonotonicTime) throws(PluginFault) -> Action {
         let node = try node.object("conclusion")

@@ -13,6 +13,8 @@ struct PluginMachine: Sendable {
     enum Action: Hashable, Sendable {
         /// Report what the plugin says, which others said before it.
         case report(Evidence, via: [String])
+        /// Hand on the plugin's numbers.
+        case metrics([BackendMetric])
         /// Say that the plugin has nothing to go by.
         case unavailable(String)
         /// Say that the plugin cannot be asked to look again.
@@ -67,6 +69,10 @@ struct PluginMachine: Sendable {
     private var watched: Set<InternetAddress>?
     /// The interfaces that the last facts named and that do not exist.
     private(set) var missing: [String] = []
+    /// Why the plugin is to be ended; nil while it is not.
+    private(set) var failure: PluginEnd?
+    /// How many messages, and how many reports, came to nothing since they were last taken.
+    private(set) var unseen: (messages: Int, reports: Int) = (0, 0)
 
     /// The most bytes of a line: a path of some thousand interfaces.
     static let lineLimit = 256 * 1024
@@ -105,6 +111,7 @@ struct PluginMachine: Sendable {
             do throws(PluginFault) {
                 let count = actions.count
                 let said = try self.take(line, now: now, actions: &actions)
+                if report != nil, said != nil { self.unseen.reports += 1 }
                 report = said ?? report
                 self.lastLine = now
                 if self.settings.isObserved {
@@ -135,7 +142,7 @@ struct PluginMachine: Sendable {
         guard !self.hasFailed else { return [] }
         let isWhole = self.lines.rest.isEmpty
         let place = isWhole ? "" : " in the middle of a line"
-        return [self.fail("closed its output\(place); keep it open, and exit to end")]
+        return [self.fail("closed its output\(place); keep it open, and exit to end", isWhole ? .closed : .breach)]
     }
 
     /// Takes a message to the operator: a line of the plugin's standard error, or of its own accord.
@@ -144,6 +151,7 @@ struct PluginMachine: Sendable {
         self.logAllowance.renew(now: now)
         guard !self.logAllowance.isUsedUp else {
             self.dropped += 1
+            self.unseen.messages += 1
             return []
         }
         if self.dropped > 0 {
@@ -176,16 +184,24 @@ struct PluginMachine: Sendable {
             let limit = DurationText.format(self.settings.helloDeadline)
             return [
                 self.fail(
-                    "wrote no line within \(limit) of its start; write {\"netpath\":1} first, and flush after each line"
+                    "wrote no line within \(limit) of its start; write {\"netpath\":1} first, and flush after each line",
+                    .silence
                 )
             ]
         }
         let limit = DurationText.format(self.heartbeat ?? .zero)
         return [
             self.fail(
-                "wrote no line for \(limit), its heartbeat; write {\"heartbeat\":true} in time, and flush after each line"
+                "wrote no line for \(limit), its heartbeat; write {\"heartbeat\":true} in time, and flush after each line",
+                .silence
             )
         ]
+    }
+
+    /// What came to nothing since the last call.
+    mutating func takeUnseen() -> (messages: Int, reports: Int) {
+        defer { self.unseen = (0, 0) }
+        return self.unseen
     }
 
     // MARK: What there is to wait for
@@ -224,7 +240,8 @@ struct PluginMachine: Sendable {
 
     // MARK: Lines
 
-    private mutating func fail(_ reason: String) -> Action {
+    private mutating func fail(_ reason: String, _ end: PluginEnd = .breach) -> Action {
+        self.failure = end
         self.mode = .failed
         self.lines = LineBuffer(limit: 0)
         return .fail(reason)
@@ -320,6 +337,11 @@ struct PluginMachine: Sendable {
         if let conclusion = node["conclusion"] {
             return try self.decoder.conclusion(conclusion, host: self.host, now: now)
         }
+        if node["facts"] != nil { return try self.decoder.facts(node, now: now) }
+        if let metrics = node["metrics"] {
+            actions.append(.metrics(try BackendMetric.list(metrics)))
+            return nil
+        }
         if let sentence = node["unavailable"] {
             return .unavailable(try sentence.text("unavailable").printable(limit: 300))
         }
@@ -332,7 +354,9 @@ struct PluginMachine: Sendable {
         }
         // The answer of one that has looked and seen nothing new.
         if node["heartbeat"] == .bool(true) { return self.isAsked ? self.lastReport?.confirmed(at: now) : nil }
-        throw PluginFault("is no message; those are evidence, conclusion, unavailable, heartbeat and log")
+        throw PluginFault(
+            "is no message; those are evidence, conclusion, facts, metrics, unavailable, heartbeat and log"
+        )
     }
 }
 

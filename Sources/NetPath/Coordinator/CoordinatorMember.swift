@@ -18,6 +18,8 @@ struct CoordinatorMember: Sendable, Codable {
     private(set) var outdatedWords = 0
     /// So many in a row are not of old readings: the backend's times are not by the coordinator's clock.
     private static let outdatedLimit = 8
+    /// What it stated last of interfaces that others see; nil when nothing.
+    var facts: [InterfaceFacts]?
     /// How long it has been well without a verdict; nil when it is not.
     private(set) var absence: VerdictAbsence?
 
@@ -66,6 +68,7 @@ struct CoordinatorMember: Sendable, Codable {
         snapshot.report.observedAt = evidence.observedAt
         snapshot.report.resynchronizations = evidence.resynchronizations
         snapshot.evidence = evidence
+        self.facts = evidence.givenFacts
         self.evaluate(evidence, as: &snapshot, policy: policy, now: now)
         if hadVerdict, !snapshot.hasVerdict { self.record.silenced = VerdictHistory.Moment(input: input, time: now) }
     }
@@ -111,6 +114,7 @@ struct CoordinatorMember: Sendable, Codable {
         snapshot.report.reason = verdict?.reason
         snapshot.report.isStated = verdict?.isStated == true
         snapshot.report.host = verdict?.host
+        snapshot.report.describedInterfaces = evidence.givenFacts?.map(\.name)
         if let verdict { self.record.lastVerdict = verdict }
         snapshot.verdict = verdict
     }

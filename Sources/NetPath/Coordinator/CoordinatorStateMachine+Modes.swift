@@ -78,6 +78,7 @@ extension CoordinatorStateMachine {
                     member.record.silenced = VerdictHistory.Moment(input: self.inputs, time: now)
                     hasSilenced = true
                 }
+                if mode != .off { member.facts = former[name]?.member.facts }
                 members.append(member)
                 snapshots.append(snapshot)
             }
@@ -121,6 +122,7 @@ extension CoordinatorStateMachine {
         self.snapshots[index].report.health = health
         self.snapshots[index].report.restarts = report.restarts
         self.members[index].record = VerdictHistory()
+        self.members[index].facts = nil
         self.snapshotsVersion += 1
         return hasToEnd ? [.cancel(backend: self.members[index].id)] : []
     }

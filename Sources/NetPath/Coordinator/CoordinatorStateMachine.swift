@@ -38,6 +38,8 @@ struct CoordinatorStateMachine: Sendable, Codable {
     var inputs: UInt64 = 0
     /// The number of changes of verdicts so far.
     var snapshotsVersion: UInt64 = 0
+    /// What backends state of interfaces that others see, in order of priority; nil when nothing.
+    var statements: [InterfaceStatement]?
     private var lastID = -1
     private var damper = Damper()
     private var sequence: UInt64 = 0
@@ -84,7 +86,8 @@ struct CoordinatorStateMachine: Sendable, Codable {
     ) -> [Action] {
         guard let index = self.position(of: id), self.members[index].supervision.spoke(generation: generation)
         else { return [] }
-        let evidence = evidence.ofThisMachine
+        var evidence = evidence.ofThisMachine
+        if let statements { evidence.statements = statements }
         self.inputs += 1
         self.snapshotsVersion += 1
         let concernsOthers =
@@ -302,6 +305,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
 
     /// Decides, damps and publishes.
     mutating func settle(now: MonotonicTime) -> [Action] {
+        self.shareFacts(now: now)
         guard var path = self.decision(now: now), self.mayPublish(now: now) else { return [] }
         // Neither counts when paths are compared.
         path.sequence = self.sequence + 1

@@ -158,6 +158,7 @@ extension PathCoordinator {
                     state.take(.unavailable(backend: id, generation: generation, error: error), now: now)
                 }
             },
+            reportMetrics: { [weak self] metrics in self?.take(metrics, of: id, generation: generation) },
             register: { [weak self] resolver in self?.offered(resolver, by: id, generation: generation) },
             routesChanged: { [weak self] in self?.routesChanged(calledBy: (id, generation)) },
             takesNoRefreshRequests: { [weak self] in

@@ -23,6 +23,8 @@ public final class PathCoordinator: Sendable {
         var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
         /// What happens, where somebody records it.
         var journal: CoordinatorJournal?
+        /// The numbers that backends give, and what was wrong with them.
+        var metrics: [Int: (metrics: [BackendMetric], complaint: String?)] = [:]
         /// What is counted, where somebody wants to know.
         var tally: CoordinatorTally?
         var isStopped = false
@@ -159,6 +161,7 @@ public final class PathCoordinator: Sendable {
             for (member, backend) in zip(state.machine.members, backends) {
                 state.backends[member.id] = former[member.id] ?? backend
             }
+            state.metrics = state.metrics.filter { state.backends[$0.key] != nil }
             return actions
         }
     }

@@ -12,6 +12,8 @@ package struct AssessedEvidence {
     package var transports: [UInt32: TunnelTransport] = [:]
     /// The interfaces that look well and deliver packets nowhere.
     package var deadEnds: Set<UInt32> = []
+    /// What backends state of interfaces, by index.
+    private var factsByIndex: [UInt32: InterfaceFacts] = [:]
     /// The rule that applies to each interface, where one does.
     private let ruleByIndex: InterfaceMap<InterfaceRule?>
     /// Where in ``interfaces`` those are that could ever carry a path: members of a bridge or bond are represented by it.
@@ -29,6 +31,15 @@ package struct AssessedEvidence {
         if interfaces.indices.dropFirst().contains(where: { interfaces[$0].index < interfaces[$0 - 1].index }) {
             interfaces.sort { $0.index < $1.index }
         }
+        let statements = evidence.statements
+        if !statements.isEmpty {
+            for position in interfaces.indices {
+                guard let facts = statements.facts(of: interfaces[position].name) else { continue }
+                interfaces[position].take(facts)
+                self.factsByIndex[interfaces[position].index] = facts
+            }
+        }
+        // After what is stated: a person knows best.
         var rules: [InterfaceRule?] = []
         if !policy.interfaceRules.isEmpty {
             for position in interfaces.indices {
@@ -47,6 +58,7 @@ package struct AssessedEvidence {
             interfaces[position].type != .loopback && interfaces[position].controllerIndex == nil
                 && (rules.isEmpty || rules[position]?.isIgnored != true)
         }
+        let facts = self.factsByIndex
         self.assessments = InterfaceMap(
             indices,
             interfaces.indices.map { position in
@@ -59,6 +71,7 @@ package struct AssessedEvidence {
                     policy: policy,
                     now: now
                 )
+                if let step = facts[interface.index]?.pendingStep { return assessment.waiting(for: step) }
                 return rule?.dialsOnDemand == true ? assessment.dialing(interface) : assessment
             }
         )
@@ -97,6 +110,9 @@ package struct AssessedEvidence {
     func rule(_ index: UInt32) -> InterfaceRule? {
         self.ruleByIndex[index] ?? nil
     }
+
+    /// What backends state of an interface, if anything.
+    func facts(_ index: UInt32) -> InterfaceFacts? { self.factsByIndex[index] }
 
     /// The interfaces that could ever carry a path.
     package var candidates: [NetworkInterface] { self.candidatePositions.map { self.interfaces[$0] } }

@@ -26,7 +26,7 @@
 public func evaluate(_ evidence: Evidence, policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
     if let conclusion = evidence.conclusion {
         let facts = evidence.ofThisMachine
-        return work(out: facts, policy, now) ?? Verdict(conclusion, facts.interfaces ?? [], policy)
+        return work(out: facts, policy, now) ?? Verdict(conclusion, beside: facts, policy)
     }
     return work(out: evidence, policy, now)
 }

@@ -159,7 +159,10 @@ extension AssessedEvidence {
     /// The strongest step that is pending or can be started, with the interfaces that have it.
     private var step: (PathReason, [UInt32])? {
         let candidates = self.candidatePositions
-        for code in Self.startableOrder {
+        // What backends state may have codes of its own.
+        let codes = candidates.filter { self.assessments.values[$0].isStartable }
+            .map { self.assessments.values[$0].reason.code }
+        for code in Self.startableOrder + codes.filter({ !Self.startableOrder.contains($0) }) {
             let steps = candidates.filter {
                 self.assessments.values[$0].isStartable && self.assessments.values[$0].reason.code == code
             }

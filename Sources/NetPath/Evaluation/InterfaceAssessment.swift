@@ -66,6 +66,18 @@ package struct InterfaceAssessment: Hashable {
         return assessment
     }
 
+    /// The assessment of an interface of which a backend states a step that is pending or can be started.
+    ///
+    /// It takes no path away that the kernel has: an interface that is usable stays so.
+    func waiting(for step: PathReason) -> InterfaceAssessment {
+        guard self.reason.code != .radioBlocked else { return self }
+        var assessment = self
+        assessment.reason = step
+        assessment.isStartable = true
+        assessment.reviseAt = nil
+        return assessment
+    }
+
     private static func radioBlocked(_ interface: NetworkInterface, _ name: String) -> InterfaceAssessment {
         .init(.radioBlocked, "\(name) is blocked by a radio switch")
     }

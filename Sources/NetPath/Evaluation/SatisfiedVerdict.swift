@@ -65,7 +65,10 @@ extension AssessedEvidence {
             for carrier in ways {
                 let costs = self.ruled(index, carrier, { $0.isExpensive }) ?? self.costs(index, carrier)
                 if costs { verdict.isExpensive = true }
-                if self.ruled(index, carrier, { $0.isConstrained }) ?? false { verdict.isConstrained = true }
+                let isConstrained =
+                    self.ruled(index, carrier, { $0.isConstrained }) ?? self.facts(index)?.isConstrained
+                    ?? carrier.flatMap { self.facts($0)?.isConstrained }
+                if isConstrained == true { verdict.isConstrained = true }
             }
         }
         return verdict

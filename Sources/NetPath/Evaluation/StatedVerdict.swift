@@ -3,7 +3,7 @@
 
 extension Verdict {
     /// A conclusion as a verdict; of the interface it names only the rules and the backend's own facts are known here.
-    init(_ conclusion: Conclusion, _ interfaces: [NetworkInterface], _ policy: EvaluationPolicy) {
+    init(_ conclusion: Conclusion, beside evidence: Evidence, _ policy: EvaluationPolicy) {
         self.init(conclusion.status, conclusion.reason)
         self.isStated = true
         self.host = conclusion.host
@@ -12,12 +12,15 @@ extension Verdict {
         self.isExpensive = conclusion.status == .satisfied && conclusion.isExpensive == true
         // The interfaces of another machine have nothing but their names in common with those of this one.
         guard let name = conclusion.interface, conclusion.host == nil else { return }
-        var seen = interfaces.first { $0.name == name } ?? .named(name)
+        var seen = evidence.interfaces?.first { $0.name == name } ?? .named(name)
+        let facts = evidence.statements.facts(of: name)
+        if let facts { seen.take(facts) }
         let rule = policy.interfaceRules.first { $0.match.fits(seen) }
         seen.type = rule?.type ?? seen.type
         if conclusion.status == .satisfied {
-            self.isExpensive = rule?.isExpensive ?? conclusion.isExpensive ?? (seen.type == .cellular)
-            self.isConstrained = rule?.isConstrained ?? false
+            self.isExpensive =
+                rule?.isExpensive ?? conclusion.isExpensive ?? seen.isExpensive ?? (seen.type == .cellular)
+            self.isConstrained = rule?.isConstrained ?? facts?.isConstrained ?? false
         }
         if rule?.isIgnored == true { return }
         var listed = PathInterface(seen, reason: .named(in: conclusion, by: "the backend"))

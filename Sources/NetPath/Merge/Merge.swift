@@ -88,6 +88,11 @@ extension Election {
             observedAt: snapshots[self.winner].evidence?.observedAt ?? MonotonicTime(nanoseconds: 0)
         )
         if verdict.isStated { path.attribute(to: self.winner, of: snapshots) }
+        if let statements = snapshots[self.winner].evidence?.givenStatements {
+            for position in path.interfaces.indices {
+                path.interfaces[position].labels = statements.labels(of: path.interfaces[position].name)
+            }
+        }
         for position in snapshots.indices where snapshots[position].isHealthy {
             // Of the rest of the large verdict nothing is needed.
             if snapshots[position].evidence?.conclusion != nil {

@@ -38,6 +38,7 @@ public struct MonitorContext: Sendable {
 
     private let reporter: @Sendable (Evidence) -> Void
     private let unavailability: @Sendable (String) -> Void
+    private let metricReporter: @Sendable ([BackendMetric]) -> Void
     private let acceptor: @Sendable (any RouteResolver) -> Void
     private let routeNotice: @Sendable () -> Void
     private let refreshNotice: @Sendable () -> Void
@@ -54,6 +55,7 @@ public struct MonitorContext: Sendable {
         watchesFiles: Bool = true,
         report: @escaping @Sendable (Evidence) -> Void,
         reportUnavailable: @escaping @Sendable (String) -> Void = { _ in },
+        reportMetrics: @escaping @Sendable ([BackendMetric]) -> Void = { _ in },
         register: @escaping @Sendable (any RouteResolver) -> Void,
         routesChanged: @escaping @Sendable () -> Void = {},
         takesNoRefreshRequests: @escaping @Sendable () -> Void = {},
@@ -68,6 +70,7 @@ public struct MonitorContext: Sendable {
         self.watchesFiles = watchesFiles && !asksOnce
         self.reporter = report
         self.unavailability = reportUnavailable
+        self.metricReporter = reportMetrics
         self.acceptor = register
         self.routeNotice = routesChanged
         self.refreshNotice = takesNoRefreshRequests
@@ -92,6 +95,14 @@ public struct MonitorContext: Sendable {
     /// - Parameter sentence: What is missing, for people, such as `modem0 does not answer`.
     public func reportUnavailable(_ sentence: String) {
         self.unavailability(sentence)
+    }
+
+    /// Gives numbers for metrics, in place of all that it gave before; callable from any thread.
+    ///
+    /// They make no path. Of more than ``BackendMetric/familyLimit`` families or ``BackendMetric/sampleLimit`` numbers the
+    /// first ones are kept, which is logged.
+    public func reportMetrics(_ metrics: [BackendMetric]) {
+        self.metricReporter(metrics)
     }
 
     /// Says that this run answers no ``refreshRequests``: the source speaks by itself, and cannot be asked.

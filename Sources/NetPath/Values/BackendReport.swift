@@ -17,6 +17,8 @@ public struct BackendReport: Hashable, Sendable, Codable {
     public var isStated = false
     /// The machine that states them; nil when it is this one (``Conclusion/host``).
     public var host: String?
+    /// The interfaces that it states facts about (``InterfaceFacts``); nil when there are none.
+    public var describedInterfaces: [String]?
     /// The last error; nil while healthy.
     public var error: String?
     /// What the backend has to do without.

@@ -36,6 +36,18 @@ public struct Evidence: Hashable, Sendable, Codable {
     }
     // One at most. In an array, as every event copies evidence, and nearly none has one.
     private var conclusions: [Conclusion] = []
+    /// What the backend states of interfaces that others see; it needs no ``interfaces`` of its own for that.
+    public var facts: [InterfaceFacts] {
+        get { self.givenFacts ?? [] }
+        set { self.givenFacts = newValue.isEmpty ? nil : newValue }
+    }
+    private(set) var givenFacts: [InterfaceFacts]?
+    /// What backends state of the ``interfaces``, in order of priority; a coordinator sets it.
+    public var statements: [InterfaceStatement] {
+        get { self.givenStatements ?? [] }
+        set { self.givenStatements = newValue.isEmpty ? nil : newValue }
+    }
+    @EqualityIgnored private(set) var givenStatements: [InterfaceStatement]?
     /// Whether a route not found may still exist, because the backend sees only part of the routing policy.
     public var isPartial: Bool
     /// What the backend had to do without, each a sentence for people.

@@ -3,7 +3,7 @@
 
 extension NetworkInterface {
     /// What gives an interface an address.
-    public enum Configurer: String, Hashable, Sendable, Codable {
+    public enum Configurer: String, Hashable, Sendable, Codable, CaseIterable {
         /// Nothing is seen to.
         case nothing
         /// A DHCP client listens on it, or a router advertises there.

@@ -119,6 +119,8 @@ public struct PathInterface: Hashable, Sendable, Codable {
     public var supportsIPv6: Bool
     /// The role of the interface, or what keeps it from carrying the path.
     public var reason: PathReason
+    /// What backends show with it (``InterfaceFacts/label``); nil when none does.
+    public var labels: [InterfaceLabel]?
 }
 
 extension PathInterface {

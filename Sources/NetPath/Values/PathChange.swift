@@ -82,6 +82,8 @@ public enum PathDifference: Hashable, Sendable {
         case metric(UInt32?)
         /// The routing table of that route.
         case table(UInt32?)
+        /// What backends show with it.
+        case labels([InterfaceLabel])
     }
 }
 
@@ -172,6 +174,7 @@ extension PathInterface {
         differences += self.gateways.filter { !old.gateways.contains($0) }.map { .gatewayAdded($0) }
         if self.metric != old.metric { differences.append(.metric(self.metric)) }
         if self.table != old.table { differences.append(.table(self.table)) }
+        if self.labels != old.labels { differences.append(.labels(self.labels ?? [])) }
         return differences
     }
 }

@@ -104,6 +104,7 @@ extension FieldPath {
                     ("metric", .value),
                     ("table", .value),
                     ("underlying", .value),
+                    ("labels", .list(.values("backend", "text"))),
                 ])
             )
         ),

@@ -99,6 +99,14 @@ extension JSONSink {
             sink.member("metric", interface.metric)
             sink.member("table", interface.table)
             sink.member("underlying", interface.underlyingIndex)
+            sink.member("labels", interface.labels ?? []) { $0.label($1) }
+        }
+    }
+
+    mutating func label(_ label: InterfaceLabel) {
+        self.object { sink in
+            sink.member("backend", label.backend)
+            sink.member("text", label.text)
         }
     }
 
@@ -164,6 +172,10 @@ extension OrderedJSON {
 
     static func interface(_ interface: PathInterface) -> OrderedJSON {
         OrderedJSONBuilder.value { $0.interface(interface) }
+    }
+
+    static func label(_ label: InterfaceLabel) -> OrderedJSON {
+        OrderedJSONBuilder.value { $0.label(label) }
     }
 
     static func gateway(_ gateway: Gateway) -> OrderedJSON {

@@ -14,6 +14,7 @@ extension PathCoordinator {
         text.add(path)
         text.add(reports)
         if let (tally, now) = self.tally { text.add(tally, at: now) }
+        text.add(self.backendMetrics)
         return Array(text.text.utf8)
     }
 }
@@ -135,5 +136,23 @@ extension MetricsText {
             "The round trips of probes that were answered.",
             targets.filter { !$0.value.roundTrips.isEmpty }.map { (["target": $0.key], $0.value.roundTrips) }
         )
+    }
+}
+
+extension MetricsText {
+    /// What backends count themselves: of families with one name, the kind and the help are those of the first.
+    mutating func add(_ metrics: [(backend: String, metrics: [BackendMetric])]) {
+        var families: [String: (first: BackendMetric, samples: [Sample])] = [:]
+        for (backend, metrics) in metrics {
+            for metric in metrics {
+                var family = families[metric.name] ?? (metric, [])
+                guard family.first.kind == metric.kind else { continue }
+                family.samples += metric.samples.map { Sample($0, of: backend) }
+                families[metric.name] = family
+            }
+        }
+        for (name, family) in families.sorted(by: { $0.key < $1.key }) {
+            self.family("netpath_plugin_\(name)", family.first.kind, family.first.help, family.samples)
+        }
     }
 }

@@ -13,11 +13,17 @@ package struct MetricsText: Sendable {
     /// A number.
     package struct Sample: Sendable {
         fileprivate var value: String
-        fileprivate var labels: Labels
+        fileprivate var labels: [(key: String, value: String)]
 
         package init(_ value: some CustomStringConvertible, _ labels: Labels = [:]) {
             self.value = value.description
-            self.labels = labels
+            self.labels = Array(labels)
+        }
+
+        init(_ sample: BackendMetric.Sample, of backend: String) {
+            // 1e+16 is a number as well, and 5.0 is not what a person expects.
+            self.value = Int64(exactly: sample.value)?.description ?? sample.value.description
+            self.labels = [("backend", backend)] + sample.labels.sorted { $0.key < $1.key }
         }
 
         package init(_ value: Bool, _ labels: Labels = [:]) {
@@ -36,8 +42,8 @@ package struct MetricsText: Sendable {
     @inline(never)
     package mutating func gauge(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
-        self.begin(name, "gauge", help)
-        for sample in samples { self.sample("\(name)", Array(sample.labels), sample.value) }
+        self.begin("\(name)", "gauge", "\(help)")
+        for sample in samples { self.sample("\(name)", sample.labels, sample.value) }
     }
 
     /// Writes metrics into a file for node_exporter's textfile collector, in place of what was there: nobody reads half of
@@ -52,8 +58,17 @@ package struct MetricsText: Sendable {
     @inline(never)
     mutating func counter(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
-        self.begin(name, "counter", help)
-        for sample in samples { self.sample("\(name)_total", Array(sample.labels), sample.value) }
+        self.begin("\(name)", "counter", "\(help)")
+        for sample in samples { self.sample("\(name)_total", sample.labels, sample.value) }
+    }
+
+    /// A family that a backend names.
+    @inline(never)
+    mutating func family(_ name: String, _ kind: BackendMetric.Kind, _ help: String, _ samples: [Sample]) {
+        // Quotes are escaped in the help of OpenMetrics, and must not be in that of Prometheus.
+        let help = String(help.map { $0 == "\"" ? "'" : $0 })
+        self.begin(name, kind.rawValue, Self.escaped(help))
+        for sample in samples { self.sample(kind == .counter ? name + "_total" : name, sample.labels, sample.value) }
     }
 
     /// A family in which one state of each set holds.
@@ -78,8 +93,8 @@ package struct MetricsText: Sendable {
     }
 
     @inline(never)
-    private mutating func begin(_ name: StaticString, _ type: StaticString, _ help: StaticString) {
-        let shown = "\(type)" == "counter" && !self.isOpenMetrics ? "\(name)_total" : "\(name)"
+    private mutating func begin(_ name: String, _ type: String, _ help: String) {
+        let shown = type == "counter" && !self.isOpenMetrics ? "\(name)_total" : name
         self.text += "# HELP \(shown) \(help)\n# TYPE \(shown) \(type)\n"
     }
 
@@ -112,7 +127,7 @@ extension MetricsText {
         _ histograms: [(labels: Labels, times: TimeHistogram)]
     ) {
         guard !histograms.isEmpty else { return }
-        self.begin(name, "histogram", help)
+        self.begin("\(name)", "histogram", "\(help)")
         for (labels, times) in histograms {
             let labels = Array(labels)
             var count = 0

@@ -57,8 +57,15 @@ extension PathDifference.InterfaceDifference {
         case .gatewayRemoved(let gateway): "- \(name) gateway \(gateway)"
         case .metric(let metric): "\(name): metric \(metric.map(String.init) ?? "none")"
         case .table(let table): "\(name): table \(table.map(String.init) ?? "none")"
+        case .labels([]): "\(name): no label"
+        case .labels(let labels): "\(name): \(labels.map(\.remark).joined(separator: "; "))"
         }
     }
+}
+
+extension InterfaceLabel {
+    /// The words, and whose they are.
+    var remark: String { "\(self.text) (\(self.backend) says)" }
 }
 
 extension PathInterface {

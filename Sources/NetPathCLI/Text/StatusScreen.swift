@@ -72,6 +72,7 @@ extension PathInterface {
         var lines = ["\(properties.joined(separator: ", ")): \(self.reason.message)"]
         if !self.addresses.isEmpty { lines.append(self.addresses.map(\.description).joined(separator: ", ")) }
         if !self.routeText.isEmpty { lines.append(self.routeText.joined(separator: ", ")) }
+        lines += self.labels?.map(\.remark) ?? []
         return lines
     }
 }
@@ -167,6 +168,8 @@ extension BackendReport {
         case .notAsked: Self.notAsked
         case .starting: "silent so far"
         case .unhealthy: "unhealthy: \(self.error ?? "no reason given")"
+        case .healthy where self.status == nil && self.describedInterfaces != nil:
+            "healthy: tells of \(self.describedInterfaces?.joined(separator: ", ") ?? "nothing")"
         case .healthy:
             "healthy: \(self.speaker)\(self.status?.rawValue ?? "no verdict")"
                 + (self.reason.map { ", \($0.message)" } ?? "")

@@ -119,6 +119,9 @@ package struct Masking: Sendable {
         case ("via", .array(let hosts)):
             return .array(hosts.map { if case .string(let text) = $0 { .string(self.maskHost(text)) } else { $0 } })
         case ("ssid", .string(let text)), ("essid", .string(let text)): return .string(self.mask(text, as: .ssid))
+        // What a plugin shows with an interface is mostly what its network is called.
+        case ("label", .string(let text)): return .string(self.mask(text, as: .ssid))
+        case ("labels", .array(let labels)): return .array(labels.map { self.maskLabel($0) })
         case ("ifalias", .string(let text)): return .string(self.mask(text, as: .token))
         case (let key, .string(let text)) where Self.secretKeys.contains(key):
             return .string(self.mask(text, as: .token))
@@ -128,6 +131,13 @@ package struct Masking: Sendable {
             )
         default: return self.mask(value)
         }
+    }
+
+    private mutating func maskLabel(_ node: JSONNode) -> JSONNode {
+        guard case .object(var members) = node, case .string(let text)? = members["text"]
+        else { return self.mask(node) }
+        members["text"] = .string(self.mask(text, as: .ssid))
+        return .object(members)
     }
 
     /// What stands before a secret.

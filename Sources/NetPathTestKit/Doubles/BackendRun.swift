@@ -15,6 +15,7 @@ public final class BackendRun: Sendable {
     private struct State: Sendable {
         var reports: [Evidence] = []
         var unavailabilities: [String] = []
+        var metrics: [BackendMetric] = []
         var resolver: (any RouteResolver)?
         var routeChanges = 0
         var takesRefreshRequests = true
@@ -55,6 +56,7 @@ public final class BackendRun: Sendable {
             asksOnce: asksOnce,
             report: { evidence in state.update { $0.reports.append(evidence) } },
             reportUnavailable: { sentence in state.update { $0.unavailabilities.append(sentence) } },
+            reportMetrics: { metrics in state.update { $0.metrics = metrics } },
             register: { resolver in state.update { $0.resolver = resolver } },
             routesChanged: { state.update { $0.routeChanges += 1 } },
             takesNoRefreshRequests: { state.update { $0.takesRefreshRequests = false } },
@@ -94,6 +96,9 @@ public final class BackendRun: Sendable {
 
     /// Why it could say nothing, as often as it said so (`MonitorContext.reportUnavailable`), in order.
     public var unavailabilities: [String] { self.state.value.unavailabilities }
+
+    /// The numbers that it gives (`MonitorContext.reportMetrics`).
+    public var metrics: [BackendMetric] { self.state.value.metrics }
 
     /// Whether it has ended, by itself or because it was told to.
     public var hasEnded: Bool { self.state.value.end != nil }
@@ -146,6 +151,20 @@ public final class BackendRun: Sendable {
         try await self.state.wait { $0.end != nil || !$0.unavailabilities.isEmpty }
         let state = self.state.value
         if let sentence = state.unavailabilities.last { return sentence }
+        try state.end?.get()
+        throw CancellationError()
+    }
+
+    /// Suspends until the backend gives numbers that meet a condition, and returns them.
+    ///
+    /// - Throws: What the backend threw, or `CancellationError`, when it ends or the task is cancelled first.
+    @discardableResult
+    public func waitForMetrics(
+        where condition: @escaping @Sendable ([BackendMetric]) -> Bool
+    ) async throws -> [BackendMetric] {
+        try await self.state.wait { $0.end != nil || condition($0.metrics) }
+        let state = self.state.value
+        if condition(state.metrics) { return state.metrics }
         try state.end?.get()
         throw CancellationError()
     }

@@ -111,6 +111,23 @@ import Testing
         #expect(Self.merged([Self.stated(.satisfied), partialNo], .unanimous)?.status == .satisfied)
     }
 
+    /// What the article Configuration says of the order of a list, with `merge.policy: priority`.
+    @Test func theOrderDecidesWhoseWordItIs() throws {
+        let no = Self.stated(.unsatisfied) {
+            $0.interface = "eth0"
+            $0.internet = .unreachable
+        }
+        let below = try #require(Self.merged([Self.yes, no]))
+        #expect(below.status == .satisfied && below.statedBy == nil && !below.gateways.isEmpty)
+        #expect(below.disagreements.map(\.backend) == ["b1"] && below.internet == .unreachable)
+        #expect(Self.merged([Self.yes, no], .unanimous)?.status == .unsatisfied)
+
+        let stated = Self.stated(.satisfied) { $0.interface = "eth0" }
+        let above = try #require(Self.merged([stated, Self.yes]))
+        #expect(above.statedBy == "b0" && above.gateways.isEmpty)
+        #expect(above.interfaces.map(\.name) == ["eth0"] && above.interfaces[0].index == 2)
+    }
+
     // MARK: What is stated
 
     @Test func whatIsStatedIsOnThePath() throws {

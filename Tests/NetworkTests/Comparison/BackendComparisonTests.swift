@@ -65,6 +65,19 @@ struct BackendComparisonTests {
         #expect(await allowed.play([Self.scenarios[0]]).rows[0].judgement == .allowed("it asks itself"))
     }
 
+    /// Facts that a program in Python gets from `ip -json` lead to what netlink says, in all scenarios.
+    @Test(.enabled(if: geteuid() == 0, "as root, who owns the example"))
+    func oneThatStatesFactsInAnotherLanguage() async throws {
+        let example = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Examples/Plugins/ip_facts.py").standardized.path
+        let comparison = try BackendComparison("ip") { _ in "{type: exec, command: [/usr/bin/python3, \(example)]}" }
+        let table = await comparison.play()
+        #expect(table.differences.isEmpty, "\(table)")
+        // A sandbox without netlink sockets silences it.
+        #expect(table.rows.count { $0.judgement == .silent } <= 2, "\(table)")
+        #expect(table.rows.contains { $0.judgement == .same && $0.delay != nil }, "\(table)")
+    }
+
     @Test func whatCannotBePlayedIsNotPraised() async throws {
         let comparison = try BackendComparison("sysfs") { _ in "{type: sysfs}" }
         let table = await comparison.play([
