@@ -201,7 +201,8 @@ extension RouteLookupResult {
             return
         }
         let elements = try (node["interface"] == nil ? [] : [node]) + node.list("nextHops")
-        let nextHops = try elements.compactMap { element throws(PluginFault) in try NextHop(element, listed) }
+        let hops = try elements.map { element throws(PluginFault) in try NextHop(element, listed) }
+        let nextHops = hops.compactMap { $0 }
         guard nextHops.count == elements.count, !nextHops.isEmpty else {
             // Where packets go now that the interface is gone the plugin has not told yet.
             self = elements.isEmpty ? .noRoute : .unknown

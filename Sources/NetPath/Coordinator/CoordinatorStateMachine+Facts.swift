@@ -7,7 +7,9 @@ extension CoordinatorStateMachine {
     ///
     /// Facts count as long as the backend that states them is healthy.
     mutating func shareFacts(now: MonotonicTime) {
-        guard self.statements != nil || self.members.contains(where: { $0.facts != nil }) else { return }
+        // By position, as in every event.
+        let isAnyStated = self.members.indices.contains { self.members[$0].facts != nil }
+        guard isAnyStated || self.statements != nil else { return }
         var statements: [InterfaceStatement] = []
         for index in self.members.indices {
             // The successor of one that is replaced has its facts until it has spoken.
