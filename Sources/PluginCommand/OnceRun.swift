@@ -115,6 +115,7 @@ extension PluginLine.Reading {
         switch self {
         case .hello: "hello"
         case .report: "report"
+        case .metrics: "metrics"
         case .unavailable: "unavailable"
         case .heartbeat: "heartbeat"
         case .log: "log"
@@ -132,6 +133,8 @@ extension PluginLine.Reading {
             if let heartbeat { parts.append("speaks at least every \(DurationText.format(heartbeat))") }
             return parts.joined(separator: ", ")
         case .report(let evidence): return evidence.sentence
+        case .metrics(let metrics):
+            return "numbers: \(metrics.map { $0.name.printable(limit: 64) }.joined(separator: ", "))"
         case .unavailable(let sentence): return "nothing to go by: \(sentence)"
         case .heartbeat: return "sign of life"
         case .log(let level, let text): return "for the operator, \(level.rawValue): \(text)"
@@ -149,6 +152,7 @@ extension Evidence {
         if !self.gateways.isEmpty { parts.append("\(self.gateways.count) gateways") }
         if let dnsServers { parts.append("\(dnsServers.count) name servers") }
         if let probes { parts.append("\(probes.outcomes.count) probes") }
+        if !self.facts.isEmpty { parts.append("facts about \(self.facts.map(\.name).joined(separator: ", "))") }
         if let conclusion { parts.append("a conclusion, \(conclusion.status.rawValue)") }
         let verdict = evaluate(self, policy: EvaluationPolicy(), now: SystemMonotonicClock().now())
         let meaning = verdict.map { "\($0.status.rawValue), \($0.reason.message)" } ?? "no verdict"

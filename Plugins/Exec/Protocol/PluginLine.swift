@@ -12,6 +12,8 @@ package struct PluginLine: Hashable, Sendable {
         case hello(name: String?, answersRefresh: Bool, watches: Bool, heartbeat: Duration?)
         /// Facts, or a conclusion.
         case report(Evidence)
+        /// Numbers.
+        case metrics([BackendMetric])
         /// There is nothing to go by.
         case unavailable(String)
         /// A sign of life.
@@ -59,6 +61,7 @@ extension PluginMachine {
                 heartbeat: hello.heartbeat
             )
         }
+        for case .metrics(let metrics) in actions { return .metrics(metrics) }
         for case .log(let level, let text) in actions { return .log(level, text) }
         return .heartbeat
     }
