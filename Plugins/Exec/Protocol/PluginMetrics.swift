@@ -67,7 +67,7 @@ enum PluginEnd: String, Hashable, Sendable {
 
 /// What is counted of a plugin over all its runs, and the numbers that it gives itself.
 final class PluginCounters: Sendable {
-    /// Lines that nobody sees.
+    /// Lines that come to nothing.
     enum Dropped: String, Hashable, Sendable {
         /// A message to the operator, of too many within a second.
         case message
@@ -104,7 +104,7 @@ final class PluginCounters: Sendable {
                 ),
                 BackendMetric(
                     "dropped_lines",
-                    "Lines of the plugin that nobody sees: messages that were too many, reports that came too fast.",
+                    "Lines of the plugin that come to nothing: messages that are too many, reports that come too fast.",
                     kind: .counter,
                     samples: state.dropped.map { .init(Double($0.value), ["kind": $0.key.rawValue]) }
                 ),

@@ -160,7 +160,7 @@ import Testing
         #expect(harness.path?.interfaces.first?.labels?.map(\.text) == ["home"])
     }
 
-    /// The same facts again are no change, ask nobody to look again, and cost one comparison.
+    /// The same facts again are no change, ask no backend to look again, and cost one comparison.
     @Test func theSameAgainIsNoChange() {
         var harness = CoordinatorHarness(.active, .active)
         harness.start()
