@@ -12,8 +12,12 @@ import Testing
         var probing = Evidence(at: Fixtures.now)
         probing.probes = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: .connected)], isComplete: true)
         let blind = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
+        var facts = InterfaceFacts("eth0")
+        facts.label = "dock"
+        var labelled = Fixtures.routed
+        labelled.statements = [InterfaceStatement(by: "desk", facts)]
         return Fixtures.snapshot([
-            Fixtures.backendSnapshot(Fixtures.routed), Fixtures.backendSnapshot(blind, by: "other"),
+            Fixtures.backendSnapshot(labelled), Fixtures.backendSnapshot(blind, by: "other"),
             Fixtures.backendSnapshot(probing, by: "probe"),
         ]).document
     }
