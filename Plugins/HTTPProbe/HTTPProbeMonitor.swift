@@ -8,9 +8,9 @@ import NetPathPluginKit
 /// Asks for addresses over HTTP whose answers are known, and so tells the internet from a captive portal.
 ///
 /// All checks of a round begin together. A round runs at the start, whenever another backend saw a change, and every
-/// ``Options/interval``; sooner while the internet cannot be reached, and later while nothing comes back at all. What was
-/// found out last counts meanwhile. It says nothing of paths: whether a portal means that a path is `requiresConnection`
-/// is up to the configuration (`PortalInfluence`).
+/// ``Options/interval``; sooner while the internet cannot be reached, and later while nothing comes back at all. What
+/// was found out last counts meanwhile. It says nothing of paths: whether a portal means that a path is
+/// `requiresConnection` is up to the configuration (`PortalInfluence`).
 public struct HTTPProbeMonitor: PathMonitor {
     /// What can be set.
     public struct Options: Hashable, Sendable {
@@ -20,7 +20,8 @@ public struct HTTPProbeMonitor: PathMonitor {
         public var portalAPI: String?
         /// The time between rounds while the internet can be reached; ±10 % by chance.
         public var interval: Duration = .seconds(300)
-        /// The interval on a metered or constrained path (`MonitorContext.isMetered(through:)`); nil for ten times ``interval``.
+        /// The interval on a metered or constrained path (`MonitorContext.isMetered(through:)`); nil for ten times
+        /// ``interval``.
         public var meteredInterval: Duration?
         /// The longest time between rounds while nothing comes back.
         public var backoff: Duration = .seconds(360)

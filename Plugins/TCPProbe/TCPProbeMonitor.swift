@@ -20,7 +20,8 @@ public struct TCPProbeMonitor: PathMonitor {
         /// The time between rounds while a target answers, and the longest one while the network refuses; ±10 % by
         /// chance.
         public var interval: Duration = .seconds(30)
-        /// The interval on a metered or constrained path (`MonitorContext.isMetered(through:)`); nil for ten times ``interval``.
+        /// The interval on a metered or constrained path (`MonitorContext.isMetered(through:)`); nil for ten times
+        /// ``interval``.
         public var meteredInterval: Duration?
         /// The longest time between rounds while nothing comes back; nil for two minutes for each SYN that Linux sends
         /// within ``timeout``.
