@@ -188,7 +188,7 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
             "look again, then answer"
         ),
         .init("does not read", join(taking, no, wait), "refresh", "read input while waiting"),
-        .init("closes its input", join(taking, no, wait, " <&-"), "refresh", "hello names requests"),
+        .init("closes its input", join("exec <&-; ", taking, no, wait), "refresh", "hello names requests"),
     ]
 
     /// Does wrong when nothing happens.
