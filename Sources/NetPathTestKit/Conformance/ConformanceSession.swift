@@ -57,7 +57,9 @@ actor ConformanceSession {
             } catch let unchecked as Unchecked {
                 outcome = .unchecked(unchecked.reason)
             } catch {
-                outcome = .broken((error as? Broken)?.reason ?? "it threw: \(error)")
+                outcome = .broken(
+                    (error as? Broken)?.reason ?? self.says("it threw: \(error)", program: "\(error)")
+                )
                 if rule == .firstReport { self.obstacle = "there is no first report" }
             }
         }
