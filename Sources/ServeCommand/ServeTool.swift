@@ -38,13 +38,20 @@ extension ServeCommand {
         // What watches the network needs some, too.
         limits.connections = min(limits.connections, max(16, OpenFiles.raiseLimit() - 256))
         let session = try ServeSession(self)
-        let server = StatusServer(access, limits: limits, document: session.document) { work in
-            switch work {
-            case .metrics(let isOpenMetrics): session.metrics(isOpenMetrics)
-            case .details: session.details()
-            case .history(let hours): session.history(hours: hours)
+        let context = ToolContext.current
+        let server = StatusServer(
+            access,
+            limits: limits,
+            document: session.document,
+            log: { context.say($0.safe) },
+            worker: { work in
+                switch work {
+                case .metrics(let isOpenMetrics): session.metrics(isOpenMetrics)
+                case .details: session.details()
+                case .history(let hours, let withMessages): session.history(hours: hours, withMessages: withMessages)
+                }
             }
-        }
+        )
         defer { server.stop() }
         let source = session.isAttached ? "attached to the service" : "watching by itself"
         for address in settings.addresses {
@@ -56,8 +63,22 @@ extension ServeCommand {
                 throw ToolFailure(.failure, "\(error.description): \(advice)")
             }
         }
-        try session.run { server.publish($0) }
+        try session.run(onReload: { self.reload(server, settings) }, { server.publish($0) })
         return .satisfied
+    }
+
+    /// Reads again who may ask; what holds an error leaves everything as it is.
+    private func reload(_ server: StatusServer, _ old: ServeSettings) {
+        let context = ToolContext.current
+        do {
+            let settings = try self.settings()
+            server.apply(try Access(settings))
+            context.say("who may ask is read again")
+            guard settings.addresses != old.addresses else { return }
+            context.say("serve.listen has changed: start the server anew for it")
+        } catch {
+            context.say("who may ask stays as it was: \((error as? ToolFailure)?.message ?? "\(error)")".safe)
+        }
     }
 
     private func write(to file: String) throws -> ToolStatus {
@@ -89,16 +110,11 @@ extension Access {
         self.allowedOrigins = Set(settings.allowedOrigins)
         self.trustedProxies = Set(settings.trustedProxies)
         if let file = settings.tokenFile {
-            guard let text = FileAccess.contents(file) else {
-                throw ToolFailure(.badConfiguration, "the file with the token, \(file), cannot be read")
+            do throws(TokenFile.Failure) {
+                self.token = try TokenFile.read(file)
+            } catch {
+                throw ToolFailure(.badConfiguration, error.sentence(of: file))
             }
-            guard let token = SecretToken(text) else {
-                throw ToolFailure(
-                    .badConfiguration,
-                    "\(file) holds no token: \(SecretToken.minimum) or more characters of ASCII without white space"
-                )
-            }
-            self.token = token
         }
         for address in settings.addresses where !address.isLocal {
             guard self.token != nil, !self.trustedProxies.isEmpty else {
@@ -110,6 +126,19 @@ extension Access {
                     """
                 )
             }
+        }
+    }
+}
+
+extension TokenFile.Failure {
+    fileprivate func sentence(of file: String) -> String {
+        switch self {
+        case .system(let error): "the file with the token, \(file): \(error)"
+        case .isPublic:
+            "the file with the token, \(file), is for every user of this machine to read or to change: "
+                + "'chmod 640 \(file)' keeps it to its owner and group"
+        case .noToken:
+            "\(file) holds no token: \(SecretToken.minimum) or more characters of ASCII without white space"
         }
     }
 }

@@ -69,6 +69,27 @@ final class Client {
         }
     }
 
+    /// Sends a text again and again while that goes without waiting for longer than a moment.
+    ///
+    /// - Returns: How many bytes went.
+    func flood(_ text: String, limit: Int) -> Int {
+        let bytes = Array(text.utf8)
+        var (sum, refusals) = (0, 0)
+        while sum < limit, refusals < 50 {
+            let count = unsafe bytes.withUnsafeBytes {
+                let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
+                return unsafe Glibc.send(self.socket.number, $0.baseAddress, $0.count, flags)
+            }
+            if count > 0 {
+                (sum, refusals) = (sum + count, 0)
+            } else {
+                refusals += 1
+                usleep(20_000)
+            }
+        }
+        return sum
+    }
+
     /// Reads until a text has come, and takes everything up to its end; what there is when nothing more comes.
     func read(until text: String, atLeast: Int = 0) -> String {
         let wanted = Array(text.utf8)

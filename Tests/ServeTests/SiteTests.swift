@@ -94,8 +94,8 @@ struct SiteTests {
     }
 
     @Test func historyTakesHours() throws {
-        guard case .work(.history(hours: 24), _, _) = self.answer(self.get("/history")) else { throw Surprise() }
-        guard case .work(.history(hours: 168), _, _) = self.answer(self.get("/history?hours=168")) else {
+        guard case .work(.history(hours: 24, _), _, _) = self.answer(self.get("/history")) else { throw Surprise() }
+        guard case .work(.history(hours: 168, _), _, _) = self.answer(self.get("/history?hours=168")) else {
             throw Surprise()
         }
         for query in [

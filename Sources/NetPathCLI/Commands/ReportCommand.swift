@@ -132,9 +132,21 @@ extension RecordingOptions {
     /// The history from a moment on, for which a configuration may name the folder.
     ///
     /// - Throws: What ``open(_:)`` does.
-    func history(_ configured: String?, since begin: WallTime, now: WallTime) throws -> ShownHistory {
+    func history(
+        _ configured: String?,
+        since begin: WallTime,
+        now: WallTime,
+        withMessages: Bool = true
+    ) throws -> ShownHistory {
         var history = PathHistory()
-        try self.readPaths(configured, since: begin) { history.take($0) }
+        try self.readPaths(configured, since: begin) { event in
+            var event = event
+            if !withMessages, case .path(var path) = event.kind {
+                path.hideMessage()
+                event.kind = .path(path)
+            }
+            history.take(event)
+        }
         if self.isLive { history.close(at: now.nanoseconds) }
         let periods = history.since(begin.nanoseconds)
         // What was before the recording began is no part of the answer.

@@ -17,7 +17,7 @@ package struct ServeCommand: ToolCommand {
 
             It listens on http://127.0.0.1:6387 unless 'serve:' in the configuration or --listen says otherwise; that \
             section also names those who may ask. An address that other machines can reach needs a token, and a proxy \
-            with TLS in front.
+            with TLS in front. On SIGHUP it reads again who may ask, the token first.
             """
     )
 
@@ -30,7 +30,10 @@ package struct ServeCommand: ToolCommand {
     package var listen: [String] = []
 
     @Option(
-        help: ArgumentHelp("Everybody has to know the token in this file.", valueName: "file"),
+        help: ArgumentHelp(
+            "Everybody has to know the token in this file, which other users may not read.",
+            valueName: "file"
+        ),
         completion: .file()
     )
     package var tokenFile: String?

@@ -73,20 +73,32 @@ package final class ServeSession: Sendable {
     }
 
     /// What is recorded of the last hours, as `history --json` has it; nil when there is no recording.
-    package func history(hours: Int) -> [UInt8]? {
+    ///
+    /// - Parameters:
+    ///   - hours: How many.
+    ///   - withMessages: Whether the sentences of reasons are told, besides their codes.
+    /// - Returns: A line of JSON.
+    package func history(hours: Int, withMessages: Bool) -> [UInt8]? {
         ToolContext.$current.withValue(self.context) {
             let now = ClockReading.now().wall
             let begin = WallTime(nanoseconds: now.nanoseconds - Int64(hours) * 3_600_000_000_000)
-            let shown = try? self.source.history(self.recordingFolder, since: begin, now: now)
+            let shown = try? self.source.history(
+                self.recordingFolder,
+                since: begin,
+                now: now,
+                withMessages: withMessages
+            )
             return Array((shown ?? ShownHistory(periods: [], begin: begin, end: now)).document.line.utf8)
         }
     }
 
     /// Watches until a signal ends it.
     ///
-    /// - Parameter publish: Receives every state, on any thread; must not wait.
+    /// - Parameters:
+    ///   - onReload: Called on SIGHUP, on this thread, before anything else is read again.
+    ///   - publish: Receives every state, on any thread; must not wait.
     /// - Throws: `SystemError` when there can be no thread.
-    package func run(_ publish: @escaping @Sendable ([UInt8]) -> Void) throws {
+    package func run(onReload: () -> Void, _ publish: @escaping @Sendable ([UInt8]) -> Void) throws {
         if let follower {
             guard follower.start(publish) else { throw SystemError.last("cannot start a thread") }
         }
@@ -99,6 +111,7 @@ package final class ServeSession: Sendable {
         manager.tell("READY=1")
         while true {
             let reasons = self.loop.reasons()
+            if reasons.contains(.reload) { onReload() }
             self.configuration?.handle(reasons)
             if reasons.contains(.stop) { break }
         }

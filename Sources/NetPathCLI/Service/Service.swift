@@ -114,9 +114,9 @@ final class Service {
             if reasons.contains(.stop) { return }
             if !reasons.isDisjoint(with: [.reload, .file]) { self.reload(reasons) }
             if let interval = self.manager.watchdogInterval, let due = nextPing, due <= self.loop.now() {
-                // Whoever cannot tell the path is not alive.
+                // A service that cannot tell the path, or does not answer, is not alive.
                 _ = self.coordinator.path
-                self.manager.tell("WATCHDOG=1")
+                self.socket.confirm { [manager] in manager.tell("WATCHDOG=1") }
                 nextPing = self.loop.now() + interval
             }
         }

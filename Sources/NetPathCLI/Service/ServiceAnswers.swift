@@ -20,20 +20,19 @@ struct ServiceAnswers: Sendable {
     let hooks: HookRunner
 
     /// Answers a question.
-    func answer(_ request: ServiceRequest, for peer: ServiceSocket.Peer) -> [UInt8] {
+    func answer(_ request: ServiceRequest, for peer: ServiceSocket.Peer) -> ServiceAnswer {
         switch request {
-        case .status, .watch: return self.snapshot.jsonLine
+        case .status, .watch: return .whole(self.snapshot.jsonLine)
         case .snapshot:
             let snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.key())
-            return (try? CodedLine.bytes(of: snapshot)) ?? []
-        case .hooks: return Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8)
+            return .whole((try? CodedLine.bytes(of: snapshot)) ?? [])
+        case .hooks: return .whole(Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8))
         case .metrics(let isOpenMetrics):
             let text = String(decoding: self.coordinator.metrics(isOpenMetrics: isOpenMetrics), as: UTF8.self)
-            return JSONText.line { sink in sink.object { $0.member("text", text) } }
-        case .details:
-            return JSONText.line(self.coordinator.details(self.evaluation()).write)
-        case .history(let since): return self.history(since: since, for: peer)
-        case .unknown: return Array((ServiceRequest.refusal.line + "\n").utf8)
+            return .whole(JSONText.line { sink in sink.object { $0.member("text", text) } })
+        case .details: return .whole(JSONText.line(self.coordinator.details(self.evaluation()).write))
+        case .history(let since): return .pages(self.history(since: since, for: peer))
+        case .unknown: return .whole(Array((ServiceRequest.refusal.line + "\n").utf8))
         }
     }
 
@@ -54,10 +53,25 @@ struct ServiceAnswers: Sendable {
     /// The lines that tell of paths.
     ///
     /// What reasons say, with the addresses in it, is for those who may read the files.
-    private func history(since: Int64, for peer: ServiceSocket.Peer) -> [UInt8] {
-        self.recorder?.flush()
-        guard let recording, let files = try? Recording(recording) else { return [] }
+    private func history(since: Int64, for peer: ServiceSocket.Peer) -> ServicePages {
         let (begin, isOutOfRange) = since.multipliedReportingOverflow(by: 1_000_000_000)
-        return (try? files.pathLines(since: isOutOfRange ? 0 : begin, withMessages: peer.isTrusted)) ?? []
+        return ServicePages { [recorder, recording] in
+            recorder?.flush()
+            let lines = recording.flatMap { try? Recording($0) }
+                .flatMap { try? $0.pathLines(since: isOutOfRange ? 0 : begin, withMessages: peer.isTrusted) }
+            return ([], lines.map(ServicePages.init))
+        }
+    }
+}
+
+extension ServicePages {
+    /// The lines of a recording.
+    fileprivate init(_ lines: PathLines) {
+        self.init {
+            var lines = lines
+            // What cannot be read ends it: the lines before stand for themselves.
+            guard let page = try? lines.next() else { return ([], nil) }
+            return (page, lines.isAtEnd ? nil : ServicePages(lines))
+        }
     }
 }

@@ -63,6 +63,11 @@ enum ServiceRequest: Hashable, Sendable {
         }
     }
 
+    /// What a connection gets that is one too many.
+    static let crowd: OrderedJSON = [
+        "error": .string("there are too many connections of this user, or in all: close one, or try again")
+    ]
+
     /// The answer to what is no question.
     static let refusal: OrderedJSON = [
         "error": .string(

@@ -6,6 +6,9 @@ import NetPathSystem
 
 /// Asks a running service over its socket.
 struct ServiceClient {
+    /// An answer is shorter than this.
+    private static let answerLimit = 64 << 20
+
     private let socket: FileDescriptor
 
     /// Connects to the first service that runs; nil when none does, or all are too busy for that long.
@@ -52,29 +55,54 @@ struct ServiceClient {
             if part.isEmpty { return }
             lines.append(part)
             while let line = lines.next() {
-                if case .whole(let bytes) = line { body(Array(bytes) + [UInt8(ascii: "\n")]) }
+                guard case .whole(let bytes) = line else { continue }
+                // A connection too many is told so, and closed.
+                if Self.refusal(in: bytes) != nil { return }
+                body(Array(bytes) + [UInt8(ascii: "\n")])
             }
         }
     }
 
     /// Asks, and reads the whole answer, no part of which may take longer than the limit.
     ///
-    /// - Throws: `SystemError` when the service does not answer.
-    func ask(_ request: ServiceRequest, limit: Duration = .seconds(5)) throws(SystemError) -> [UInt8] {
+    /// - Throws: `SystemError` when the service does not answer, ``ToolFailure`` with its words when it refuses to.
+    func ask(_ request: ServiceRequest, limit: Duration = .seconds(5)) throws -> [UInt8] {
         let line = Array((request.line + "\n").utf8)
         let flags = Int32(MSG_NOSIGNAL)
         let count = unsafe line.withUnsafeBytes { unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }
-        guard count == line.count, shutdown(self.socket.number, Int32(SHUT_WR)) == 0 else {
-            throw .last("cannot ask the service")
+        // One that refuses the connection may have closed it already; its word is there to be read.
+        let isSent = count == line.count && shutdown(self.socket.number, Int32(SHUT_WR)) == 0
+        let failure = SystemError.last("cannot ask the service")
+        let answer = try self.readToEnd(limit: limit)
+        if let sentence = Self.refusal(in: answer[...]) {
+            throw ToolFailure(.failure, "the service refuses to answer: \(sentence.safe)")
         }
+        guard isSent else { throw failure }
+        return answer
+    }
+
+    /// What a service says in place of an answer; nil where it answers.
+    private static func refusal(in answer: ArraySlice<UInt8>) -> String? {
+        guard answer.starts(with: Array(#"{"error""#.utf8)),
+            case .string(let sentence)? = (try? JSONReader.read(answer))?["error"]
+        else { return nil }
+        return sentence
+    }
+
+    private func readToEnd(limit: Duration) throws(SystemError) -> [UInt8] {
         var answer: [UInt8] = []
         while FileDescriptor.poll(readable: [self.socket.number], timeout: limit)[0] {
             guard let part = self.socket.read(limit: 1 << 16) else {
                 if errno == EINTR { continue }
+                // A connection that was refused with a question in it is reset, once its last word was read.
+                if errno == ECONNRESET, !answer.isEmpty { return answer }
                 throw .last("the service does not answer")
             }
             if part.isEmpty { return answer }
             answer += part
+            guard answer.count < Self.answerLimit else {
+                throw SystemError(action: "the service answers with more than netpath reads", errno: EFBIG)
+            }
         }
         throw SystemError(action: "the service does not answer", errno: ETIMEDOUT)
     }

@@ -41,13 +41,17 @@ enum PeerCredentials {
     private static let credentials: Int32 = 17
     private static let groups: Int32 = 59
 
-    /// Whether it is root, whoever this process runs as, or a member of the group of this process.
-    static func areTrusted(of socket: FileDescriptor) -> Bool {
+    /// Who it is; root, the user of this process, and the members of its group are trusted.
+    static func peer(of socket: FileDescriptor) -> ServiceSocket.Peer {
         // The process, the user and the group (struct ucred).
-        guard let peer = self.option(Self.credentials, of: socket, count: 3), peer.count == 3 else { return false }
+        guard let peer = self.option(Self.credentials, of: socket, count: 3), peer.count == 3 else {
+            return ServiceSocket.Peer(user: .max, isTrusted: false)
+        }
         let (user, group) = (peer[1], peer[2])
-        if user == 0 || user == geteuid() || group == getegid() { return true }
-        return self.option(Self.groups, of: socket, count: 1_024)?.contains(getegid()) == true
+        let isTrusted =
+            user == 0 || user == geteuid() || group == getegid()
+            || self.option(Self.groups, of: socket, count: 1_024)?.contains(getegid()) == true
+        return ServiceSocket.Peer(user: user, isTrusted: isTrusted)
     }
 
     private static func option(_ name: Int32, of socket: FileDescriptor, count: Int) -> [UInt32]? {

@@ -4,39 +4,104 @@
 import NetPath
 import NetPathSystem
 
+/// The lines of a recording that a history needs, as ``RecordingReader`` reads them, in pages.
+///
+/// A value of a few hundred bytes between two pages, however long the recording is.
+package struct PathLines: Sendable {
+    /// As much of a file is read at a time, or a line where that is longer.
+    private let part: Int
+    /// A page ends when it has so many bytes, or that many of the recording hold none for it.
+    private static let page = (bytes: 24 << 10, read: 256 << 10)
+
+    /// Whether there are no more.
+    package private(set) var isAtEnd = false
+    private let withMessages: Bool
+    private var files: ArraySlice<String>
+    private var offset = 0
+    private var reader = RecordingReader(.paths)
+
+    fileprivate init(_ files: ArraySlice<String>, withMessages: Bool, part: Int) {
+        self.files = files
+        self.withMessages = withMessages
+        self.part = part
+    }
+
+    /// Takes the next page.
+    ///
+    /// - Returns: Whole lines; maybe none where none of what was read is needed.
+    /// - Throws: `SystemError`, ``RecordingError``, and errors of coding.
+    package mutating func next() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var read = 0
+        while let file = self.files.first, bytes.count < Self.page.bytes, read < Self.page.read {
+            let (lines, isLast) = try self.lines(of: file)
+            read += lines.count
+            try Recording.forEachLine(of: lines[...]) { line in
+                for event in try self.reader.read(line) { try self.write(event, to: &bytes) }
+                return true
+            }
+            self.offset += lines.count
+            guard isLast else { continue }
+            self.files.removeFirst()
+            self.offset = 0
+        }
+        if self.files.isEmpty, !self.isAtEnd {
+            self.isAtEnd = true
+            for event in self.reader.takeSkipped() { try self.write(event, to: &bytes) }
+        }
+        return bytes
+    }
+
+    /// Reads the next lines of a file: whole ones, but for what a writer that was killed left of its last line.
+    private func lines(of file: String) throws -> (bytes: [UInt8], isLast: Bool) {
+        var limit = self.part
+        while true {
+            let bytes = try RecordingFiles.bytes(of: file, from: self.offset, limit: limit)
+            if bytes.count < limit { return (bytes, true) }
+            if let end = bytes.lastIndex(of: UInt8(ascii: "\n")) { return (Array(bytes[...end]), false) }
+            limit *= 2
+        }
+    }
+
+    private func write(_ event: RecordedEvent, to bytes: inout [UInt8]) throws {
+        var members: [(String, JSONNode)] = [
+            (RecordingKey.time, .integer(event.time.nanoseconds)),
+            (RecordingKey.wall, .integer(event.wallNanoseconds)),
+        ]
+        switch event.kind {
+        case .header(var header):
+            // Its configuration may hold what is private.
+            header.configuration = nil
+            members.append((RecordingKey.header, try NodeEncoder.node(of: header)))
+        case .path(var path):
+            if !self.withMessages { path.hideMessage() }
+            members.append((RecordingKey.path, try NodeEncoder.node(of: path)))
+        case .gap(let reason): members.append((RecordingKey.gap, .string(reason)))
+        case .end: members.append((RecordingKey.end, .bool(true)))
+        case .clock: break
+        case .checkpoint, .input: return
+        }
+        JSONNode.write(members, to: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+    }
+}
+
+extension RecordedPath {
+    /// Puts the code of the reason in place of its sentence, which may name addresses.
+    package mutating func hideMessage() { self.reason.message = self.reason.code.rawValue }
+}
+
 extension Recording {
-    /// The lines of a recording that a history needs, as ``RecordingReader`` reads them.
+    /// The lines that a history needs.
     ///
     /// - Parameters:
     ///   - wall: What lies in files that end before this moment is left out.
     ///   - withMessages: Whether the sentences of reasons are told, besides their codes.
+    ///   - part: How many bytes of a file are read at a time.
     /// - Returns: The lines.
-    /// - Throws: `SystemError` and ``RecordingError``.
-    package func pathLines(since wall: Int64, withMessages: Bool) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        try self.read(.paths, since: wall) { event in
-            var members: [(String, JSONNode)] = [
-                (RecordingKey.time, .integer(event.time.nanoseconds)),
-                (RecordingKey.wall, .integer(event.wallNanoseconds)),
-            ]
-            switch event.kind {
-            case .header(var header):
-                // Its configuration may hold what is private.
-                header.configuration = nil
-                members.append((RecordingKey.header, try NodeEncoder.node(of: header)))
-            case .path(var path):
-                if !withMessages { path.reason.message = path.reason.code.rawValue }
-                members.append((RecordingKey.path, try NodeEncoder.node(of: path)))
-            case .gap(let reason): members.append((RecordingKey.gap, .string(reason)))
-            case .end: members.append((RecordingKey.end, .bool(true)))
-            case .clock: break
-            case .checkpoint, .input: return true
-            }
-            JSONNode.write(members, to: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
-            return true
-        }
-        return bytes
+    /// - Throws: `SystemError`.
+    package func pathLines(since wall: Int64, withMessages: Bool, part: Int = 32 << 10) throws -> PathLines {
+        PathLines(try self.paths(since: wall), withMessages: withMessages, part: part)
     }
 
     /// Reads such lines.

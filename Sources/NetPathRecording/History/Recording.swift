@@ -45,7 +45,7 @@ package struct Recording: Sendable {
     }
 
     /// The files from the one on in which a moment lies.
-    private func paths(since wall: Int64?) throws -> ArraySlice<String> {
+    func paths(since wall: Int64?) throws -> ArraySlice<String> {
         guard let wall else { return self.files.paths[...] }
         // The beginning of a file tells when that is; a clock that was set back only makes it more to read.
         let later = try self.files.paths.firstIndex { path in

@@ -26,10 +26,14 @@ package struct RecordingFiles: Sendable {
         }
     }
 
-    /// Reads a file, or its beginning; one that was removed meanwhile is empty.
+    /// Reads a file, or a part of it; one that was removed meanwhile is empty.
     ///
     /// - Throws: `SystemError` when it cannot be read.
-    package static func bytes(of path: String, limit: Int = Self.limit) throws(SystemError) -> [UInt8] {
+    package static func bytes(
+        of path: String,
+        from start: Int = 0,
+        limit: Int = Self.limit
+    ) throws(SystemError) -> [UInt8] {
         guard let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
             if errno == ENOENT { return [] }
             throw .last("cannot read the recording \(path)")
@@ -37,6 +41,9 @@ package struct RecordingFiles: Sendable {
         var bytes: [UInt8] = []
         var status = stat()
         if unsafe fstat(file.number, &status) == 0 { bytes.reserveCapacity(min(limit, Int(status.st_size))) }
+        if start > 0, lseek(file.number, off_t(start), SEEK_SET) < 0 {
+            throw .last("cannot read the recording \(path)")
+        }
         while bytes.count < limit {
             guard let part = file.read(limit: min(1 << 20, limit - bytes.count)) else {
                 if errno == EINTR { continue }

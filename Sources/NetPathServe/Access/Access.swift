@@ -12,6 +12,7 @@ package struct Access: Sendable {
     /// Nil where everybody may see everything who can connect.
     package var token: SecretToken?
     private(set) var sessions = Sessions()
+    private var guesses = TokenGuesses()
 
     package init() {}
 
@@ -84,25 +85,82 @@ package struct Access: Sendable {
 
     // MARK: Who is asking
 
-    /// Whether whoever sent the request may see the state.
-    func admits(_ request: Request) -> Bool {
-        guard let token else { return true }
+    /// What becomes of somebody who has to know the token.
+    package enum Admission: Hashable, Sendable {
+        case admitted
+        case refused
+        /// Too many wrong tokens came from there; the right one is not looked at for so long.
+        case slowedDown(Duration)
+    }
+
+    /// Whether a client may see the state that sent a request.
+    mutating func admission(of request: Request, now: Duration) -> Admission {
+        guard let token else { return .admitted }
         if let words = request.field("authorization")?.split(separator: " ", maxSplits: 1), words.count == 2,
             words[0].lowercased() == "bearer"
         {
-            return token.matches(String(words[1]))
+            return self.admission(of: String(words[1]), token, request, now: now)
         }
-        return self.sessions.contains(request.field("cookie"))
+        return self.sessions.contains(request.field("cookie")) ? .admitted : .refused
     }
 
-    /// Begins a session for somebody who knows the token.
-    ///
-    /// - Returns: The cookie; nil when the token is another one.
-    mutating func logIn(_ request: Request) -> String? {
+    /// Whether a form holds the token.
+    mutating func logIn(_ request: Request, now: Duration) -> Admission {
+        guard let token else { return .refused }
         let guess = FormText.value("token", in: String(decoding: request.body, as: UTF8.self)) ?? ""
-        guard let token, token.matches(guess) else { return nil }
+        return self.admission(of: guess, token, request, now: now)
+    }
+
+    private mutating func admission(
+        of guess: String,
+        _ token: SecretToken,
+        _ request: Request,
+        now: Duration
+    ) -> Admission {
+        guard let origin = self.origin(of: request) else { return token.matches(guess) ? .admitted : .refused }
+        if let wait = self.guesses.wait(of: origin, now: now) { return .slowedDown(wait) }
+        guard token.matches(guess) else {
+            self.guesses.failed(origin, now: now)
+            return .refused
+        }
+        self.guesses.succeeded(origin)
+        return .admitted
+    }
+
+    /// Who has to wait after wrong tokens; nil for those that may open the socket in the file system.
+    private func origin(of request: Request) -> String? {
+        if self.trusts(request.peer), let clients = request.field("x-forwarded-for") {
+            // The last one is what the proxy itself has seen.
+            let last = clients.split(separator: ",").last ?? ""
+            return String(last.drop { $0 == " " }.prefix(64))
+        }
+        if case .address(let address) = request.peer { return address }
+        return nil
+    }
+
+    /// Begins a session for a client that knows the token; returns the cookie.
+    mutating func beginSession(_ request: Request) -> String {
         let secure = self.isEncrypted(request) ? "; Secure" : ""
         return "\(Sessions.cookie)=\(self.sessions.begin()); HttpOnly; SameSite=Strict; Path=/\(secure)"
+    }
+
+    /// Whether the sentences of past reasons are shown, which hold addresses: to those that know the token, or may open
+    /// the socket in the file system, as the service's own socket has it.
+    func showsMessages(to peer: Request.Peer) -> Bool { self.token != nil || peer == .unixSocket }
+
+    /// Takes what the administrator should know; nil when there is nothing.
+    mutating func takeMessage() -> String? { self.guesses.takeMessage() }
+
+    /// Takes other rules.
+    ///
+    /// - Returns: Whether the token is another one; then there are no sessions any more.
+    mutating func apply(_ new: Access) -> Bool {
+        let isOther = self.token != new.token
+        let (sessions, guesses) = (self.sessions, self.guesses)
+        self = new
+        self.guesses = guesses
+        if !isOther { self.sessions = sessions }
+        return isOther
     }
 
     /// Ends the session.
@@ -113,11 +171,25 @@ package struct Access: Sendable {
         return "\(Sessions.cookie)=; HttpOnly; SameSite=Strict; Path=/; Max-Age=0"
     }
 
-    /// Whether a form was sent by a page of this very site; browsers say so, and nobody else has cookies.
+    /// Whether a form was sent by a page of this very site; browsers say so, and nothing else has cookies.
     func isOwnForm(_ request: Request) -> Bool {
-        guard let origin = request.field("origin") else { return true }
-        guard let name = origin.split(separator: "/").last.flatMap({ Self.hostName(String($0)) }) else { return false }
+        guard request.fields.contains(where: { $0.name == "origin" }) else { return true }
+        guard let origin = request.field("origin"), let colon = origin.firstIndex(of: ":"),
+            origin[colon...].hasPrefix("://")
+        else { return false }
+        let usualPort = ["http": 80, "https": 443][String(origin[..<colon])]
+        let site = String(origin[colon...].dropFirst(3))
+        guard let usualPort, let name = Self.hostName(site) else { return false }
+        // A proxy in front of it may have another name.
         if case .unixSocket = request.peer { return true }
-        return request.field("host").flatMap(Self.hostName) == name
+        guard let host = request.field("host"), Self.hostName(host) == name else { return false }
+        return (Self.port(of: host) ?? usualPort) == (Self.port(of: site) ?? usualPort)
+    }
+
+    /// The port behind a name; nil where there is none.
+    private static func port(of field: String) -> Int? {
+        let end = field.lastIndex(of: "]") ?? field.startIndex
+        guard let colon = field[end...].lastIndex(of: ":") else { return nil }
+        return Int(field[field.index(after: colon)...])
     }
 }

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What those have to know who may see the state.
-package struct SecretToken: Sendable {
+package struct SecretToken: Equatable, Sendable {
     /// What is shorter can be guessed.
     package static let minimum = 16
 

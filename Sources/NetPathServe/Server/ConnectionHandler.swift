@@ -5,6 +5,8 @@ import NIOCore
 import NIOHTTP1
 
 /// One connection: requests one after another, or one that gets events until it goes.
+///
+/// It is read from only while nothing is made for it and nothing waits to be written to it.
 final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = ByteBuffer
@@ -12,16 +14,25 @@ final class ConnectionHandler: ChannelInboundHandler {
     private enum Phase {
         case waiting
         case receiving(HTTPRequestHead, body: [UInt8])
-        /// It is being answered.
-        case working(HTTPRequestHead)
+        /// An answer is being made.
+        case working
+        /// An answer is being written; whether another request may follow.
+        case answering(keepsOpen: Bool)
         case streaming
         case closing
     }
+
+    /// An answer is written in pieces of this size, the next one when the client took the last.
+    private static let piece = 16_384
 
     private let core: ServerCore
     private let peer: Request.Peer
     private let limits: ServeLimits
     private var phase = Phase.waiting
+    private var backlog: RequestBacklog
+    /// What is not written of an answer.
+    private var rest: ArraySlice<UInt8> = []
+    private var shared: SharedBytes?
     private var events = EventClient()
     private var context: ChannelHandlerContext?
     private var deadline: Scheduled<Void>?
@@ -30,6 +41,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.core = core
         self.peer = peer
         self.limits = limits
+        self.backlog = RequestBacklog(limits)
     }
 
     // MARK: The connection
@@ -39,13 +51,21 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.core.counters.connections += 1
         // Also of one that says nothing.
         self.expect(within: self.limits.request)
+        if context.channel.isActive { context.read() }
     }
+
+    func channelActive(context: ChannelHandlerContext) { context.read() }
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.core.counters.connections -= 1
         self.deadline?.cancel()
         self.context = nil
-        if case .streaming = self.phase { self.core.remove(self) }
+        (self.rest, self.shared) = ([], nil)
+        switch self.phase {
+        case .streaming: self.core.remove(self)
+        case .working: self.core.forget(self)
+        default: break
+        }
         self.phase = .closing
     }
 
@@ -69,12 +89,38 @@ final class ConnectionHandler: ChannelInboundHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch (self.unwrapInboundIn(data), self.phase) {
+        switch self.phase {
+        case .streaming, .closing: break
+        default: self.backlog.append(self.unwrapInboundIn(data))
+        }
+        self.takeParts()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) { self.readOn() }
+
+    private var wantsParts: Bool {
+        switch self.phase {
+        case .waiting, .receiving: true
+        default: false
+        }
+    }
+
+    private func takeParts() {
+        while self.wantsParts, let part = self.backlog.next() { self.take(part) }
+    }
+
+    /// Reads more, once everything that was read before is answered.
+    private func readOn() {
+        guard self.wantsParts, let context else { return }
+        if self.backlog.isAtEnd { return context.close(promise: nil) }
+        context.read()
+    }
+
+    private func take(_ part: HTTPServerRequestPart) {
+        switch (part, self.phase) {
         case (.head(let head), .waiting):
             self.expect(within: self.limits.request)
             self.phase = .receiving(head, body: [])
-        // Nobody needs that, and everything that waited would have to be kept.
-        case (.head, .working): self.phase = .closing
         case (.body(let bytes), .receiving(let head, var body)):
             body += bytes.readableBytesView
             guard body.count <= self.limits.body else {
@@ -87,7 +133,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8]) {
-        self.phase = .working(head)
+        self.phase = .working
         let request = Request(
             head.method.rawValue,
             head.uri,
@@ -95,19 +141,17 @@ final class ConnectionHandler: ChannelInboundHandler {
             body: body,
             peer: self.peer
         )
-        switch self.core.site.answer(request, document: self.core.state.document) {
+        switch self.core.answer(request) {
         case .response(let response): self.send(response, to: head)
         case .events(let lastEvent, let fields): self.stream(fields, lastEvent: lastEvent)
         case .work(let work, let type, let fields):
-            self.core.perform(work) { [weak self] bytes in
-                guard let self else { return }
-                guard var bytes else {
+            self.core.perform(work, for: self) { [weak self] shared in
+                guard let self, self.context != nil else { return }
+                guard let shared else {
                     return self.send(.refusal(503, "netpath run does not answer", fields: fields), to: head)
                 }
-                if case .metrics(let isOpen) = work {
-                    bytes += Array((self.core.counters.text(isOpenMetrics: isOpen) + (isOpen ? "# EOF\n" : "")).utf8)
-                }
-                self.send(Response(200, type, bytes, fields: fields), to: head)
+                self.shared = shared
+                self.send(Response(200, type, shared.bytes, fields: fields), to: head)
             }
         }
     }
@@ -119,20 +163,41 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Sends an answer, and closes the connection unless more may follow.
     private func send(_ response: Response, to head: HTTPRequestHead?) {
-        guard let context else { return }
+        guard self.context != nil else { return }
         self.core.counters.count(response.status)
-        var keepsOpen = false
-        if case .working = self.phase, let head { keepsOpen = head.isKeepAlive }
-        let bytes = response.bytes(withBody: head?.method != .HEAD, keepsOpen: keepsOpen)
-        let sent = context.writeAndFlush(self.wrapOutboundOut(ByteBuffer(bytes: bytes)))
-        if keepsOpen {
-            self.phase = .waiting
-            self.expect(within: self.limits.idle)
-        } else {
-            self.phase = .closing
-            // What does not read its answer is let go by the deadline.
-            sent.assumeIsolated().whenComplete { _ in context.close(promise: nil) }
+        let keepsOpen = head?.isKeepAlive == true && !self.backlog.isAtEnd
+        self.phase = .answering(keepsOpen: keepsOpen)
+        self.rest = head?.method == .HEAD ? [] : response.body[...]
+        self.writePiece(response.head(keepsOpen: keepsOpen))
+    }
+
+    private func writePiece(_ bytes: [UInt8]) {
+        guard let context else { return }
+        // One that takes too little of it is let go.
+        self.expect(within: self.limits.piece)
+        let part = self.rest.prefix(max(0, Self.piece - bytes.count))
+        self.rest = self.rest.dropFirst(part.count)
+        var buffer = context.channel.allocator.buffer(capacity: bytes.count + part.count)
+        buffer.writeBytes(bytes)
+        buffer.writeBytes(part)
+        context.writeAndFlush(self.wrapOutboundOut(buffer)).assumeIsolated().whenComplete { [weak self] result in
+            guard let self, case .answering(let keepsOpen) = self.phase, let context = self.context else { return }
+            guard case .success = result else { return context.close(promise: nil) }
+            if !self.rest.isEmpty { return self.writePiece([]) }
+            self.finish(keepsOpen: keepsOpen, context)
         }
+    }
+
+    private func finish(keepsOpen: Bool, _ context: ChannelHandlerContext) {
+        (self.rest, self.shared) = ([], nil)
+        guard keepsOpen else {
+            self.phase = .closing
+            return context.close(promise: nil)
+        }
+        self.phase = .waiting
+        self.expect(within: self.limits.idle)
+        self.takeParts()
+        self.readOn()
     }
 
     // MARK: Events
@@ -157,9 +222,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         case .write: self.write(ByteBuffer(bytes: ServedState.heartbeat))
         case .close:
             self.core.counters.stalledStreams += 1
-            self.context?.close(promise: nil)
+            self.close()
         }
     }
+
+    /// Lets the client go.
+    func close() { self.context?.close(promise: nil) }
 
     private func write(_ bytes: ByteBuffer) {
         guard let context else { return }

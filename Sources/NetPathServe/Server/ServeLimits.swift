@@ -13,6 +13,12 @@ package struct ServeLimits: Sendable {
     package var body = 4_096
     /// How long a request may take to arrive, and what is asked because of it to be answered.
     package var request: Duration = .seconds(10)
+    /// How many requests a client may send before it has read the first answer; those beyond are not answered.
+    package var pipelined = 8
+    /// How long a client may take to read a piece of an answer of 16 KiB.
+    package var piece: Duration = .seconds(10)
+    /// How many bytes of answers that take time to make are kept for all clients.
+    package var shared = 32 << 20
     /// How long a connection is kept without a request.
     package var idle: Duration = .seconds(60)
     /// How long there may be nothing on a stream of events.

@@ -2,12 +2,14 @@
 // Copyright the netpath authors
 
 import NIOCore
-import NIOPosix
 
 /// What all connections share; of the server's thread alone.
 final class ServerCore {
     /// How long an answer of the worker is good for others who ask the same: a page of many tabs asks for the same history.
     private static let freshness: TimeAmount = .seconds(2)
+
+    /// Of so many answers.
+    private static let freshLimit = 4
 
     let loop: any EventLoop
     var site: Site
@@ -15,10 +17,13 @@ final class ServerCore {
     private(set) var state: ServedState
     private let limits: ServeLimits
     private let worker: StatusServer.Worker
-    private let pool = NIOThreadPool(numberOfThreads: 1)
-    /// Those that wait for the same work.
-    private var waiting: [Work: [([UInt8]?) -> Void]] = [:]
-    private var fresh: [Work: (bytes: [UInt8], until: NIODeadline)] = [:]
+    private let begin = NIODeadline.now()
+    private let log: @Sendable (String) -> Void
+    /// What is asked often does not wait for what takes long.
+    private var lanes: [Work.Lane: WorkLane] = [:]
+    private var fresh: [(work: Work, shared: SharedBytes, until: NIODeadline)] = []
+    /// The bytes of all that is kept of such answers.
+    var sharedBytes = 0
     private var streams: [ObjectIdentifier: ConnectionHandler] = [:]
     /// The newest state as it is sent, in one piece of memory for all.
     private var event: ByteBuffer?
@@ -29,14 +34,32 @@ final class ServerCore {
         limits: ServeLimits,
         document: [UInt8],
         loop: any EventLoop,
-        worker: @escaping StatusServer.Worker
+        worker: @escaping StatusServer.Worker,
+        log: @escaping @Sendable (String) -> Void
     ) {
         self.loop = loop
         self.limits = limits
         self.site = Site(access)
         self.state = ServedState(document: document)
         self.worker = worker
-        self.pool.start()
+        self.log = log
+    }
+
+    // MARK: Requests
+
+    /// The time since the server began.
+    private var now: Duration { .nanoseconds((NIODeadline.now() - self.begin).nanoseconds) }
+
+    /// Answers a request, or says where the answer comes from.
+    func answer(_ request: Request) -> Outcome {
+        let outcome = self.site.answer(request, document: self.state.document, now: self.now)
+        if let message = self.site.takeMessage() { self.log(message) }
+        return outcome
+    }
+
+    /// Takes other rules of who may ask; streams that a token of before let in are closed when there is another one.
+    func apply(_ access: Access) {
+        if self.site.apply(access) { for stream in self.streams.values { stream.close() } }
     }
 
     // MARK: States
@@ -45,7 +68,7 @@ final class ServerCore {
     func show(_ line: [UInt8]) {
         self.state.set(line)
         self.event = nil
-        self.fresh = [:]
+        self.fresh = []
         for stream in self.streams.values { stream.stateChanged() }
     }
 
@@ -84,25 +107,41 @@ final class ServerCore {
 
     // MARK: Work
 
-    /// Has something answered that takes time.
-    func perform(_ work: Work, _ body: @escaping ([UInt8]?) -> Void) {
-        if let known = self.fresh[work], known.until > .now() { return body(known.bytes) }
-        self.waiting[work, default: []].append(body)
-        guard self.waiting[work]?.count == 1 else { return }
-        let done = NIOLoopBound(self, eventLoop: self.loop)
-        let version = self.state.version
-        self.pool.submit { [worker, loop] state in
-            let bytes = state == .active ? worker(work) : nil
-            loop.execute { done.value.finish(work, bytes, of: version) }
-        }
+    /// Has something made that takes time.
+    ///
+    /// - Parameters:
+    ///   - work: What.
+    ///   - client: Who waits for it, until ``forget(_:)``.
+    ///   - body: Receives it; nil when it cannot be made, or too much is kept for others already.
+    func perform(_ work: Work, for client: ConnectionHandler, _ body: @escaping (SharedBytes?) -> Void) {
+        if let known = self.fresh.first(where: { $0.work == work && $0.until > .now() }) { return body(known.shared) }
+        let lane = self.lanes[work.lane] ?? WorkLane(self, self.worker)
+        self.lanes[work.lane] = lane
+        lane.add(work, for: ObjectIdentifier(client), body)
     }
 
-    private func finish(_ work: Work, _ bytes: [UInt8]?, of version: UInt64) {
-        if case .history = work, let bytes, version == self.state.version {
-            self.fresh = self.fresh.filter { $0.value.until > .now() }
-            self.fresh[work] = (bytes, .now() + Self.freshness)
+    /// Forgets a client that has gone.
+    func forget(_ client: ConnectionHandler) {
+        for lane in self.lanes.values { lane.forget(ObjectIdentifier(client)) }
+    }
+
+    /// Keeps what was made of a version of the state, for all that wait for it.
+    ///
+    /// - Returns: Nil when there is nothing, or too much is kept for those that do not read.
+    func share(_ bytes: [UInt8]?, of work: Work, _ version: UInt64) -> SharedBytes? {
+        self.fresh.removeAll { $0.until <= .now() || $0.work == work }
+        guard var bytes, self.sharedBytes == 0 || self.sharedBytes + bytes.count <= self.limits.shared else {
+            return nil
         }
-        for body in self.waiting.removeValue(forKey: work) ?? [] { body(bytes) }
+        if case .metrics(let isOpen) = work {
+            bytes += Array((self.counters.text(isOpenMetrics: isOpen) + (isOpen ? "# EOF\n" : "")).utf8)
+        }
+        let shared = SharedBytes(bytes, of: self)
+        if case .history = work, version == self.state.version {
+            if self.fresh.count >= Self.freshLimit { self.fresh.removeFirst() }
+            self.fresh.append((work, shared, .now() + Self.freshness))
+        }
+        return shared
     }
 }
 

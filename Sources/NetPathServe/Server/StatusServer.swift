@@ -14,7 +14,7 @@ import Synchronization
 package final class StatusServer: Sendable {
     /// Answers what takes time, or says with nil that it cannot.
     ///
-    /// Called on one thread, which is not that of the server.
+    /// Called on a thread that is not the server's, and on several at a time for work of different lanes.
     package typealias Worker = @Sendable (Work) -> [UInt8]?
 
     private struct Newest: Sendable {
@@ -33,11 +33,13 @@ package final class StatusServer: Sendable {
     ///   - access: Who may ask.
     ///   - limits: How much is taken of anybody.
     ///   - document: The state until one is published: a line of JSON.
+    ///   - log: Receives what the administrator should know; called on the thread of the server.
     ///   - worker: Answers what takes time.
     package init(
         _ access: Access,
         limits: ServeLimits = ServeLimits(),
         document: [UInt8],
+        log: @escaping @Sendable (String) -> Void = { _ in },
         worker: @escaping Worker
     ) {
         self.group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -46,7 +48,7 @@ package final class StatusServer: Sendable {
         self.loop = loop
         self.limits = limits
         self.core = NIOLoopBoundBox.makeBoxSendingValue(
-            ServerCore(access, limits: limits, document: document, loop: loop, worker: worker),
+            ServerCore(access, limits: limits, document: document, loop: loop, worker: worker, log: log),
             eventLoop: loop
         )
     }
@@ -70,8 +72,11 @@ package final class StatusServer: Sendable {
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             // What lies in the kernel's buffer is older than the newest state.
-            .childChannelOption(.socketOption(.so_sndbuf), value: 32_768)
+            .childChannelOption(.socketOption(.so_sndbuf), value: 16_384)
             .childChannelOption(.maxMessagesPerRead, value: 1)
+            // Each connection says when it is to be read from, and is not read from much at a time.
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4_096))
             .childChannelInitializer { [isUnix] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try core.value.accept(channel, isUnix: isUnix, limits: limits)
@@ -107,6 +112,11 @@ package final class StatusServer: Sendable {
             let line = self.newest.withLock { newest in newest.line.take() }
             if let line { self.core.value.show(line) }
         }
+    }
+
+    /// Takes other rules of who may ask; with another token, streams are closed and sessions forgotten.
+    package func apply(_ access: Access) {
+        self.loop.execute { self.core.value.apply(access) }
     }
 
     /// Lets everybody go; final.

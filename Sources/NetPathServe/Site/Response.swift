@@ -24,16 +24,14 @@ package struct Response: Sendable {
         self.fields.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    /// The answer as it is sent (RFC 9112).
+    /// What is sent before the body (RFC 9112).
     ///
-    /// - Parameters:
-    ///   - withBody: Whether the body follows, which it does not after HEAD.
-    ///   - keepsOpen: Whether another request may follow.
+    /// - Parameter keepsOpen: Whether another request may follow.
     /// - Returns: The bytes.
-    package func bytes(withBody: Bool, keepsOpen: Bool) -> [UInt8] {
+    package func head(keepsOpen: Bool) -> [UInt8] {
         var length = self.body.isEmpty && self.status == 204 ? "" : "Content-Length: \(self.body.count)\r\n"
         if !keepsOpen { length += "Connection: close\r\n" }
-        return Self.head(self.status, self.fields, length) + (withBody ? self.body : [])
+        return Self.head(self.status, self.fields, length)
     }
 
     /// The beginning of an answer that goes on until somebody leaves.
@@ -58,6 +56,7 @@ package struct Response: Sendable {
         case 405: "Method Not Allowed"
         case 413: "Content Too Large"
         case 421: "Misdirected Request"
+        case 429: "Too Many Requests"
         case 431: "Request Header Fields Too Large"
         default: status < 500 ? "Refused" : "Service Unavailable"
         }
@@ -92,6 +91,22 @@ package enum Work: Hashable, Sendable {
     case metrics(isOpenMetrics: Bool)
     /// What explains the path, and the last round trips of probes: an object of JSON.
     case details
-    /// What is recorded of so many hours: an object of JSON.
-    case history(hours: Int)
+    /// What is recorded of so many hours: an object of JSON, with the sentences of reasons or without.
+    case history(hours: Int, withMessages: Bool)
+
+    /// What is made one after another; different lanes do not wait for each other.
+    enum Lane: Hashable, Sendable {
+        case metrics
+        case details
+        case history
+    }
+
+    /// The lane.
+    var lane: Lane {
+        switch self {
+        case .metrics: .metrics
+        case .details: .details
+        case .history: .history
+        }
+    }
 }

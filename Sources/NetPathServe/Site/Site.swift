@@ -12,15 +12,28 @@ package struct Site: Sendable {
         self.access = access
     }
 
+    /// Takes other rules of who may ask; with another token, nobody is logged in any more.
+    ///
+    /// - Returns: Whether the token is another one.
+    package mutating func apply(_ access: Access) -> Bool { self.access.apply(access) }
+
+    /// Takes what the administrator should know; nil when there is nothing.
+    package mutating func takeMessage() -> String? { self.access.takeMessage() }
+
     /// Answers a request.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - document: The newest state.
+    ///   - now: The time since some moment.
     /// - Returns: The answer, or where it comes from.
-    package mutating func answer(_ request: Request, document: @autoclosure () -> [UInt8]) -> Outcome {
+    package mutating func answer(
+        _ request: Request,
+        document: @autoclosure () -> [UInt8],
+        now: Duration = .zero
+    ) -> Outcome {
         var isScript = false
-        var outcome = self.route(request, document: document(), isScript: &isScript)
+        var outcome = self.route(request, document: document(), now: now, isScript: &isScript)
         // The banner's script has no data in it, and a page that pins it (SRI) has to read it.
         let origin =
             isScript ? [(name: "Access-Control-Allow-Origin", value: "*")] : self.access.originFields(request)
@@ -57,6 +70,7 @@ package struct Site: Sendable {
     private mutating func route(
         _ request: Request,
         document: @autoclosure () -> [UInt8],
+        now: Duration,
         isScript: inout Bool
     ) -> Outcome {
         if let refusal = self.access.refusal(of: request) { return .response(refusal) }
@@ -69,7 +83,10 @@ package struct Site: Sendable {
             let allow = [("Allow", route.methods.joined(separator: ", "))]
             return .response(.refusal(405, "this page does not take the method", fields: allow))
         }
-        guard route.isPublic || self.access.admits(request) else {
+        switch route.isPublic ? .admitted : self.access.admission(of: request, now: now) {
+        case .admitted: break
+        case .slowedDown(let wait): return .response(Self.slowDown(wait))
+        case .refused:
             if route == .page { return .response(Response(401, MediaType.html, PackageResources.login_html)) }
             let challenge = [("WWW-Authenticate", #"Bearer realm="netpath""#)]
             return .response(.refusal(401, "send the token: Authorization: Bearer …", fields: challenge))
@@ -77,10 +94,15 @@ package struct Site: Sendable {
         if let file = route.file {
             return .response(Response(200, file.type, file.bytes, fields: [("Cache-Control", "no-cache")]))
         }
-        return self.data(route, request, document: document())
+        return self.data(route, request, document: document(), now: now)
     }
 
-    private mutating func data(_ route: Route, _ request: Request, document: @autoclosure () -> [UInt8]) -> Outcome {
+    private mutating func data(
+        _ route: Route,
+        _ request: Request,
+        document: @autoclosure () -> [UInt8],
+        now: Duration
+    ) -> Outcome {
         switch route {
         case .status: return .response(Response(200, MediaType.json, document() + [0x0A]))
         case .events:
@@ -92,12 +114,13 @@ package struct Site: Sendable {
             guard let hours = request.query.isEmpty ? 24 : request.queryValue("hours").flatMap({ Int($0) }),
                 Self.historyHours.contains(hours)
             else { return .response(.refusal(400, "hours is a whole number from 1 to 168")) }
-            return .work(.history(hours: hours), type: MediaType.json, fields: [])
+            let work = Work.history(hours: hours, withMessages: self.access.showsMessages(to: request.peer))
+            return .work(work, type: MediaType.json, fields: [])
         case .metrics:
             let isOpen = request.field("accept")?.contains("application/openmetrics-text") == true
             let type = isOpen ? MediaType.openMetrics : MediaType.prometheus
             return .work(.metrics(isOpenMetrics: isOpen), type: type, fields: [])
-        case .logIn: return .response(self.logIn(request))
+        case .logIn: return .response(self.logIn(request, now: now))
         case .logOut: return .response(self.logOut(request))
         default: return .response(Response(200, MediaType.text, Array("ok\n".utf8)))
         }
@@ -105,12 +128,24 @@ package struct Site: Sendable {
 
     // MARK: Logging in
 
-    private mutating func logIn(_ request: Request) -> Response {
+    private mutating func logIn(_ request: Request, now: Duration) -> Response {
         guard self.access.isOwnForm(request) else { return .refusal(403, "the form is another site's") }
-        guard let cookie = self.access.logIn(request) else {
-            return Response(401, MediaType.html, PackageResources.login_html)
+        switch self.access.logIn(request, now: now) {
+        case .slowedDown(let wait): return Self.slowDown(wait)
+        case .refused: return Response(401, MediaType.html, PackageResources.login_html)
+        case .admitted:
+            let cookie = self.access.beginSession(request)
+            return Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", cookie)])
         }
-        return Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", cookie)])
+    }
+
+    private static func slowDown(_ wait: Duration) -> Response {
+        let seconds = wait.components.seconds + 1
+        return .refusal(
+            429,
+            "too many wrong tokens came from this address; try again later",
+            fields: [("Retry-After", "\(seconds)")]
+        )
     }
 
     private mutating func logOut(_ request: Request) -> Response {

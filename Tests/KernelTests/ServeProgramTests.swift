@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// `netpath serve` as a program.
+@Suite(.needsNamespaces)
+struct ServeProgramTests {
+    private let lab: NetworkNamespace
+    private var socket: String { "\(self.lab.directory)/http.sock" }
+    private var file: String { "\(self.lab.directory)/token" }
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+    }
+
+    private func write(_ token: String, mode: String = "600") throws {
+        try token.write(toFile: self.file, atomically: true, encoding: .utf8)
+        try self.lab.run("chmod \(mode) \(self.file)")
+    }
+
+    private func start() throws -> MonitorProcess {
+        let arguments = ["serve", "--standalone", "--listen", self.socket, "--token-file", self.file]
+        let server = try self.lab.start(try MonitorProcess.builtProduct("netpath-serve"), arguments)
+        try self.message("listening on", in: server)
+        return server
+    }
+
+    private func message(_ text: String, in server: MonitorProcess) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !server.standardError.contains(text) {
+            try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(server.standardError)")
+            try #require(server.isRunning || server.standardError.contains(text), "\(server.standardError)")
+            usleep(10_000)
+        }
+    }
+
+    private func status(_ token: String) throws -> String {
+        let client = try SocketClient(self.socket)
+        let fields = "Host: localhost\r\nAuthorization: Bearer \(token)\r\nConnection: close"
+        try client.write("GET /status HTTP/1.1\r\n\(fields)\r\n\r\n")
+        return try String(client.readToEnd().prefix(12))
+    }
+
+    /// A token that is known to others has to be of no use once there is another one.
+    @Test func aReloadTakesTheNewToken() throws {
+        let (old, new) = ("0123456789abcdef-old", "0123456789abcdef-new")
+        try self.write(old)
+        let server = try self.start()
+        #expect(try self.status(old) == "HTTP/1.1 200")
+        try self.write(new)
+        server.sendSignal(.hangUp)
+        try self.message("who may ask is read again", in: server)
+        #expect(try self.status(old) == "HTTP/1.1 401")
+        #expect(try self.status(new) == "HTTP/1.1 200")
+        // What cannot be used changes nothing.
+        try self.write("0123456789abcdef-public", mode: "644")
+        server.sendSignal(.hangUp)
+        try self.message("who may ask stays as it was: the file with the token", in: server)
+        #expect(try self.status(new) == "HTTP/1.1 200")
+        #expect(try server.stop() == 0)
+    }
+
+    @Test func aTokenForEverybodyIsRefused() throws {
+        try self.write("0123456789abcdef", mode: "644")
+        let program = try MonitorProcess.builtProduct("netpath-serve")
+        let words = "serve --standalone --listen \(self.socket) --token-file \(self.file)"
+        let output = try self.lab.run("\(program) \(words) 2>&1; echo -n \"status $?\"")
+        #expect(output.contains("for every user of this machine to read") && output.hasSuffix("status 78"), "\(output)")
+    }
+}

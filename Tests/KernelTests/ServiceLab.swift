@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import Glibc
+import NetPathTestKit
+import Testing
+
+/// A namespace with an uplink, and folders of its own for `netpath run`.
+struct ServiceLab {
+    let lab: NetworkNamespace
+    let environment: [String: String]
+    var socket: String { "\(self.lab.directory)/netpath/netpath.sock" }
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let folder = self.lab.directory
+        // As root it would take the folders of the system.
+        self.environment = [
+            "RUNTIME_DIRECTORY": "\(folder)/netpath", "STATE_DIRECTORY": "\(folder)/state/netpath",
+            "XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": "\(folder)/state", "HOME": folder,
+        ]
+        try FileManager.default.createDirectory(atPath: "\(folder)/state", withIntermediateDirectories: true)
+    }
+
+    func start(_ more: [String: String] = [:], _ arguments: String...) throws -> MonitorProcess {
+        let service = try self.lab.start(
+            Watched.program,
+            ["run"] + arguments,
+            environment: self.environment.merging(more) { $1 }
+        )
+        try self.message("satisfied", in: service)
+        return service
+    }
+
+    func message(_ text: String, in service: MonitorProcess) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !service.standardError.contains(text) {
+            try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(service.standardError)")
+            try #require(service.isRunning || service.standardError.contains(text), "\(service.standardError)")
+            usleep(10_000)
+        }
+    }
+
+    func ask(_ words: String) throws -> String {
+        let variables = self.environment.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
+        return try self.lab.run("env \(variables) \(Watched.program) \(words) 2>&1; echo -n \"status $?\"")
+    }
+
+    /// Waits until a history says something: what happens is written a moment later.
+    func history(_ text: String) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            let answer = try self.ask("history")
+            if answer.contains(text) { return }
+            try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(answer)")
+        }
+    }
+}
