@@ -136,7 +136,7 @@ import Testing
 
     @Test func halfOfTheDescriptorsAreLeft() {
         #expect(ServiceLimits().fitting(files: 1_024).clients == 256)
-        #expect(ServiceLimits().fitting(files: 1_024).clientsPerUser == 32)
+        #expect(ServiceLimits().fitting(files: 1_024).clientsPerUser == 64)
         let few = ServiceLimits().fitting(files: 40)
         #expect(few.clients == 20 && few.clientsPerUser == 5)
         #expect(ServiceLimits().fitting(files: 0).clients == 1)

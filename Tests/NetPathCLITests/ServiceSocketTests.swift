@@ -69,6 +69,7 @@ struct ServiceSocketTests {
         _ change: (inout ServiceLimits) -> Void = { _ in }
     ) throws -> ServiceSocket {
         var limits = ServiceLimits()
+        limits.clientsPerUser = 32
         change(&limits)
         let socket = try ServiceSocket(at: self.path, limits: limits, identify: identify) { [probe] request, _ in
             probe.answer(request)

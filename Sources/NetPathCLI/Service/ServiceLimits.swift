@@ -6,7 +6,7 @@ struct ServiceLimits: Sendable {
     /// How many connections there may be; root and the user of the service may have more.
     var clients = 256
     /// How many of them one user may have.
-    var clientsPerUser = 32
+    var clientsPerUser = 64
     /// How many bytes a question may have.
     var question = 1_024
     /// While more bytes than this wait for the clients of a user, no state is added, and a question of that user ends the
