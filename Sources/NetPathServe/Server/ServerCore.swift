@@ -35,7 +35,7 @@ final class ServerCore {
         document: [UInt8],
         loop: any EventLoop,
         worker: @escaping StatusServer.Worker,
-        log: @escaping @Sendable (String) -> Void
+        log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.loop = loop
         self.limits = limits
