@@ -65,8 +65,8 @@ struct ServiceSocketTests {
     }
 
     private func socket(
-        identify: @escaping @Sendable (FileDescriptor) -> ServiceSocket.Peer = PeerCredentials.peer,
-        _ change: (inout ServiceLimits) -> Void = { _ in }
+        _ change: (inout ServiceLimits) -> Void = { _ in },
+        identify: @escaping @Sendable (FileDescriptor) -> ServiceSocket.Peer = PeerCredentials.peer
     ) throws -> ServiceSocket {
         var limits = ServiceLimits()
         limits.clientsPerUser = 32
@@ -176,7 +176,7 @@ struct ServiceSocketTests {
         let identify = { @Sendable (_: FileDescriptor) in
             ServiceSocket.Peer(user: UInt32(user.value), isTrusted: false)
         }
-        let socket = try self.socket(identify: identify) { $0.clients = 40 }
+        let socket = try self.socket({ $0.clients = 40 }, identify: identify)
         defer { socket.stop() }
         let line = ServiceRequest.status.line + "\n"
         let many = try (0..<32).map { _ in try RawClient(self.path) }
