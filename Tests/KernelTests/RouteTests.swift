@@ -40,6 +40,26 @@ struct RouteTests {
         try watched.expect("satisfied", "routed") { try lab.addDefaultRoute(via: "192.0.2.1", through: wan) }
     }
 
+    /// What answers come to is found last, and the connected route before takes them.
+    @Test func localAddressesBehindOtherRoutes() throws {
+        let lab = try NetworkNamespace()
+        let wan = try self.uplink(in: lab)
+        try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        // As in the kernel's description of VRFs: behind other rules, and before the ordinary routes.
+        try lab.ip("rule add priority 32765 lookup local")
+        try lab.ip("rule add priority 5 to 203.0.113.9 lookup 77")
+        let lines = try watched.monitor.lines(markedOn: wan) { try lab.ip("rule del priority 0") }
+        #expect(lines.settled["status"] == "satisfied")
+        try watched.expect("unsatisfied", "noAddress") {
+            try lab.ip("rule add priority 32767 lookup local")
+            try lab.ip("rule del priority 32765")
+        }
+        #expect(try lab.run("\(Watched.program) status --json; true").contains("\"noAddress\""))
+        try watched.expect("satisfied", "routed") { try lab.ip("rule add priority 0 lookup local") }
+    }
+
     @Test func nextHopOfTheOtherFamily() throws {
         let lab = try NetworkNamespace()
         let wan = try self.uplink(in: lab)

@@ -41,16 +41,15 @@ final class IPsecPolicies: Sendable {
     /// - Returns: Whether they are others than before.
     func read() -> Bool {
         self.known.withLock { known in
-            var policies: [IPsecPolicy] = []
             let request = NetlinkRequest(Int(XFRM_MSG_GETPOLICY), flags: NLM_F_DUMP, headerLength: 0)
-            let result = known.queries.dumpRepeatedly(request) { message in
+            let policies = known.queries.collect(request, into: [IPsecPolicy]()) { policies, message in
                 if let policy = IPsecPolicy(message) { policies.append(policy) }
             }
             // Older kernels refuse the question.
             let question = NetlinkRequest(Self.getDefault, flags: 0, headerLength: 4)
             let answer = known.queries.ask(question) { $0.field(at: 2, as: UInt8.self) }
             let before = (known.policies, known.blocksOthers)
-            if result == .complete { known.policies = policies }
+            if case .success(let policies) = policies { known.policies = policies }
             known.blocksOthers = answer == .success(Self.block)
             return before != (known.policies, known.blocksOthers)
         }

@@ -206,15 +206,13 @@ struct LinkTable {
             self.store(entry)
         }
         guard keepsMissing else { return }
-        for (index, old) in former.entries where self.entries[index] == nil { self.keep(old) }
-    }
-
-    private mutating func keep(_ old: Entry) {
-        var entry = old
-        entry.rank = nil
-        if entry.classification == nil { self.unclassified.insert(entry.interface.index) }
-        if entry.isPointToPoint { self.needsSessions = true }
-        self.store(entry)
+        for (index, old) in former.entries where self.entries[index] == nil {
+            var entry = old
+            entry.rank = nil
+            if entry.classification == nil { self.unclassified.insert(index) }
+            if entry.isPointToPoint { self.needsSessions = true }
+            self.store(entry)
+        }
     }
 
     // MARK: Keeping order
@@ -222,9 +220,7 @@ struct LinkTable {
     private func newEntry(_ update: LinkUpdate) -> Entry? {
         // A partial message about an unknown interface is the echo of one that is gone.
         guard let details = update.details else { return nil }
-        return Entry(
-            interface: NetworkInterface(index: update.index, name: details.name, type: .other)
-        )
+        return Entry(interface: NetworkInterface(index: update.index, name: details.name, type: .other))
     }
 
     mutating func store(_ entry: Entry) {

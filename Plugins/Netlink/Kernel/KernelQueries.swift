@@ -104,6 +104,25 @@ final class KernelQueries {
         return result
     }
 
+    /// Asks a question that has many answers, until they do not change meanwhile.
+    ///
+    /// - Returns: What the body made of all answers, or the system's error number.
+    func collect<Value>(
+        _ request: NetlinkRequest,
+        into empty: Value,
+        _ body: (inout Value, NetlinkMessage) -> Void
+    ) -> Result<Value, KernelError> {
+        for _ in 0..<Self.dumpAttempts {
+            var value = empty
+            switch self.dump(request, { body(&value, $0) }) {
+            case .complete: return .success(value)
+            case .interrupted: continue
+            case .failed(let error): return .failure(error)
+            }
+        }
+        return .failure(.badAnswer)
+    }
+
     /// Asks a question that has one answer.
     ///
     /// - Returns: What the body made of the answer, or the system's error number.

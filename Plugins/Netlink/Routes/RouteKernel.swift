@@ -32,15 +32,9 @@ extension KernelQueries: RouteKernel {
     }
 
     func rules() -> Result<[RoutingRule], KernelError> {
-        for _ in 0..<Self.dumpAttempts {
-            var rules: [RoutingRule] = []
-            switch self.dump(.dumpRules(), { if let rule = RoutingRule($0) { rules.append(rule) } }) {
-            case .complete: return .success(rules)
-            case .interrupted: continue
-            case .failed(let error): return .failure(error)
-            }
+        self.collect(.dumpRules(), into: []) { rules, message in
+            if let rule = RoutingRule(message) { rules.append(rule) }
         }
-        return .failure(.badAnswer)
     }
 
     func source(of flow: Flow) -> SourceChoice {

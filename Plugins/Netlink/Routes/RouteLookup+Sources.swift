@@ -170,6 +170,28 @@ extension RouteLookup {
         return self.defaultRoute(of: interface, family, self.replies([.route(flow, matchesTable: true)], [family])[0])
     }
 
+    // MARK: Answers
+
+    /// Takes back source addresses that no answer would be delivered to, where a policy rule comes before that of local
+    /// addresses: only then it can be so, save where a local route was deleted by hand.
+    func checkSources(of answers: inout [RouteLookupResult], _ questions: [Question]) {
+        for position in answers.indices {
+            let flow = questions[position].flow
+            guard case .route(var route) = answers[position], case .address(let source) = route.source,
+                let interface = route.nextHops.first?.interfaceIndex,
+                let first = self.rules?.filter({ $0.family == source.family }).min(by: { $0.priority < $1.priority }),
+                first.table != RoutingRule.localTable, !self.isLocal(source, flow)
+            else { continue }
+            var answer = NetlinkRequest.route(Flow(to: source).with(\.source, flow.destination), matchesTable: false)
+            answer.append(Int(RTA_IIF.rawValue), interface)
+            if case .success(let reply) = self.replies([answer], [source.family])[0], reply.type == RTN_LOCAL {
+                continue
+            }
+            route.source = .none
+            answers[position] = .route(route)
+        }
+    }
+
     // MARK: Rules
 
     /// Notes that policy rules changed.

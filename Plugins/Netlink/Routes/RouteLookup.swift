@@ -193,6 +193,7 @@ final class RouteLookup {
         let failed = answers.indices.filter { self.mayDependOnSource(replies[$0], asking[$0].flow) }
         self.askWithSources(&answers, at: failed, of: asking, from: sources)
         self.selectNextHops(of: &answers, asking)
+        self.checkSources(of: &answers, asking)
         if asking.contains(where: { $0.family == .ipv6 }) {
             self.dependsOnSource = failed.contains { answers[$0].isRouted }
         }
@@ -219,7 +220,7 @@ final class RouteLookup {
         let replies = self.replies(routed.map { questions[$0].source }, routed.map { questions[$0].family })
         for (position, reply) in zip(routed, replies) {
             guard case .route(var route) = answers[position], case .success(let reply) = reply else { continue }
-            route.source = reply.source.map { .address($0) } ?? .none
+            route.source = (questions[position].flow.source ?? reply.source).map { .address($0) } ?? .none
             answers[position] = .route(route)
         }
     }

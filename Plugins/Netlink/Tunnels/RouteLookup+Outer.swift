@@ -16,27 +16,19 @@ extension RouteLookup {
     /// - Returns: The answers in the same order; packets to this machine itself go through loopback.
     func answers(toOuter flows: [Flow], from addresses: SourceAddresses) -> [RouteLookupResult] {
         // Multicast needs no route where the interface is given, as with the group of a VXLAN.
-        let requests = flows.map { NetlinkRequest.route($0, matchesTable: !$0.destination.isMulticast) }
-        let replies = self.replies(requests, flows.map(\.destination.family))
+        let questions = flows.map(Question.init)
+        let replies = self.replies(
+            questions.map { $0.flow.destination.isMulticast ? $0.source : $0.verdict },
+            questions.map(\.family)
+        )
         var answers = zip(flows, replies).map(self.answer)
         self.askWithSources(
             &answers,
             at: answers.indices.filter { self.mayDependOnSource(replies[$0], flows[$0]) },
-            of: flows.map(Question.init),
+            of: questions,
             from: addresses
         )
-        let routed = answers.indices.filter {
-            if case .route(let route) = answers[$0] { route.source == .unknown } else { false }
-        }
-        let sources = self.replies(
-            routed.map { .route(flows[$0], matchesTable: false) },
-            routed.map { flows[$0].destination.family }
-        )
-        for (position, reply) in zip(routed, sources) {
-            guard case .route(var route) = answers[position], case .success(let reply) = reply else { continue }
-            route.source = (flows[position].source ?? reply.source).map { .address($0) } ?? .none
-            answers[position] = .route(route)
-        }
+        self.addSources(to: &answers, of: questions)
         return answers
     }
 

@@ -27,6 +27,8 @@ struct RoutingRule: Hashable {
     private static let headerLength = 12
     /// The table of ordinary routes (RT_TABLE_MAIN).
     private static let mainTable: UInt32 = 254
+    /// The table of the addresses of this machine (RT_TABLE_LOCAL).
+    static let localTable: UInt32 = 255
 
     init(_ family: AddressFamily, priority: UInt32, table: UInt32?, mark: UInt32? = nil, isInverted: Bool = false) {
         self.family = family

@@ -27,16 +27,9 @@ final class WireGuardQueries {
 
     /// Asks about an interface; nil when the kernel does not say, to this user for one.
     func device(_ index: UInt32) -> WireGuardDevice? {
-        for _ in 0..<KernelQueries.dumpAttempts {
-            var device = WireGuardDevice()
-            switch self.queries.dump(.wireGuardDevice(index, family: self.family), { device.read($0) }) {
-            case .complete: return device
-            // Its peers changed meanwhile.
-            case .interrupted: continue
-            case .failed: return nil
-            }
-        }
-        return nil
+        try? self.queries.collect(.wireGuardDevice(index, family: self.family), into: WireGuardDevice()) {
+            $0.read($1)
+        }.get()
     }
 }
 

@@ -272,6 +272,25 @@ import Testing
         #expect(kernel.connected.isEmpty, "with one address there is nothing to choose")
     }
 
+    /// Where another policy rule comes before that of local addresses, answers may not reach the source address.
+    @Test(arguments: [(0, true, true), (5, true, true), (5, false, false)] as [(UInt32, Bool, Bool)])
+    func sourcesThatAreNotLocal(_ priority: UInt32, isLocal: Bool, isUsable: Bool) {
+        let kernel = ScriptedKernel { flow in
+            if flow.destination.isLoopback { return .local }
+            if flow.destination == .fixture("192.0.2.7") { return isLocal ? .local : .route(through: 3) }
+            return .route(through: 3, from: .fixture("192.0.2.7"))
+        }
+        let lookup = self.lookup(kernel)
+        kernel.ruleList = .success([
+            RoutingRule(.ipv4, priority: 1, table: 77), RoutingRule(.ipv4, priority: priority, table: 255),
+        ])
+        guard case .route(let route) = self.answer(lookup, to: self.ipv4) else {
+            Issue.record("there is a route")
+            return
+        }
+        #expect(route.source == (isUsable ? .address(.fixture("192.0.2.7")) : .none))
+    }
+
     @Test func withoutAddressesThereIsOneQuestion() {
         let kernel = ScriptedKernel { _ in .failure(.networkUnreachable) }
         #expect(self.answer(self.lookup(kernel), to: self.ipv6) == .noRoute)
