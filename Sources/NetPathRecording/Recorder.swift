@@ -7,20 +7,36 @@ import Synchronization
 
 /// Records what happens to a coordinator.
 ///
-/// The coordinator's threads only leave word; whoever calls ``flush()`` does the work. Nothing happens here while nothing
-/// happens there.
+/// The coordinator's threads only leave word; the thread that calls ``flush()`` does the work. Nothing happens here while
+/// nothing happens there, except that what could not be written is tried again.
 package final class Recorder: Sendable {
+    /// A time of which nothing is written.
+    private struct Gap: Sendable {
+        /// When the first thing happened that is missing.
+        var begin: MonotonicTime
+        var reason: SystemError
+    }
+
     private struct State: Sendable {
         var writer: RecordingWriter
         var store: RecordingStore
-        /// Why what happened is not being written; nil while all is well.
-        var failure: SystemError?
+        /// What is missing so far; nil while all is written.
+        var gap: Gap?
+        /// Whether the recording says yet that this program writes it.
+        var hasBegun = false
         var isStopped = false
     }
+
+    /// How long what happened is kept in memory: to encode it at once would hold up the events that follow, and those who
+    /// wait for the path (see Benchmarks/run-recorder).
+    private static let delay: Duration = .milliseconds(100)
+    /// How long after a failure the next attempt is made, when nothing happens before.
+    private static let retryInterval: Duration = .seconds(10)
 
     private let coordinator: PathCoordinator
     private let now: @Sendable () -> (time: MonotonicTime, wallNanoseconds: Int64)
     private let log: @Sendable (LogLevel, String) -> Void
+    private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
     private let state: Mutex<State>
 
     /// Begins to record.
@@ -29,27 +45,42 @@ package final class Recorder: Sendable {
     ///   - coordinator: The coordinator; nothing is lost when it has not been started.
     ///   - store: Where to.
     ///   - header: What is said of the program.
+    ///   - isRequired: Whether to throw when nothing can be written now; otherwise that is logged and tried again.
     ///   - now: Reads both clocks at once.
     ///   - log: Receives what goes wrong.
-    ///   - schedule: Calls a function later, on a thread that may wait for the disk; itself called on any thread.
-    /// - Throws: `SystemError` when nothing can be written.
+    ///   - schedule: Calls a function after a time, on a thread that may wait for the disk; itself called on any thread.
+    /// - Throws: `SystemError` when nothing can be written, and that is required.
     package init(
         _ coordinator: PathCoordinator,
         to store: RecordingStore,
         header: RecordingHeader,
+        isRequired: Bool,
         now: @escaping @Sendable () -> (time: MonotonicTime, wallNanoseconds: Int64),
         log: @escaping @Sendable (LogLevel, String) -> Void,
-        schedule: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+        schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
     ) throws {
         self.coordinator = coordinator
         self.now = now
         self.log = log
+        self.schedule = schedule
         self.state = Mutex(State(writer: RecordingWriter(header), store: store))
-        let checkpoint = coordinator.keepJournal { [weak self] in schedule { self?.flush() } }
-        try self.state.withLock { state in
-            let wall = Self.wall(at: checkpoint.time, now())
-            try state.store.append(state.writer.begin(checkpoint, wallNanoseconds: wall))
+        let checkpoint = coordinator.keepJournal { [weak self] in schedule(Self.delay) { self?.flush() } }
+        let failure = try self.state.withLock { state -> SystemError? in
+            do {
+                let wall = Self.wall(at: checkpoint.time, now())
+                try state.store.append(state.writer.begin(checkpoint, wallNanoseconds: wall))
+                state.hasBegun = true
+                return nil
+            } catch let error as SystemError {
+                if isRequired { throw error }
+                state.gap = Gap(begin: checkpoint.time, reason: error)
+                return error
+            }
         }
+        guard let failure else { return }
+        // What watches the network matters more than what tells of it later.
+        log(.error, "\(failure); nothing is recorded until that works")
+        self.retryLater()
     }
 
     private static func wall(
@@ -59,6 +90,17 @@ package final class Recorder: Sendable {
         now.wallNanoseconds - (now.time.nanoseconds - time.nanoseconds)
     }
 
+    private func retryLater() {
+        self.schedule(Self.retryInterval) { [weak self] in self?.retry() }
+    }
+
+    private func retry() {
+        guard self.state.withLock({ $0.gap != nil && !$0.isStopped }) else { return }
+        self.flush()
+        // One chain of attempts: those that events bring begin none.
+        if self.state.withLock({ $0.gap != nil && !$0.isStopped }) { self.retryLater() }
+    }
+
     /// Names another configuration in the files that begin from now on.
     package func setConfiguration(_ text: String?) {
         self.state.withLock { $0.writer.setConfiguration(text) }
@@ -66,46 +108,60 @@ package final class Recorder: Sendable {
 
     /// Writes what happened since the last call.
     package func flush() {
-        let message = self.state.withLock { state -> (LogLevel, String)? in
-            guard !state.isStopped else { return nil }
+        let (message, hasFailed) = self.state.withLock { state -> ((LogLevel, String)?, Bool) in
+            guard !state.isStopped else { return (nil, false) }
+            let (hadGap, begin) = (state.gap != nil, self.now().time)
             do {
                 try self.flush(&state)
-                guard state.failure != nil else { return nil }
-                state.failure = nil
-                return (.info, "the recording goes on")
+                guard hadGap else { return (nil, false) }
+                return ((.info, "the recording goes on"), false)
             } catch {
-                // Said once; what happens meanwhile is a gap.
-                guard state.failure == nil else { return nil }
                 let failure = error as? SystemError ?? SystemError(action: "cannot encode what happened", errno: 0)
-                state.failure = failure
-                return (.error, "\(failure); what happens until then is missing in the recording")
+                if state.gap == nil { state.gap = Gap(begin: begin, reason: failure) }
+                // Said once; what happens meanwhile is a gap.
+                guard !hadGap else { return (nil, false) }
+                return ((.error, "\(failure); what happens until then is missing in the recording"), true)
             }
         }
         if let message { self.log(message.0, message.1) }
+        if hasFailed { self.retryLater() }
     }
 
     private func flush(_ state: inout State) throws {
-        let beginsAnew = state.failure != nil || state.store.isFull
+        let beginsAnew = state.gap != nil || state.store.isFull
         let (entries, lost, checkpoint) = self.coordinator.takeJournal(
             withCheckpoint: beginsAnew || state.writer.wantsCheckpoint
         )
         let now = self.now()
-        if let checkpoint, state.failure != nil || lost > 0 {
-            let reason = state.failure?.description ?? "\(lost) events came faster than they could be written"
-            // One that is full grows no more, whatever keeps the next one from being made.
-            if state.store.isFull { try state.store.beginFile() }
-            var bytes = state.writer.gap(reason, at: entries.first?.time ?? now.time)
-            bytes += try state.writer.begin(checkpoint, wallNanoseconds: Self.wall(at: checkpoint.time, now))
-            try state.store.append(bytes)
-        } else {
-            let isNewFile = state.store.isFull
-            try state.store.append(
-                state.writer.lines(of: entries, checkpoint: isNewFile ? nil : checkpoint, now: now)
-            )
-            guard isNewFile, let checkpoint else { return }
-            try state.store.beginFile()
-            let wall = Self.wall(at: checkpoint.time, now)
-            try state.store.append(state.writer.begin(checkpoint, wallNanoseconds: wall, continues: true))
+        var missing = entries.first?.time ?? now.time
+        do {
+            if let checkpoint, state.gap != nil || lost > 0 {
+                let reason = state.gap?.reason.description ?? "\(lost) events came faster than they could be written"
+                // One that is full grows no more, whatever keeps the next one from being made.
+                if state.store.isFull { try state.store.beginFile() }
+                var begin = state.gap?.begin ?? missing
+                // What happened meanwhile was recorded by another process.
+                if state.gap?.reason.isHeldElsewhere == true { begin = checkpoint.time }
+                var bytes = try state.writer.gap(reason, at: begin, isBeginning: !state.hasBegun)
+                bytes += try state.writer.begin(checkpoint, wallNanoseconds: Self.wall(at: checkpoint.time, now))
+                try state.store.append(bytes)
+                state.gap = nil
+                state.hasBegun = true
+            } else {
+                let isNewFile = state.store.isFull
+                try state.store.append(
+                    state.writer.lines(of: entries, checkpoint: isNewFile ? nil : checkpoint, now: now)
+                )
+                guard isNewFile, let checkpoint else { return }
+                missing = checkpoint.time
+                try state.store.beginFile()
+                let wall = Self.wall(at: checkpoint.time, now)
+                try state.store.append(state.writer.begin(checkpoint, wallNanoseconds: wall, continues: true))
+            }
+        } catch let error as SystemError {
+            // From the first thing on that is missing, which may be long before the next one that is written.
+            if state.gap == nil { state.gap = Gap(begin: missing, reason: error) }
+            throw error
         }
     }
 
@@ -115,7 +171,7 @@ package final class Recorder: Sendable {
         self.state.withLock { state in
             guard !state.isStopped else { return }
             state.isStopped = true
-            if state.failure == nil { try? state.store.append(state.writer.end(at: self.now().time)) }
+            if state.gap == nil { try? state.store.append(state.writer.end(at: self.now().time)) }
             state.store.close()
         }
     }

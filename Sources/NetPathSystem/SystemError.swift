@@ -27,6 +27,9 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// Whether another socket has the address already.
     package var isAddressInUse: Bool { self.errno == EADDRINUSE }
 
+    /// Whether another process holds the lock that was tried.
+    package var isHeldElsewhere: Bool { self.errno == EWOULDBLOCK }
+
     /// What was tried, and the system's words for what came of it.
     public var description: String { "\(self.action): \(SystemReason.text(self.errno)) (errno \(self.errno))" }
 }

@@ -99,13 +99,16 @@ struct RecordingTests {
         let monitor = try self.lab.start(program, ["watch", "--json", "--record", "\(folder)/r.jsonl"])
         try monitor.next { $0["status"] == "satisfied" }
         try self.lab.run("dd if=/dev/zero of=\(folder)/rest bs=4k 2>/dev/null || true")
+        var begin: ContinuousClock.Instant?
         for _ in 0..<40 {
             try self.lab.run("ip link set wan0 down")
             try monitor.next { $0["status"] == "unsatisfied" }
+            begin = begin ?? .now
             try self.lab.run("ip link set wan0 up && ip route add default via 10.77.3.1")
             try monitor.next { $0["status"] == "satisfied" }
         }
         #expect(monitor.standardError.components(separatedBy: "what happens until then is missing").count == 2)
+        let missing = try ContinuousClock.now - #require(begin)
         try self.lab.run("rm \(folder)/rest && ip link set wan0 down")
         try monitor.next { $0["status"] == "unsatisfied" }
         #expect(try monitor.stop() == 0)
@@ -113,7 +116,77 @@ struct RecordingTests {
         #expect(replay.status == "status 0", "\(replay.text)")
         let history = try self.run("history --json --recording \(folder)/r.jsonl")
         #expect(history.text.contains("No space left on device"), "\(history.text)")
+        // All that is missing is unknown, and not only what came last.
+        let unknown = try JSONValue(json: history.text)["availability"]?["unknownMilliseconds"]?.number ?? 0
+        #expect(unknown >= missing / .milliseconds(1), "\(unknown) ms of \(missing)")
         try self.lab.run("umount \(folder)")
+    }
+
+    private func service(_ name: String, recording folder: String) throws -> MonitorProcess {
+        try self.lab.start(
+            "env",
+            [
+                "RUNTIME_DIRECTORY=\(self.lab.directory)/\(name)", "STATE_DIRECTORY=\(self.lab.directory)/\(name)",
+                Watched.program, "run", "--set", "record.folder=\(folder)", "--set", "logging.level=info",
+            ]
+        )
+    }
+
+    private func message(_ text: String, in service: MonitorProcess) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !service.standardError.contains(text) {
+            try #require(service.isRunning && ContinuousClock.now < deadline, "\(text): \(service.standardError)")
+            usleep(5_000)
+        }
+    }
+
+    /// Nothing happens to the network when there is room again.
+    @Test func fullDiskAtTheStart() throws {
+        let folder = "\(self.lab.directory)/full"
+        try self.lab.run("mkdir \(folder) && mount -t tmpfs -o size=64k none \(folder)")
+        try self.lab.run("dd if=/dev/zero of=\(folder)/rest bs=4k 2>/dev/null || true")
+        let service = try self.service("full-disk", recording: folder)
+        try self.message("No space left on device", in: service)
+        try self.message("nothing is recorded until that works", in: service)
+        try self.lab.run("rm \(folder)/rest")
+        try self.message("the recording goes on", in: service)
+        #expect(try service.stop() == 0)
+        let history = try self.run("history --json --recording \(folder)")
+        #expect(history.text.contains("No space left on device") && history.text.contains("wan0"), "\(history.text)")
+        try self.lab.run("umount \(folder)")
+    }
+
+    @Test func twoServicesOnOneFolder() throws {
+        let folder = "\(self.lab.directory)/shared"
+        let first = try self.service("first", recording: folder)
+        try self.message("satisfied", in: first)
+        let second = try self.service("second", recording: folder)
+        try self.message("records in \(folder) already", in: second)
+        try self.message("satisfied", in: second)
+        #expect(try first.stop() == 0)
+        // It takes over.
+        try self.message("the recording goes on", in: second)
+        #expect(try second.stop() == 0)
+        #expect(try self.run("replay \(folder)").status == "status 0")
+    }
+
+    /// Times that no clock shows are damage; no command ends by a trap.
+    @Test(arguments: [
+        #"{"at":9223372036854775807,"report":{}}"#, #"{"at":-9223372036854775808,"report":{}}"#,
+        #"{"at":1,"wall":9223372036854775807}"#, #"{"at":5,"wall":-9223372036854775808,"gap":"x"}"#,
+        #"{"at":2305843009213693951,"wall":-9223372036854775808,"checkpoint":{}}"#,
+    ])
+    func timesThatNoClockShows(line: String) throws {
+        let file = "\(self.lab.directory)/extreme.jsonl"
+        let monitor = try self.watch(recording: file)
+        #expect(try monitor.stop() == 0)
+        let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+        try Data((line + "\n" + text + line + "\n" + text).utf8).write(to: URL(filePath: file))
+        for command in ["history", "history --json", "history --since 30000d", "history --at 1980-01-01T00:00:00Z"] {
+            let answer = try self.run("\(command) --recording \(file)")
+            #expect(["status 0", "status 69"].contains(answer.status), "\(command): \(answer.status) \(answer.text)")
+        }
+        #expect(try self.run("replay \(file)").status == "status 0")
     }
 
     /// A report of a recording: masked, replayable, never written over an older one.

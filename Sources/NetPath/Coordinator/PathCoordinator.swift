@@ -113,7 +113,12 @@ public final class PathCoordinator: Sendable {
     }
 
     /// Ends the backends and all sequences; final.
-    public func stop() {
+    public func stop() { _ = self.end() }
+
+    /// Ends the backends and all sequences; final.
+    ///
+    /// - Returns: The runs of backends, each of which takes its time to end.
+    package func end() -> [Task<Void, Never>] {
         let (links, timer, subscribers, others, askers) = self.state.withLock { state in
             state.isStopped = true
             defer {
@@ -131,6 +136,7 @@ public final class PathCoordinator: Sendable {
         for subscriber in subscribers { subscriber.onStop?() }
         for subscriber in others { subscriber.onStop?() }
         for subscriber in askers { subscriber.onStop?() }
+        return links.values.map(\.task)
     }
 
     /// Asks every backend to read everything again.

@@ -11,7 +11,8 @@ enum RestartBackoff {
 
     /// Returns the delay before an attempt; `jitter` is a random number in 0..<1.
     static func delay(attempt: Int, jitter: Double) -> Duration {
-        let ceiling = min(30_000, 500 << min(attempt, 10))
-        return .milliseconds(ceiling / 2 + Int(Double(ceiling / 2) * jitter))
+        let ceiling = min(30_000, 500 << max(0, min(attempt, 10)))
+        // Of a recording it may be any number.
+        return .milliseconds(ceiling / 2 + Int(Double(ceiling / 2) * max(0, min(1, jitter))))
     }
 }

@@ -18,14 +18,28 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
         left.nanoseconds < right.nanoseconds
     }
 
-    /// The point in time a duration later.
+    /// The point in time a duration later; the last one there is where it lies beyond that.
     public static func + (time: MonotonicTime, duration: Duration) -> MonotonicTime {
-        MonotonicTime(nanoseconds: time.nanoseconds + duration.inNanoseconds)
+        MonotonicTime(nanoseconds: time.nanoseconds.addingSaturating(duration.inNanoseconds))
     }
 
-    /// The duration from the right point to the left one.
+    /// The duration from the right point to the left one, 292 years at most.
     public static func - (left: MonotonicTime, right: MonotonicTime) -> Duration {
-        .nanoseconds(left.nanoseconds - right.nanoseconds)
+        .nanoseconds(left.nanoseconds.subtractingSaturating(right.nanoseconds))
+    }
+}
+
+extension Int64 {
+    /// The sum, or the nearest number there is: what is decoded may be any number.
+    package func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, isTooLarge) = self.addingReportingOverflow(other)
+        return isTooLarge ? (other < 0 ? .min : .max) : sum
+    }
+
+    /// The difference, or the nearest number there is.
+    package func subtractingSaturating(_ other: Int64) -> Int64 {
+        let (difference, isTooLarge) = self.subtractingReportingOverflow(other)
+        return isTooLarge ? (other < 0 ? .max : .min) : difference
     }
 }
 

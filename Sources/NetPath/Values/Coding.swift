@@ -21,9 +21,19 @@ extension ProbeInfluence: Codable {}
 extension RouteRejection: Codable {}
 
 extension MonotonicTime: Codable {
+    /// How far from the boot a moment may lie that is decoded: 73 years.
+    package static let codedLimit = Int64(1) << 61
+
     /// Reads nanoseconds since boot.
+    ///
+    /// - Throws: `DecodingError` when no clock that counts from a boot shows it.
     public init(from decoder: any Decoder) throws {
-        self.init(nanoseconds: try decoder.singleValueContainer().decode(Int64.self))
+        let container = try decoder.singleValueContainer()
+        let nanoseconds = try container.decode(Int64.self)
+        guard nanoseconds.magnitude < Self.codedLimit.magnitude else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "\(nanoseconds) is no moment")
+        }
+        self.init(nanoseconds: nanoseconds)
     }
 
     /// Writes nanoseconds since boot.

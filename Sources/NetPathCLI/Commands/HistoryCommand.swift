@@ -69,7 +69,7 @@ struct HistoryCommand: ToolCommand {
         }
         let replay = found.replay
         // Ages are those of the moment, however long before it something happened last.
-        let silence = Duration.nanoseconds(moment.nanoseconds - found.last.wallNanoseconds)
+        let silence = Duration.nanoseconds(moment.nanoseconds.subtractingSaturating(found.last.wallNanoseconds))
         let reading = ClockReading(monotonic: found.last.time + silence, wall: moment)
         let inquiry = OneShotCommand(
             snapshots: replay.snapshots,

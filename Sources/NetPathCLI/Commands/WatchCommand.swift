@@ -171,7 +171,14 @@ struct WatchCommand: ToolCommand {
         }
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         let recorder = try self.record.map { file in
-            try Recorder(coordinator, to: try RecordingStore(file: file), configuration, loop: loop, log: log)
+            try Recorder(
+                coordinator,
+                to: RecordingStore(file: file),
+                configuration,
+                isRequired: true,
+                loop: loop,
+                log: log
+            )
         }
         coordinator.subscribe { path in
             let snapshot = StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via)
@@ -184,7 +191,7 @@ struct WatchCommand: ToolCommand {
         let follower = self.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log)
         coordinator.start()
         defer {
-            coordinator.stop()
+            loop.stop(coordinator)
             recorder?.stop()
         }
 

@@ -17,7 +17,7 @@ struct HistoryEntry {
     /// How long those lasted together.
     var passage: Duration = .zero
 
-    var length: Duration { .nanoseconds(max(0, self.end - self.begin)) }
+    var length: Duration { .nanoseconds(max(0, self.end.subtractingSaturating(self.begin))) }
 
     /// Makes entries of periods.
     static func entries(of periods: [PathHistory.Period]) -> [HistoryEntry] {
@@ -44,7 +44,7 @@ struct HistoryEntry {
                     end: period.end,
                     content: period.content,
                     passing: passing,
-                    passage: .nanoseconds(period.begin - (begin ?? period.begin))
+                    passage: .nanoseconds(period.begin.subtractingSaturating(begin ?? period.begin))
                 )
             )
             (passing, begin) = ([], nil)

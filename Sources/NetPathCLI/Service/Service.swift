@@ -36,20 +36,15 @@ final class Service {
         coordinator.keepTally()
         self.coordinator = coordinator
         let recording = configuration.record.isOn ? configuration.record.folder ?? folders.recording : nil
-        do {
-            self.recorder = try recording.map { folder in
-                try Recorder(
-                    coordinator,
-                    to: try RecordingStore(folder: folder),
-                    configuration,
-                    loop: loop,
-                    log: log
-                )
-            }
-        } catch {
-            // What watches the network matters more than what tells of it later.
-            log(.error, "\(error); nothing is recorded")
-            self.recorder = nil
+        self.recorder = try recording.map { folder in
+            try Recorder(
+                coordinator,
+                to: RecordingStore(folder: folder),
+                configuration,
+                isRequired: false,
+                loop: loop,
+                log: log
+            )
         }
         // How hooks end is told however little messages matter otherwise.
         let hookLog = self.context.log(from: LogThreshold(min(configuration.logLevel, .info)))
@@ -133,7 +128,7 @@ final class Service {
     private func stop() {
         self.manager.tell("STOPPING=1")
         self.socket.stop()
-        self.coordinator.stop()
+        self.loop.stop(self.coordinator)
         self.hooks.stop(within: .seconds(2))
         self.recorder?.stop()
     }
@@ -156,15 +151,12 @@ private final class KeptKey: Sendable {
 }
 
 extension Recorder {
-    /// For so long what happened is kept in memory: to encode it at once would hold up the events that follow, and whoever
-    /// waits for the path (see Benchmarks/run-recorder).
-    private static var writeDelay: Duration { .milliseconds(100) }
-
     /// Records for a program that has a loop.
     convenience init(
         _ coordinator: PathCoordinator,
         to store: RecordingStore,
         _ configuration: LoadedConfiguration,
+        isRequired: Bool,
         loop: EventLoop,
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) throws {
@@ -177,14 +169,15 @@ extension Recorder {
                 boot: boot.map(String.init),
                 configuration: configuration.effective.text
             ),
+            isRequired: isRequired,
             now: {
                 let now = ClockReading.now()
                 return (now.monotonic, now.wall.nanoseconds)
             },
             log: log,
-            schedule: { work in
+            schedule: { delay, work in
                 Task(executorPreference: loop) {
-                    try? await loop.sleep(until: .now() + Self.writeDelay)
+                    try? await loop.sleep(until: .now() + delay)
                     work()
                 }
             }

@@ -114,3 +114,29 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         }
     }
 }
+
+extension EventLoop {
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    /// Ends a coordinator, and turns the loop until its backends have ended: plugins get the time to do so by themselves.
+    ///
+    /// - Parameters:
+    ///   - coordinator: A coordinator whose tasks run here.
+    ///   - limit: How long that may take; a signal that asks for the end once more cuts it short.
+    func stop(_ coordinator: PathCoordinator, limit: Duration = .seconds(6)) {
+        let runs = coordinator.end()
+        let isOver = Flag()
+        Task(executorPreference: self) {
+            for run in runs { await run.value }
+            isOver.isSet.store(true, ordering: .releasing)
+            self.wakeUp.wake(.work)
+        }
+        let deadline = self.now() + limit
+        while !isOver.isSet.load(ordering: .acquiring) {
+            let rest = deadline - self.now()
+            guard rest > .zero, !self.reasons(limit: rest).contains(.stop) else { return }
+        }
+    }
+}

@@ -31,7 +31,7 @@ struct ClockReading: Hashable, Sendable {
 
     /// The wall clock at another moment, as far as it was not set in between.
     func wall(at moment: MonotonicTime) -> WallTime {
-        WallTime(nanoseconds: self.wall.nanoseconds - (self.monotonic - moment).inNanoseconds)
+        WallTime(nanoseconds: self.wall.nanoseconds.subtractingSaturating((self.monotonic - moment).inNanoseconds))
     }
 }
 

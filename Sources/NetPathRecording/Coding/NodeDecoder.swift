@@ -9,6 +9,11 @@ struct NodeDecoder: Decoder {
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private let node: JSONNode
 
+    /// Of what is counted there is never so much: the next one has a number, too.
+    private static let counterLimit = UInt64(1) << 62
+    /// Longer than any that is meant, and short enough that sums of them have a value.
+    private static let durations = Duration.seconds(-1 << 32)...Duration.seconds(1 << 32)
+
     private init(_ node: JSONNode, at path: [any CodingKey]) {
         self.node = node
         self.codingPath = path
@@ -24,18 +29,28 @@ struct NodeDecoder: Decoder {
     private static func decode<Value: Decodable>(
         _: Value.Type,
         _ node: JSONNode,
-        at path: [any CodingKey]
+        at path: [any CodingKey],
+        isElement: Bool = false
     ) throws -> Value {
         // Not through containers of their own: these are nearly all there is.
         switch (Value.self, node) {
         case (is String.Type, .string(let text)): if let text = text as? Value { return text }
         case (is Bool.Type, .bool(let isTrue)): if let isTrue = isTrue as? Value { return isTrue }
         case (let type as any FixedWidthInteger.Type, .integer(let number)):
-            if let number = type.init(exactly: number) as? Value { return number }
+            let isCounter = type is Int.Type || (type is UInt64.Type && !isElement)
+            if !isCounter || number.magnitude < Self.counterLimit, let number = type.init(exactly: number) as? Value {
+                return number
+            }
             throw Self.mismatch(Value.self, node, path)
-        case (let type as any FixedWidthInteger.Type, .string(let text)):
+        // Half of a duration.
+        case (let type as any FixedWidthInteger.Type, .string(let text)) where isElement:
             if let number = type.init(text) as? Value { return number }
             throw Self.mismatch(Value.self, node, path)
+        case (is Duration.Type, .array):
+            let duration = try Duration(from: NodeDecoder(node, at: path))
+            guard Self.durations.contains(duration), let duration = duration as? Value
+            else { throw Self.mismatch(Value.self, node, path) }
+            return duration
         case (is Double.Type, .number(let number)): if let number = number as? Value { return number }
         case (is Double.Type, .integer(let number)): if let number = Double(number) as? Value { return number }
         case (is String.Type, _), (is Bool.Type, _), (is any FixedWidthInteger.Type, _), (is Double.Type, _):
@@ -128,7 +143,7 @@ struct NodeDecoder: Decoder {
         }
 
         mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-            try NodeDecoder.decode(type, try self.next(), at: self.codingPath)
+            try NodeDecoder.decode(type, try self.next(), at: self.codingPath, isElement: true)
         }
 
         mutating func nestedContainer<Nested: CodingKey>(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPath
+
 /// The beginning of a line of a recording: enough to tell when it is of, and of what, without reading it all.
 struct RecordingLine {
     var time: Int64
@@ -12,7 +14,9 @@ struct RecordingLine {
     /// Reads the beginning of a line; nil for one that does not look as a writer makes it.
     init?(_ line: ArraySlice<UInt8>) {
         var rest = line
-        guard Self.take(#"{"at":"#, from: &rest), let time = Self.number(from: &rest) else { return nil }
+        guard Self.take(#"{"at":"#, from: &rest), let time = Self.number(from: &rest),
+            time.magnitude < MonotonicTime.codedLimit.magnitude
+        else { return nil }
         self.time = time
         if Self.take(#","wall":"#, from: &rest) {
             guard let wall = Self.number(from: &rest) else { return nil }

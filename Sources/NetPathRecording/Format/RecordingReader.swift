@@ -54,7 +54,7 @@ package struct RecordingReader: Sendable {
             [RecordingKey.report, RecordingKey.input, RecordingKey.checkpoint].contains(key)
         else { return false }
         // A checkpoint tells the time of day.
-        if let wall = head.wall { self.wallOffset = wall.subtractingReportingOverflow(head.time).partialValue }
+        if let wall = head.wall { self.wallOffset = wall.subtractingSaturating(head.time) }
         self.skipped = MonotonicTime(nanoseconds: head.time)
         return true
     }
@@ -62,21 +62,21 @@ package struct RecordingReader: Sendable {
     /// That the program was there when something happened that was skipped.
     package mutating func takeSkipped() -> [RecordedEvent] {
         guard let time = self.skipped.take(), let wallOffset else { return [] }
-        return [RecordedEvent(time: time, wallNanoseconds: time.nanoseconds &+ wallOffset, kind: .clock)]
+        let wall = time.nanoseconds.addingSaturating(wallOffset)
+        return [RecordedEvent(time: time, wallNanoseconds: wall, kind: .clock)]
     }
 
     private mutating func events(_ node: JSONNode) throws -> [RecordedEvent] {
-        // A century is more than any clock shows that counts from a boot.
-        guard case .integer(let nanoseconds)? = node[RecordingKey.time], abs(nanoseconds / 2) < Int64(1) << 60 else {
-            throw MalformedLine()
-        }
+        guard case .integer(let nanoseconds)? = node[RecordingKey.time],
+            nanoseconds.magnitude < MonotonicTime.codedLimit.magnitude
+        else { throw MalformedLine() }
         let time = MonotonicTime(nanoseconds: nanoseconds)
         if case .integer(let wall)? = node[RecordingKey.wall] {
-            self.wallOffset = wall.subtractingReportingOverflow(nanoseconds).partialValue
+            self.wallOffset = wall.subtractingSaturating(nanoseconds)
         }
         guard let wallOffset else { throw MalformedLine() }
         func event(_ kind: RecordedEvent.Kind, at time: MonotonicTime = time) -> RecordedEvent {
-            RecordedEvent(time: time, wallNanoseconds: time.nanoseconds &+ wallOffset, kind: kind)
+            RecordedEvent(time: time, wallNanoseconds: time.nanoseconds.addingSaturating(wallOffset), kind: kind)
         }
         if let header = node[RecordingKey.header] {
             if case .integer(let format)? = header["recording"], format > RecordingHeader.format {

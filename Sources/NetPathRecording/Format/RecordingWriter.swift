@@ -12,7 +12,7 @@ package struct RecordingWriter: Sendable {
     /// After so many bytes a reader wants another place to begin at.
     package static let checkpointInterval = 96 << 10
     /// The wall clock was set when it is so far from where it was expected.
-    private static let clockTolerance: Int64 = 1_000_000_000
+    private static let clockTolerance: UInt64 = 1_000_000_000
 
     /// Whether the next lines should be followed by a checkpoint.
     package var wantsCheckpoint: Bool { self.sinceCheckpoint >= Self.checkpointInterval }
@@ -39,7 +39,7 @@ package struct RecordingWriter: Sendable {
         wallNanoseconds: Int64,
         continues: Bool = false
     ) throws -> [UInt8] {
-        self.wallOffset = wallNanoseconds - checkpoint.time.nanoseconds
+        self.wallOffset = wallNanoseconds.subtractingSaturating(checkpoint.time.nanoseconds)
         var bytes: [UInt8] = []
         self.header.continues = continues
         let header = try NodeEncoder.node(of: self.header)
@@ -65,8 +65,8 @@ package struct RecordingWriter: Sendable {
         now: (time: MonotonicTime, wallNanoseconds: Int64)
     ) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        let offset = now.wallNanoseconds - now.time.nanoseconds
-        if abs(offset - self.wallOffset) > Self.clockTolerance {
+        let offset = now.wallNanoseconds.subtractingSaturating(now.time.nanoseconds)
+        if offset.subtractingSaturating(self.wallOffset).magnitude > Self.clockTolerance {
             self.wallOffset = offset
             self.write([], at: entries.first?.time ?? now.time, withWall: true, to: &bytes)
         }
@@ -121,7 +121,7 @@ package struct RecordingWriter: Sendable {
     /// The line of an event that was read.
     package mutating func line(of event: RecordedEvent) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        let offset = event.wallNanoseconds &- event.time.nanoseconds
+        let offset = event.wallNanoseconds.subtractingSaturating(event.time.nanoseconds)
         let isOther = offset != self.wallOffset
         self.wallOffset = offset
         func write(_ members: [(String, JSONNode)], withWall: Bool? = nil) {
@@ -145,10 +145,22 @@ package struct RecordingWriter: Sendable {
         return bytes
     }
 
-    /// The line that tells what is missing; a checkpoint has to follow.
-    package func gap(_ reason: String, at time: MonotonicTime) -> [UInt8] {
+    /// The lines that tell what is missing; a checkpoint has to follow.
+    ///
+    /// - Parameters:
+    ///   - reason: Why it is missing.
+    ///   - time: From when on.
+    ///   - isBeginning: Whether nothing that this program wrote stands before.
+    /// - Returns: The lines.
+    /// - Throws: `EncodingError`.
+    package mutating func gap(_ reason: String, at time: MonotonicTime, isBeginning: Bool = false) throws -> [UInt8] {
         var bytes: [UInt8] = []
-        self.write([(RecordingKey.gap, .string(reason))], at: time, to: &bytes)
+        if isBeginning {
+            self.header.continues = false
+            let header = try NodeEncoder.node(of: self.header)
+            self.write([(RecordingKey.header, header)], at: time, withWall: true, to: &bytes)
+        }
+        self.write([(RecordingKey.gap, .string(reason))], at: time, withWall: true, to: &bytes)
         return bytes
     }
 
@@ -197,7 +209,8 @@ package struct RecordingWriter: Sendable {
     ) {
         // First, where a reader finds them who looks for a moment (``RecordingLine``).
         let moment = [(RecordingKey.time, JSONNode.integer(time.nanoseconds))]
-        let wall = withWall ? [(RecordingKey.wall, JSONNode.integer(time.nanoseconds + self.wallOffset))] : []
+        let clock = JSONNode.integer(time.nanoseconds.addingSaturating(self.wallOffset))
+        let wall = withWall ? [(RecordingKey.wall, clock)] : []
         JSONNode.write(moment + wall + members, to: &bytes)
         bytes.append(UInt8(ascii: "\n"))
     }

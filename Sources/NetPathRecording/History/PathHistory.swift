@@ -17,7 +17,7 @@ package struct PathHistory: Sendable {
         package var begin: Int64
         package var end: Int64
         package var content: Content
-        package var length: Duration { .nanoseconds(max(0, self.end - self.begin)) }
+        package var length: Duration { .nanoseconds(max(0, self.end.subtractingSaturating(self.begin))) }
 
         /// Whether there was no path, or none without another step.
         package var isDown: Bool {
@@ -31,7 +31,7 @@ package struct PathHistory: Sendable {
     /// The boot that the last header named.
     private var boot: String?
     /// The wall clock was set when it is so far from where it was expected.
-    private static let tolerance: Int64 = 1_000_000_000
+    private static let tolerance: UInt64 = 1_000_000_000
 
     package init() {}
 
@@ -52,9 +52,10 @@ package struct PathHistory: Sendable {
         guard let last, let current = self.periods.last else { return }
         // The monotonic clock says how long it was: what the wall clock has beyond it, the machine slept, or somebody
         // set the clock.
-        let before = last.wallNanoseconds + max(0, event.time.nanoseconds - last.time.nanoseconds)
-        let jump = event.wallNanoseconds - before
-        if abs(jump) <= Self.tolerance {
+        let elapsed = max(0, event.time.nanoseconds.subtractingSaturating(last.time.nanoseconds))
+        let before = last.wallNanoseconds.addingSaturating(elapsed)
+        let jump = event.wallNanoseconds.subtractingSaturating(before)
+        if jump.magnitude <= Self.tolerance {
             self.close(at: event.wallNanoseconds)
         } else if jump > 0 {
             self.begin(.unknown("the machine slept, or its clock was set"), at: before)

@@ -16,32 +16,40 @@ package struct RecordingStore: Sendable {
 
     private let path: String
     private let isFolder: Bool
+    private var lock: RecordingLock?
     private var file: FileDescriptor?
     private var size = 0
     private var number = 0
+    /// Whether the file may end with half a line of a program that was killed.
+    private var mayEndWithinLine = false
 
     /// Whether a new file should begin.
     package var isFull: Bool { self.isFolder && self.size >= Self.fileLimit }
 
-    /// Opens a folder, and makes it where there is none; goes on with its last file unless that is full.
-    ///
-    /// - Throws: `SystemError` when that does not go.
-    package init(folder: String) throws(SystemError) {
+    /// A folder, which is made where there is none; its last file goes on unless that is full.
+    package init(folder: String) {
         self.path = folder
         self.isFolder = true
-        try Self.makeFolder(folder)
-        self.number = Self.numbers(in: folder).last ?? 1
-        try self.open()
-        if self.isFull { try self.beginFile() }
     }
 
-    /// Begins a file, in place of one that has that name.
-    ///
-    /// - Throws: `SystemError` when that does not go.
-    package init(file: String) throws(SystemError) {
+    /// A file, in place of one that has that name.
+    package init(file: String) {
         self.path = file
         self.isFolder = false
-        try self.open()
+    }
+
+    /// Opens what is written to; nothing happens when that is open.
+    ///
+    /// - Throws: `SystemError` when that does not go, or another process writes to the folder.
+    package mutating func open() throws(SystemError) {
+        guard self.file == nil else { return }
+        if self.isFolder {
+            try Self.makeFolder(self.path)
+            if self.lock == nil { self.lock = try RecordingLock(of: self.path) }
+            self.number = Self.numbers(in: self.path).last ?? 1
+        }
+        try self.openFile()
+        if self.isFull { try self.beginFile() }
     }
 
     /// Makes a folder, and those above it as the XDG Base Directory Specification asks for: for nobody else.
@@ -73,7 +81,7 @@ package struct RecordingStore: Sendable {
         self.numbers(in: folder).map { "\(folder)/\(self.name($0))" }
     }
 
-    private mutating func open() throws(SystemError) {
+    private mutating func openFile() throws(SystemError) {
         let path = self.isFolder ? "\(self.path)/\(Self.name(self.number))" : self.path
         // Not waiting for the reader of what is a pipe.
         let flags =
@@ -87,8 +95,7 @@ package struct RecordingStore: Sendable {
         }
         self.file = file
         self.size = Int(status.st_size)
-        // Half a line of a program that was killed must not swallow the next one.
-        if self.size > 0 { try self.append([UInt8(ascii: "\n")]) }
+        self.mayEndWithinLine = self.size > 0
     }
 
     /// Begins the next file, and removes those that are too many.
@@ -99,7 +106,7 @@ package struct RecordingStore: Sendable {
         if let file { _ = fdatasync(file.number) }
         self.number += 1
         do {
-            try self.open()
+            try self.openFile()
         } catch {
             self.number -= 1
             throw error
@@ -118,11 +125,14 @@ package struct RecordingStore: Sendable {
         }
     }
 
-    /// Writes lines: all of them, or none.
+    /// Writes lines, all of them or none, to what is opened for it where it is not open.
     ///
     /// - Throws: `SystemError` when they do not go, as on a full disk.
-    package mutating func append(_ bytes: [UInt8]) throws(SystemError) {
+    package mutating func append(_ lines: [UInt8]) throws(SystemError) {
+        try self.open()
         guard let file else { return }
+        // Half a line of a program that was killed must not swallow the next one.
+        let bytes = self.mayEndWithinLine ? [UInt8(ascii: "\n")] + lines : lines
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe write(file.number, $0.baseAddress, $0.count) }
@@ -135,6 +145,7 @@ package struct RecordingStore: Sendable {
             rest = rest.dropFirst(count)
         }
         self.size += bytes.count
+        self.mayEndWithinLine = false
         // By more than there is room for, once in the life of a file.
         if self.isFull { self.prune(to: Self.folderLimit) }
     }
@@ -143,5 +154,6 @@ package struct RecordingStore: Sendable {
     package mutating func close() {
         if let file { _ = fdatasync(file.number) }
         self.file = nil
+        self.lock = nil
     }
 }

@@ -40,7 +40,7 @@ import Testing
                 evidence.dnsServers = [DNSServer(.fixture("fe80::1"), zone: "eth0", isReachable: false)]
                 evidence.dnsRoutes = [.rejected(.prohibit), .noRoute, .unknown]
                 evidence.interfaces?[1].hardwareAddress = [2, 0, 0, 0, 0, 255]
-                evidence.interfaces?[1].carrierSince = MonotonicTime(nanoseconds: .max)
+                evidence.interfaces?[1].carrierSince = MonotonicTime(nanoseconds: MonotonicTime.codedLimit - 1)
                 evidence.interfaces?[1].addresses[0].dynamicSince = MonotonicTime(nanoseconds: -1)
                 evidence.interfaces?[1].foundation = .tunnels
                 evidence.interfaces?[1].tunnelEvidence = TunnelEvidence(
@@ -76,7 +76,16 @@ import Testing
         try self.check([UInt64.max, 0])
         try self.check([Int64.min, .max])
         try self.check([0.1, -0.0, 1e300, .leastNonzeroMagnitude])
-        try self.check([Duration(secondsComponent: .max, attosecondsComponent: 999_999_999_999_999_999), .zero])
+        try self.check([Duration(secondsComponent: 1 << 31, attosecondsComponent: 999_999_999_999_999_999), .zero])
+        // What nothing can be added to is refused: counters, moments and durations of centuries.
+        for bytes in try [CodedLine.bytes(of: Int.max), CodedLine.bytes(of: Int.min)] {
+            #expect(throws: DecodingError.self) { try CodedLine.value(Int.self, from: bytes) }
+            #expect(throws: DecodingError.self) { try CodedLine.value(MonotonicTime.self, from: bytes) }
+        }
+        for duration in [Duration.seconds(1 << 33), .seconds(-1 << 33), .seconds(Int64.max)] {
+            let bytes = try CodedLine.bytes(of: duration)
+            #expect(throws: DecodingError.self) { try CodedLine.value(Duration.self, from: bytes) }
+        }
         #expect(throws: DecodingError.self) { try CodedLine.value(UInt8.self, from: Array("256\n".utf8)) }
         #expect(throws: DecodingError.self) { try CodedLine.value([Int].self, from: Array("{}\n".utf8)) }
         #expect(throws: DecodingError.self) { try CodedLine.value(Evidence.self, from: Array("{}\n".utf8)) }

@@ -20,7 +20,7 @@ import Testing
 
     @Test func neverMoreThanItMay() throws {
         let path = "\(self.folder.path)/recording"
-        var store = try RecordingStore(folder: path)
+        var store = RecordingStore(folder: path)
         let line = [UInt8](repeating: UInt8(ascii: "x"), count: 300_000) + [UInt8(ascii: "\n")]
         for _ in 0..<120 {
             try store.append(line)
@@ -42,26 +42,51 @@ import Testing
 
     @Test func halfALineOfAKilledWriter() throws {
         let path = "\(self.folder.path)/killed"
-        var store = try RecordingStore(folder: path)
+        var store = RecordingStore(folder: path)
         try store.append(Array("{\"at\":1}\n{\"at\":2,\"hea".utf8))
         store.close()
-        var next = try RecordingStore(folder: path)
+        var next = RecordingStore(folder: path)
         try next.append(Array("{\"at\":3}\n".utf8))
         next.close()
         let text = try RecordingFiles.bytes(of: RecordingStore.files(in: path)[0])
         #expect(String(decoding: text, as: UTF8.self).split(separator: "\n").last == "{\"at\":3}")
     }
 
+    private func expectRefusal(_ store: RecordingStore, sourceLocation: SourceLocation = #_sourceLocation) {
+        var store = store
+        #expect(throws: SystemError.self, sourceLocation: sourceLocation) { try store.append([1]) }
+    }
+
+    /// Two processes that write to one folder would mix their lines.
+    @Test func onlyOneWritesToAFolder() throws {
+        let path = "\(self.folder.path)/shared"
+        var first = RecordingStore(folder: path)
+        try first.append(Array("first\n".utf8))
+        var second = RecordingStore(folder: path)
+        let refusal = #expect(throws: SystemError.self) { try second.append(Array("second\n".utf8)) }
+        #expect(refusal?.isHeldElsewhere == true)
+        #expect(refusal?.action == "process \(getpid()) records in \(path) already")
+        // Those who may read the recording cannot take the lock.
+        var status = stat()
+        let isThere = unsafe stat("\(path)/recording.lock", &status) == 0
+        #expect(isThere && status.st_mode & 0o777 == 0o600)
+        first.close()
+        try second.append(Array("second\n".utf8))
+        second.close()
+        let text = try RecordingFiles.bytes(of: RecordingStore.files(in: path)[0])
+        #expect(String(decoding: text, as: UTF8.self) == "first\n\nsecond\n")
+    }
+
     @Test func whatIsNoPlaceForARecording() throws {
         let file = self.folder.file("file", [])
-        #expect(throws: SystemError.self) { try RecordingStore(folder: file) }
-        #expect(throws: SystemError.self) { try RecordingStore(folder: "/proc/netpath") }
-        #expect(throws: SystemError.self) { try RecordingStore(file: "/proc/netpath/x") }
+        self.expectRefusal(RecordingStore(folder: file))
+        self.expectRefusal(RecordingStore(folder: "/proc/netpath"))
+        self.expectRefusal(RecordingStore(file: "/proc/netpath/x"))
         // Not followed, not waited for.
         #expect(unsafe symlink(file, "\(self.folder.path)/link") == 0)
-        #expect(throws: SystemError.self) { try RecordingStore(file: "\(self.folder.path)/link") }
+        self.expectRefusal(RecordingStore(file: "\(self.folder.path)/link"))
         #expect(unsafe mkfifo("\(self.folder.path)/pipe", 0o600) == 0)
-        #expect(throws: SystemError.self) { try RecordingStore(file: "\(self.folder.path)/pipe") }
-        #expect(throws: SystemError.self) { try RecordingStore(file: "/dev/null") }
+        self.expectRefusal(RecordingStore(file: "\(self.folder.path)/pipe"))
+        self.expectRefusal(RecordingStore(file: "/dev/null"))
     }
 }
