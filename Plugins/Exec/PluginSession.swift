@@ -205,7 +205,8 @@ final class PluginSession {
             }
             let text = String(decoding: bytes.prefix(500), as: UTF8.self)
             guard !text.isEmpty else { continue }
-            self.lastErrorLine = text.printable(limit: 200)
+            // What its supervisor says is not why it ended.
+            if !text.hasPrefix("netpath: what it left behind") { self.lastErrorLine = text.printable(limit: 200) }
             try self.perform(self.machine.log(text, now: now))
         }
     }

@@ -276,7 +276,7 @@ int netpath_launch(const struct netpath_launch *launch, pid_t *process, int *ste
     pthread_sigmask(SIG_SETMASK, &all, &former);
     pid_t child = fork();
     int number = errno;
-    if (child == 0) (launch->is_supervised ? supervise : run)(launch, parent, report[1]);
+    if (child == 0) supervise(launch, parent, report[1]);
     pthread_sigmask(SIG_SETMASK, &former, NULL);
     close(report[1]);
     if (child < 0) {

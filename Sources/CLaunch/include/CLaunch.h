@@ -28,8 +28,6 @@ struct netpath_launch {
     int may_gain_privileges;
     /// Whether it keeps the working folder and the file mode mask of the calling process.
     int keeps_place;
-    /// Whether a process of its own stands between it and the caller, which ends all that it leaves behind.
-    int is_supervised;
 };
 
 /// What was tried when a launch failed.
@@ -47,9 +45,9 @@ enum netpath_launch_step {
 
 /// Starts a program as the leader of a session and a process group of its own, which dies with the calling thread.
 ///
-/// Returns 0 and sets `process`, or the error number, and sets `step`. Of a supervised program the process is its
-/// supervisor: that adopts what the program leaves behind, sessions of their own included, ends it with the program, and
-/// then ends as the program did. Only what other users run it may be unable to end.
+/// Returns 0 and sets `process`, or the error number, and sets `step`. The process is the program's supervisor: that adopts
+/// what the program leaves behind, sessions of their own included, ends it with the program, and then ends as the program
+/// did. Only what other users run it may be unable to end.
 int netpath_launch(const struct netpath_launch *launch, pid_t *process, int *step);
 
 /// Makes a pipe that no other child gets: the end to read from first; -1 on an error.

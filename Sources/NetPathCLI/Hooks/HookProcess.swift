@@ -20,8 +20,6 @@ struct HookWishes: Sendable {
 ///
 /// The thread sleeps until the command writes, reads or ends, or somebody wants it to end.
 final class HookProcess {
-    /// How long its supervisor may take to end everything.
-    private static let supervisorPatience: Duration = .seconds(4)
     /// What is logged of a run.
     private static let outputLimit = 16_384
     private static let lineLimit = 200
@@ -96,7 +94,7 @@ final class HookProcess {
                 return self.outcome ?? .ended(ending)
             }
             let now = MonotonicTime.now()
-            if let killTime, killTime + Self.supervisorPatience <= now {
+            if let killTime, killTime + ChildProcess.supervisorPatience <= now {
                 process.end(request: nil, patience: .zero)
                 return self.outcome ?? .stopped
             }
@@ -115,9 +113,10 @@ final class HookProcess {
                 if let end = wishes.end, self.outcome == nil {
                     self.outcome = end
                     process.terminate()
-                    killTime = now + wishes.patience
+                    // From now on, and not from when the wait began.
+                    killTime = .now() + wishes.patience
                 }
-                if wishes.isUrgent { killTime = now }
+                if wishes.isUrgent { killTime = .now() }
             }
             if let time = killTime, time <= .now() { process.kill() }
         }
@@ -128,7 +127,7 @@ final class HookProcess {
         // Where the kernel cannot tell of the end.
         if process.endDescriptor < 0 { return .milliseconds(50) }
         guard let killTime else { return nil }
-        return max(.zero, (killTime > now ? killTime : killTime + Self.supervisorPatience) - now)
+        return max(.zero, (killTime > now ? killTime : killTime + ChildProcess.supervisorPatience) - now)
     }
 
     /// A command need not read what it is told.

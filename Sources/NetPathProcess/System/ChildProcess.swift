@@ -6,10 +6,14 @@ import Glibc
 import NetPath
 package import NetPathSystem
 
-/// A running program: the leader of a session and of a process group, in which its children are too.
+/// A running program, the leader of a session and of a process group, and its supervisor, which adopts what it leaves behind
+/// and ends that with it.
 ///
-/// It dies with the thread that started it, whatever becomes of this process.
+/// All of it dies with the thread that started it, whatever becomes of this process.
 package final class ChildProcess {
+    /// How long its supervisor may take to end everything.
+    package static let supervisorPatience: Duration = .seconds(4)
+
     private let number: pid_t
     private let end: FileDescriptor?
     /// Where it reads from; nil when that is closed.
@@ -37,7 +41,6 @@ package final class ChildProcess {
         }
         unsafe launch.may_gain_privileges = plan.freedom.mayGainPrivileges ? 1 : 0
         unsafe launch.keeps_place = plan.freedom.keepsPlace ? 1 : 0
-        unsafe launch.is_supervised = plan.freedom.isSupervised ? 1 : 0
         let arguments = unsafe Self.strings(plan.arguments)
         let environment = unsafe Self.strings(plan.environment)
         defer {
@@ -186,21 +189,21 @@ package final class ChildProcess {
         return true
     }
 
-    /// Asks a supervised program, and all that it started, to end.
+    /// Asks the program, and all that it started, to end.
     package func terminate() {
         if !self.hasEnded() { _ = Glibc.kill(self.number, SIGTERM) }
     }
 
-    /// Ends a supervised program, and all that it started.
+    /// Ends the program, and all that it started.
     package func kill() {
         if !self.hasEnded() { _ = Glibc.kill(self.number, NETPATH_LAUNCH_KILL) }
     }
 
-    /// Ends a program that is not supervised, and everything in its group: politely where there is time for it, and surely.
+    /// Ends the program, and all that it started: politely where there is time for it, and surely.
     ///
     /// - Parameters:
     ///   - request: What asks the program to end; nil when it takes no requests.
-    ///   - patience: How long each of the polite ways may take.
+    ///   - patience: How long each of the polite ways may take; zero for none of them.
     /// - Returns: What it took.
     @discardableResult
     package func end(request: [UInt8]?, patience: Duration) -> Farewell {
@@ -211,11 +214,11 @@ package final class ChildProcess {
         guard !self.hasEnded() else { return .nothing }
         if patience > .zero {
             if request != nil, self.waitForEnd(patience) { return .request }
-            _ = Glibc.kill(-self.number, SIGTERM)
-            // One that was stopped would not hear of it.
-            _ = Glibc.kill(-self.number, SIGCONT)
+            self.terminate()
             if self.waitForEnd(patience) { return .termination }
         }
+        self.kill()
+        if self.waitForEnd(Self.supervisorPatience) { return .kill }
         _ = Glibc.kill(-self.number, SIGKILL)
         _ = self.waitForEnd(.seconds(1))
         return .kill

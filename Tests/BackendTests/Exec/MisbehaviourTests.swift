@@ -158,6 +158,9 @@ struct MisbehaviourTests {
         "sleep 1000 & echo '{\"netpath\":1,\"requests\":[\"refresh\"]}'; echo \"{\\\"log\\\":\\\"$$ $!\\\"}\"; while :; do wait; done",
         "sleep 1000 & echo '{\"netpath\":1}'; echo \"{\\\"log\\\":\\\"$$ $!\\\"}\"; kill -STOP $$",
         "sleep 1000 & echo '{\"netpath\":1}'; echo \"{\\\"log\\\":\\\"$$ $!\\\"}\"; exit 0",
+        // Daemons, of a plugin that is ended and of one that ends.
+        "setsid sleep 1000 & echo '{\"netpath\":1}'; echo \"{\\\"log\\\":\\\"$$ $!\\\"}\"; wait",
+        "setsid sleep 1000 & echo '{\"netpath\":1}'; echo \"{\\\"log\\\":\\\"$$ $!\\\"}\"; exit 0",
     ])
     func nothingOfAPluginIsLeft(script: String) async throws {
         let said = AwaitableState<[String]>([])
