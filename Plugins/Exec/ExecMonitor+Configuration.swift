@@ -59,7 +59,7 @@ extension ExecMonitor.Options {
     /// How the program is started.
     ///
     /// - Throws: ``LaunchError`` when the command is missing, or not to be trusted.
-    func launchPlan(isPrivileged: Bool = Privileges.areHeld) throws(LaunchError) -> LaunchPlan {
+    func launchPlan(isPrivileged: Bool = Privileges.trustOnlyRoot) throws(LaunchError) -> LaunchPlan {
         try LaunchPlan(
             self.command,
             environment: [Provenance.pluginVariable: "1"].merging(self.environment) { $1 },

@@ -58,7 +58,11 @@ public struct LoadedConfiguration: Sendable {
         overrides: [String] = [],
         registry: BackendRegistry = .builtIn
     ) throws(ConfigurationError) -> LoadedConfiguration {
-        let search = ConfigurationSearch(explicitPath: path, environment: environment)
+        let search = ConfigurationSearch(
+            explicitPath: path,
+            environment: environment,
+            isService: Privileges.areOfService(environment["RUNTIME_DIRECTORY"])
+        )
         let overrides =
             ConfigurationOverride.environment(environment["NETPATH_SET"])
             + ConfigurationOverride.commandLine(overrides)

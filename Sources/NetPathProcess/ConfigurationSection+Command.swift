@@ -9,6 +9,7 @@ extension ConfigurationSection {
     /// - Parameter isPrivileged: Whether nobody but root may have written the section.
     /// - Returns: The words; none when the key is absent or wrong.
     package func command(isPrivileged: Bool) -> [String] {
+        let isPrivileged = isPrivileged || Privileges.trustOnlyRoot
         let command = self.requiredStrings("command")
         guard let program = command.first else { return [] }
         if program.contains(" "), command.count == 1 {
@@ -18,7 +19,7 @@ extension ConfigurationSection {
             )
         }
         if isPrivileged, !program.hasPrefix("/") {
-            self.reject("command", at: 0, "must be an absolute path, since netpath is privileged")
+            self.reject("command", at: 0, "must be an absolute path, since \(TrustedFile.reason)")
         } else if program.contains("/"), !program.hasPrefix("/") {
             self.reject("command", at: 0, "must be an absolute path, or the name of a program of the system")
         }
@@ -28,7 +29,7 @@ extension ConfigurationSection {
         if isPrivileged, let origin = self.otherAuthor {
             self.reject(
                 "command",
-                "cannot come from \(origin), since netpath is privileged; write it in /etc/netpath/netpath.yaml"
+                "cannot come from \(origin), since \(TrustedFile.reason); write it in /etc/netpath/netpath.yaml"
             )
         }
         // It may be there by the time it is needed: no reason to go without the rest of the configuration.

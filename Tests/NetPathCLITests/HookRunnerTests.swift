@@ -132,6 +132,19 @@ import Testing
             withExtendedLifetime(folder) {}
         }
 
+        @Test func aRefusalIsSaidOnceAndNotAtEachAttempt() async throws {
+            var (folder, hook) = try self.script("echo it ran", mode: 0o777)
+            hook.retries = 1
+            let stage = try Stage([hook])
+            stage.runner.show(HookRunnerTests.up)
+            try await stage.message("is tried again in 1s (1 of 1)")
+            while stage.runner.reports[0].runCount < 2 { try await Task.sleep(for: .milliseconds(10)) }
+            stage.runner.show(HookRunnerTests.down)
+            try await stage.message("unsatisfied: was not started")
+            #expect(stage.messages.value.count { $0.contains("was not started") } == 2)
+            withExtendedLifetime(folder) {}
+        }
+
         @Test(arguments: [0o777, 0o775, 0o757] as [mode_t])
         func whatOthersCanWriteToDoesNotRun(mode: mode_t) async throws {
             let (folder, hook) = try self.script("echo it ran", mode: mode)
@@ -199,6 +212,16 @@ import Testing
         #expect(processes.count == 4)
         for process in processes { #expect(kill(process, 0) == -1, "\(process) is still there") }
         #expect(stage.runner.reports[0].runs.map(\.outcome) == [.timedOut])
+    }
+
+    /// One that says nothing for longer than it gets to end has all of that time nevertheless.
+    @Test func aSilentCommandHasTheWholeTimeToEnd() async throws {
+        let stage = try Stage([
+            self.hook("trap 'sleep 1; echo cleaned up; exit 0' TERM; sleep 1000 & wait") { $0.timeout = .seconds(3) }
+        ])
+        stage.runner.show(Self.up)
+        try await stage.message("took too long and was ended after")
+        #expect(stage.messages.value.contains { $0.hasSuffix("cleaned up") })
     }
 
     @Test func whatStaysBehindIsEnded() async throws {

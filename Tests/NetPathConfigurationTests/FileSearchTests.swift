@@ -57,6 +57,15 @@ import Testing
         #expect(search.location { example.existing.contains($0) } == example.expected)
     }
 
+    /// What a service may write to, as its home, says nothing of what it does.
+    @Test func aServiceReadsTheFolderOfTheMachineOnly() {
+        let search = ConfigurationSearch(explicitPath: nil, environment: Self.both, isService: true)
+        #expect(search.candidates == [.file(path: Self.system, origin: .system)])
+        #expect(search.location { _ in true } == .file(path: Self.system, origin: .system))
+        let named = ConfigurationSearch(explicitPath: "o.yaml", environment: Self.both, isService: true)
+        #expect(named.location { _ in true } == .file(path: "o.yaml", origin: .commandLine))
+    }
+
     @Test func looksNoFurtherThanNeeded() {
         var asked: [String] = []
         let search = ConfigurationSearch(explicitPath: nil, environment: Self.both)

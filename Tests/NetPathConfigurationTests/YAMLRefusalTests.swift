@@ -89,6 +89,11 @@ struct Refusal: Sendable, CustomTestStringConvertible {
         Refusal("open quote", "a: \"b\n", "t:2:1: error: not valid YAML: found unexpected end of stream"),
         Refusal("colon in text", "a: b: c\n", "t:1:5: error: not valid YAML: mapping values are not allowed"),
         Refusal("control character", "a: 1\nb: \u{7}\n", "t:2:4: error: the control character U+0007 is not allowed"),
+        Refusal(
+            "escaped NUL",
+            "a:\n  b: [\"/etc/x\\0y\"]\n",
+            "t:2:7: error: must not hold a NUL (\\0)"
+        ),
         Refusal("NUL", "a: 1\0\n", "t:1:5: error: the control character U+0000 is not allowed"),
         Refusal(
             "not UTF-8",

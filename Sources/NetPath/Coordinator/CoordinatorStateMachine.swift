@@ -165,8 +165,11 @@ struct CoordinatorStateMachine: Sendable, Codable {
         case .startAgain: return self.run(index, now: now)
         case .failed:
             let error = error ?? "ended although nobody asked it to"
-            let failure = self.fail(index, error, hasEnded: true, now: now)
-            return [.warn(backend: id, "\(error); \(BackendReport.restart)")] + failure + self.settle(now: now)
+            // Said once, and not at each attempt.
+            let report = self.snapshots[index].report
+            let isKnown = report.health == .unhealthy && report.error == error
+            let warning = isKnown ? [] : [Action.warn(backend: id, "\(error); \(BackendReport.restart)")]
+            return warning + self.fail(index, error, hasEnded: true, now: now) + self.settle(now: now)
         }
     }
 

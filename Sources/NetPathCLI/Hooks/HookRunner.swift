@@ -141,7 +141,8 @@ final class HookRunner: Sendable {
                 }
             }
         }
-        if self.wait(until: .now() + patience) { return }
+        // Each is killed when its own time is over; this is for one whose thread does not come to it.
+        if self.wait(until: .now() + patience + .seconds(1)) { return }
         self.state.withLock { state in
             for run in state.runs.values { run.wishes.post { $0.isUrgent = true } }
         }
@@ -230,14 +231,15 @@ final class HookRunner: Sendable {
     private func finish(_ number: Int, _ outcome: HookRun.Outcome, droppedBytes: Int) {
         guard let run = self.state.withLock({ $0.runs[number] }) else { return }
         let record = HookRun(run.telling, at: run.startedAt, outcome: outcome, droppedBytes: droppedBytes)
-        self.state.withLock { state in
+        let isKnown = self.state.withLock { state in
             guard let index = state.entries.firstIndex(where: { $0.run == number && $0.hook == run.hook }) else {
-                return
+                return false
             }
-            state.entries[index].report.record(record)
+            defer { state.entries[index].report.record(record) }
+            return record.repeats(state.entries[index].report.runs.first)
         }
         // Before the end is known: who waits for that may end the program.
-        self.log(record.level, record.message(of: run.hook))
+        if !isKnown { self.log(record.level, record.message(of: run.hook)) }
         self.change { state, now in
             state.runs[number] = nil
             guard let index = state.entries.firstIndex(where: { $0.run == number }) else { return [] }
@@ -272,6 +274,12 @@ final class HookRunner: Sendable {
 }
 
 extension HookRun {
+    /// Whether it is a further attempt of the run before that was not started either, for the same reason.
+    fileprivate func repeats(_ former: HookRun?) -> Bool {
+        guard case .notStarted = self.outcome, self.attempt > 1 else { return false }
+        return self.outcome == former?.outcome
+    }
+
     fileprivate init(_ telling: HookTelling, at start: ClockReading, outcome: Outcome, droppedBytes: Int) {
         self.init(
             startedAt: start.wall,

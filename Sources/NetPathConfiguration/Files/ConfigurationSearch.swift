@@ -19,7 +19,9 @@ public struct ConfigurationSearch: Sendable, Hashable {
     ///   - explicitPath: The argument of `--config`.
     ///   - environment: The process's environment; an empty variable counts as none, and, as the XDG base
     ///     directory specification demands, a relative `XDG_CONFIG_HOME` too.
-    public init(explicitPath: String?, environment: [String: String]) {
+    ///   - isService: Whether the process serves the machine and not a person. Then only the machine's own folder is
+    ///     searched: what a service may write to must not say what it does.
+    public init(explicitPath: String?, environment: [String: String], isService: Bool = false) {
         if let explicitPath {
             self.named = .file(path: explicitPath, origin: .commandLine)
         } else if let path = environment["NETPATH_CONFIG"], !path.isEmpty {
@@ -29,7 +31,9 @@ public struct ConfigurationSearch: Sendable, Hashable {
         }
 
         var candidates: [ConfigurationLocation] = []
-        if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
+        if isService {
+            // Its home is where it keeps what it records.
+        } else if let folder = environment["XDG_CONFIG_HOME"], folder.hasPrefix("/") {
             candidates.append(.file(path: "\(folder)/netpath/netpath.yaml", origin: .user))
         } else if let home = environment["HOME"], home.hasPrefix("/") {
             candidates.append(.file(path: "\(home)/.config/netpath/netpath.yaml", origin: .user))

@@ -78,10 +78,10 @@ extension Hook {
         if !folder.hasPrefix("/") || folder.utf8.contains(0) {
             root.reject("hooksFolder", "must be the absolute path of a folder")
         }
-        if isPrivileged, let author = root.otherAuthor(of: "hooksFolder") {
+        if isPrivileged || Privileges.trustOnlyRoot, let author = root.otherAuthor(of: "hooksFolder") {
             root.reject(
                 "hooksFolder",
-                "cannot come from \(author), since netpath is privileged; write it in /etc/netpath/netpath.yaml"
+                "cannot come from \(author), since \(TrustedFile.reason); write it in /etc/netpath/netpath.yaml"
             )
         }
         return folder

@@ -82,6 +82,10 @@ struct YAMLTreeBuilder {
             record("the file holds more than \(Self.nodeLimit) values", at: node.position)
             return false
         }
+        if case .scalar(let text, _) = node.content, text.utf8.contains(0) {
+            // What the system calls take ends there: a path would name another file.
+            record("must not hold a NUL (\\0)", at: node.position)
+        }
         // Through indices only: a frame taken out and put back would copy its elements each time.
         let top = frames.count - 1
         if top < 0 {

@@ -23,15 +23,13 @@ package struct LaunchFreedom: Hashable, Sendable {
     var mayGainPrivileges = false
     /// Whether it keeps the working folder and the file mode mask of this process.
     var keepsPlace = false
-    /// Whether all that it leaves behind is ended with it.
-    var isSupervised = false
 
     /// For a plugin, which runs as long as this process.
     package static let plugin = LaunchFreedom(limits: Limits(memory: 512 << 20, files: 256, processes: 1024))
     /// For a command that the configuration names, and that is to end soon.
-    package static let hook = LaunchFreedom(isSupervised: true)
+    package static let hook = LaunchFreedom()
     /// For a command that somebody typed: whatever he may do.
-    package static let typed = LaunchFreedom(mayGainPrivileges: true, keepsPlace: true, isSupervised: true)
+    package static let typed = LaunchFreedom(mayGainPrivileges: true, keepsPlace: true)
 }
 
 /// How a program is started: looked up, and found good enough for what this process may do.
@@ -63,7 +61,7 @@ package struct LaunchPlan {
         environment: [String: String?],
         user: String?,
         freedom: LaunchFreedom,
-        isPrivileged: Bool = Privileges.areHeld
+        isPrivileged: Bool = Privileges.trustOnlyRoot
     ) throws(LaunchError) {
         let name = try Self.name(of: command)
         self.arguments = command

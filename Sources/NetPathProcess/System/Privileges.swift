@@ -26,6 +26,28 @@ package enum Privileges {
         let fields = identities.split { $0 == " " || $0 == "\n" }
         return fields.count == 3 && fields[0] == "0" && fields[1] != "0" && fields[2] == "1"
     }
+
+    /// Whether only what root alone can have written is executed: with privileges, and by a service of the system.
+    package static let trustOnlyRoot: Bool = {
+        let folder = unsafe getenv("RUNTIME_DIRECTORY").map { unsafe String(cString: $0) }
+        return Privileges.areHeld || Privileges.areOfService(folder)
+    }()
+
+    /// Whether a process serves the machine and not a person: it runs as a user of the system's own, or the service manager of
+    /// the system gave it a folder.
+    ///
+    /// - Parameter runtimeFolder: What RUNTIME_DIRECTORY says; nil when that is not set.
+    /// - Returns: Whether it does.
+    package static func areOfService(_ runtimeFolder: String?) -> Bool {
+        self.areOfService(runtimeFolder, user: geteuid())
+    }
+
+    static func areOfService(_ runtimeFolder: String?, user: UInt32) -> Bool {
+        // Those of sysusers.d(5), those of DynamicUser= in systemd.exec(5), and nobody.
+        let isOfSystem = (1...999).contains(user) || (61_184...65_519).contains(user) || user == 65_534
+        let folder = runtimeFolder ?? ""
+        return isOfSystem || (folder.hasPrefix("/run/") && !folder.hasPrefix("/run/user/"))
+    }
 }
 
 /// Who a program runs as.

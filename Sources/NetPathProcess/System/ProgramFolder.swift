@@ -19,7 +19,7 @@ package struct ProgramFolder: Hashable, Sendable {
     ///   - path: The absolute path of the folder.
     ///   - isPrivileged: Whether nobody but root may be able to put anything there.
     /// - Throws: ``LaunchError`` when it cannot be read, or others can write to it.
-    package init(_ path: String, isPrivileged: Bool = Privileges.areHeld) throws(LaunchError) {
+    package init(_ path: String, isPrivileged: Bool = Privileges.trustOnlyRoot) throws(LaunchError) {
         let trusted = isPrivileged ? try TrustedFile.openFolder(path) : nil
         guard let folder = unsafe opendir(trusted.map { "/proc/self/fd/\($0.number)" } ?? path)
         else { throw .last("cannot read the folder '\(path.printable(limit: 200))'") }

@@ -8,6 +8,9 @@ package import NetPathSystem
 
 /// A file that nobody but root can have put there, or put another one in the place of.
 package enum TrustedFile {
+    /// Why no other file is executed, after "since".
+    package static let reason = "netpath runs as root, with privileges, or as a service of the system"
+
     /// Opens a file, having looked at every step of the way: root's, and writable by no one else.
     ///
     /// Symbolic links are followed step by step, so that their folders count too. What was looked at is what is returned,
@@ -32,7 +35,7 @@ package enum TrustedFile {
     private static func walk(_ path: String, to kind: mode_t) throws(LaunchError) -> FileDescriptor {
         guard path.hasPrefix("/"), !path.utf8.contains(0)
         else {
-            throw LaunchError("'\(path.printable(limit: 200))' has to be an absolute path, since netpath is privileged")
+            throw LaunchError("'\(path.printable(limit: 200))' has to be an absolute path, since \(Self.reason)")
         }
         guard var folder = FileDescriptor(unsafe netpath_open_step(AT_FDCWD, "/"))
         else { throw .last("cannot open /") }
@@ -106,7 +109,15 @@ package enum TrustedFile {
         }
         guard status.st_uid == 0 else {
             throw LaunchError(
-                "'\(name.printable(limit: 200))' belongs to another user than root, and netpath is privileged; chown it to root"
+                "'\(name.printable(limit: 200))' belongs to another user than root; chown it to root, since \(Self.reason)"
+            )
+        }
+        if status.st_mode & S_IFMT == S_IFDIR, status.st_mode & S_ISVTX != 0, status.st_mode & 0o022 != 0 {
+            throw LaunchError(
+                """
+                '\(name.printable(limit: 200))' is a folder in which every user may put files; move the program to a folder of \
+                root's, such as /etc/netpath, since \(Self.reason)
+                """
             )
         }
         // A folder for everyone, such as /tmp, is meant to be one.
@@ -121,7 +132,7 @@ package enum TrustedFile {
         // The mode of a symbolic link means nothing.
         guard status.st_mode & S_IFMT == S_IFLNK || status.st_mode & 0o022 == 0 else {
             throw LaunchError(
-                "others than root can write to '\(name.printable(limit: 200))', and netpath is privileged; chmod go-w it"
+                "others than root can write to '\(name.printable(limit: 200))'; chmod go-w it, since \(Self.reason)"
             )
         }
         return status.st_mode

@@ -85,7 +85,18 @@ struct TrustTests {
         try #require(unsafe symlink("inner/plugin", "\(folder.path)/link") == 0)
         #expect(self.refusal(["\(folder.path)/link"])?.contains("/inner'") == true)
         // Everybody's folder, though nobody can replace what is another's there.
-        #expect(self.refusal(["/tmp/\(folder.path.dropFirst(5))"])?.contains("'/tmp'") == true)
+        let shared = self.refusal(["/tmp/\(folder.path.dropFirst(5))"])
+        #expect(shared?.hasPrefix("'/tmp' is a folder in which every user may put files; move the program") == true)
+        #expect(shared?.contains("chmod") == false)
+    }
+
+    @Test func whoServesTheMachine() {
+        for (user, folder, isService) in [
+            (0, nil, false), (1_000, nil, false), (1_000, "/run/user/1000/netpath", false), (998, nil, true),
+            (65_534, nil, true), (62_000, nil, true), (1_000, "/run/netpath", true), (0, "/tmp/x", false),
+        ] as [(UInt32, String?, Bool)] {
+            #expect(Privileges.areOfService(folder, user: user) == isService, "\(user) \(folder ?? "-")")
+        }
     }
 
     @Test func scriptsAmongTheArgumentsCount() throws {

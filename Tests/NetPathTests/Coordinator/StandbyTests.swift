@@ -35,6 +35,22 @@ import Testing
         #expect(harness.published.allSatisfy { $0.status == .satisfied })
     }
 
+    @Test func aFailureIsSaidOnceAndNotAtEachAttempt() {
+        var harness = CoordinatorHarness(.active)
+        harness.start()
+        for pause in [250, 500, 1_000] {
+            harness.end(0)
+            harness.advance(by: .milliseconds(pause))
+            #expect(harness.running == [0])
+        }
+        #expect(harness.warnings == ["broke; it will be started again"])
+        harness.end(0, "is another trouble")
+        harness.advance(by: .seconds(2))
+        harness.report(0, self.online)
+        harness.end(0, "is another trouble")
+        #expect(harness.warnings.count == 3, "it was well in between")
+    }
+
     @Test func silenceCallsTheStandbyToo() {
         var harness = CoordinatorHarness(.active, .standby)
         harness.start()
