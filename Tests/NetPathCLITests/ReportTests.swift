@@ -8,6 +8,7 @@ import Testing
 
 @testable import NetPath
 @testable import NetPathCLI
+@testable import NetPathConfiguration
 
 /// What a report holds, and what not.
 @Suite struct ReportTests {
@@ -22,6 +23,99 @@ import Testing
         #expect(String(decoding: RecordingReport.recording(in: Array(text.utf8)), as: UTF8.self) == "{\"at\":2}\n")
         #expect(RecordingReport.recording(in: Array("netpath report 1\nx\n".utf8)).isEmpty)
         #expect(RecordingReport.recording(in: Array("{}\n".utf8)).count == 3)
+    }
+
+    // MARK: Secrets
+
+    private static let secrets = [
+        "hunter2secret", "corp-intra", "My Home Net", "001b638445dd", "001b.6384.45ee", "00:1b:63:84:45:ff",
+        "wallboard", "10.77.9.9", "fd77:7777::9", "portal.acme-hotel.com", "carla",
+    ]
+
+    /// What each can stand in: what the kernel, files, plugins and people write.
+    private static func places(_ secret: String) -> [(place: String, put: (inout Report) -> Void)] {
+        let wrong = [
+            "merge:\n  policy: \(secret)\n", "merge: [\(secret)]\n", "\(secret): 1\n",
+            "backends:\n  - {type: \(secret)}\n",
+            "hooks:\n  - {name: a, command: [/bin/true, \(secret)], timeout: x}\n", "grace: \"\(secret)\"\n",
+            "grace: 1s\ngrace: 2s  # \(secret)\n", "serve: {allowedHosts: {\(secret): 1}}\n",
+            "referenceDestinations: [\"\(secret)x\"]\n", "grace: &\(secret.filter(\.isLetter)) 1s\n",
+        ]
+        var places = wrong.map { text -> (String, (inout Report) -> Void) in
+            (
+                "an error in \(text)",
+                { report in
+                    report.add("configuration") { _ in
+                        try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text)).effective.text
+                    }
+                }
+            )
+        }
+        places.append(
+            (
+                "resolv.conf",
+                { report in
+                    guard let folder = try? TemporaryDirectory() else { return }
+                    let name = secret.filter { $0 != " " }
+                    try? folder.write("etc/resolv.conf", "search\t\(name) x\ndomain\t\(name)\nsearch \(name)\n")
+                    report.add("resolver") { KernelState(root: folder.path).resolver(&$0) }
+                }
+            )
+        )
+        places.append(
+            (
+                "a configuration",
+                { report in
+                    let text = """
+                        serve: {allowedHosts: ["\(secret)"]}
+                        hooks: [{name: a, command: [/bin/true, "\(secret)"]}]
+                        """
+                    report.add("configuration") { masking in
+                        let source = ConfigurationSource(name: "t", text: text)
+                        let effective = try LoadedConfiguration.parse(source).effective.text
+                        return masking?.maskConfiguration(effective) ?? effective
+                    }
+                }
+            )
+        )
+        for sentence in [
+            "associated with \"\(secret)\"", "joined '\(secret)' a minute ago", "ssid \(secret)", "ssid=\(secret)",
+            "essid: \(secret)", "psk=\"\(secret)\"",
+        ] {
+            places.append(
+                (
+                    sentence,
+                    { report in
+                        report.add("explain") { $0?.maskProse(sentence) ?? sentence }
+                        report.add("json") { masking in
+                            let node = JSONNode.object(["reason": .object(["message": .string(sentence)])])
+                            var bytes: [UInt8] = []
+                            (masking?.mask(node) ?? node).write(to: &bytes)
+                            return String(decoding: bytes, as: UTF8.self)
+                        }
+                    }
+                )
+            )
+        }
+        return places
+    }
+
+    /// Every kind of secret in every place where it can stand: none is in the report.
+    @Test func noSecretIsInAReport() {
+        for secret in Self.secrets {
+            for (place, put) in Self.places(secret) {
+                var report = Report(masking: Masking(users: ["carla"]))
+                put(&report)
+                let text = report.text(head: "h")
+                #expect(!text.isEmpty && !text.contains(secret), "\(secret) of \(place) in \(text)")
+                // Without a mask they are there, or this test would look at nothing.
+                var open = Report(masking: nil)
+                put(&open)
+                let name = secret.split(separator: " ").joined()
+                let whole = open.text(head: "h").filter { $0 != " " }
+                #expect(whole.contains(name) || place.contains("&"), "\(secret) of \(place): \(whole)")
+            }
+        }
     }
 
     @Test func whatItContains() {

@@ -97,7 +97,7 @@ struct ReportCommand: ToolCommand {
         let plain = TextStyle(isColored: false, width: nil)
         report.add("explain") { masking in
             let text = try explained.get().screen(plain)
-            return masking?.mask(text) ?? text
+            return masking?.maskProse(text) ?? text
         }
         report.add("explain --json") { masking in
             let line = try explained.get().document.line
@@ -110,7 +110,7 @@ struct ReportCommand: ToolCommand {
         report.add("history") { masking in
             let begin = WallTime(nanoseconds: now.nanoseconds - 86_400_000_000_000)
             let text = try self.source.history(self.options.recordingFolder(), since: begin, now: now).screen(plain)
-            return masking?.mask(text) ?? text
+            return masking?.maskProse(text) ?? text
         }
         report.add("network") { kernel.network(&$0) }
         report.add("resolver") { kernel.resolver(&$0) }

@@ -76,7 +76,7 @@ struct KernelState {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard var current = masking else { return String(line) }
             defer { masking = current }
-            let words = line.split(separator: " ")
+            let words = line.split { $0 == " " || $0 == "\t" }
             guard let first = words.first, ["search", "domain"].contains(first) else {
                 return current.mask(String(line))
             }

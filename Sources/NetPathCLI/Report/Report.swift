@@ -26,8 +26,7 @@ struct Report {
         do {
             text = try make(&self.masking)
         } catch {
-            let reason = (error as? ToolFailure)?.message ?? "\(error)"
-            text = self.masked("not available: \(reason)")
+            text = self.masked("not available: \(self.reason(for: error))")
         }
         if !text.isEmpty, !text.hasSuffix("\n") { text += "\n" }
         self.sections.append(Section(name: name, text: text))
@@ -36,7 +35,15 @@ struct Report {
     /// Adds a text, of which nothing is masked yet.
     mutating func add(_ name: String, text: String) { self.add(name) { $0?.mask(text) ?? text } }
 
-    private mutating func masked(_ text: String) -> String { self.masking?.mask(text) ?? text }
+    private mutating func masked(_ text: String) -> String { self.masking?.maskProse(text) ?? text }
+
+    private func reason(for error: any Error) -> String {
+        if let failure = error as? ToolFailure { return failure.message }
+        guard self.masking != nil, let error = error as? ConfigurationError else { return "\(error)" }
+        // Messages, paths of keys and lines quote the file, and a secret may stand at any place in it.
+        let places = error.diagnostics.map { "\($0.origin)\($0.position.map { ":\($0)" } ?? "")" }
+        return "the configuration has errors, see 'netpath config check': \(places.joined(separator: ", "))"
+    }
 
     /// The report; the recording, which is a section as it is, stands last.
     func text(head: String) -> String {

@@ -79,7 +79,7 @@ extension Recording {
             event.kind = .checkpoint(try current.masked(checkpoint), continues: continues)
         case .input(let input): event.kind = .input(try current.masked(input))
         case .path(let path): event.kind = .path(try current.masked(path))
-        case .gap(let reason): event.kind = .gap(current.mask(reason))
+        case .gap(let reason): event.kind = .gap(current.maskProse(reason))
         case .clock, .end: break
         }
         return event

@@ -9,7 +9,8 @@ extension Masking {
 
     private static let treatments: [String: Treatment] = [
         "command": .command, "exec": .command, "environment": .variable, "targets": .host, "host": .host, "user": .user,
-        "body": .token, "value": .token, "mac": .hardware,
+        "body": .token, "value": .token, "mac": .hardware, "allowedHosts": .host, "listen": .host,
+        "trustedProxies": .host,
     ]
 
     /// Masks what is private in the text of a configuration as netpath writes it, a value on each line; it stays one.

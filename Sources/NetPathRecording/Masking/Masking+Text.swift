@@ -23,6 +23,8 @@ extension Masking {
             }
             var end = index
             while end < bytes.count, Self.isOfWord(bytes[end]) { end += 1 }
+            // A name may have blanks, and stands in no quotes in `ssid=My Home`.
+            if let separator = Self.endOfNetworkKey(in: bytes[index..<end]) { end = separator }
             let word = Self.text(bytes[index..<end])
             if word.hasSuffix(":"), bytes[end...].starts(with: "//".utf8) {
                 end = Self.endOfURL(in: bytes, from: end)
@@ -74,7 +76,20 @@ extension Masking {
         return String(word)
     }
 
-    /// The value in `psk: x`, `ssid = "x y"` or `Bearer x`, what stands before it, and where it ends.
+    /// Where `ssid=` or `ssid:` ends within a word; nil when it does not begin so.
+    private static func endOfNetworkKey(in word: ArraySlice<UInt8>) -> Int? {
+        guard let separator = word.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }),
+            self.isNetworkKey(self.text(word[..<separator]).lowercased())
+        else { return nil }
+        return separator + 1
+    }
+
+    /// Whether a word is followed by the name of a Wi-Fi network, and not by the address of its station.
+    private static func isNetworkKey(_ keyword: String) -> Bool {
+        keyword.hasSuffix("ssid") && !keyword.hasSuffix("bssid")
+    }
+
+    /// The value in `psk: x`, `ssid = "x y"`, `ssid x y` or `Bearer x`, what stands before it, and where it ends.
     private static func secretValue(
         after word: String,
         in bytes: [UInt8],
@@ -84,6 +99,7 @@ extension Masking {
         let isScheme = keyword == "bearer"
         guard isScheme || keyword.hasSuffix("ssid") || self.secretKeys.contains(keyword) else { return nil }
         var index = start
+        let isNetwork = self.isNetworkKey(keyword)
         var isSeparated = isScheme || word.utf8.count > keyword.utf8.count
         while index < bytes.count, " \t\"':=".utf8.contains(bytes[index]) {
             let byte = bytes[index]
@@ -98,8 +114,12 @@ extension Masking {
             guard isSeparated || bytes[index - 2] == UInt8(ascii: " ") else { continue }
             return (bytes[start..<index], bytes[index..<end], end)
         }
-        guard isSeparated, index < bytes.count, !(index == start && isScheme) else { return nil }
-        let end = bytes[index...].firstIndex { " \t\n\r\"',;)".utf8.contains($0) } ?? bytes.count
+        // A blank is enough before the name of a network.
+        guard isSeparated || isNetwork && index > start, index < bytes.count, !(index == start && isScheme)
+        else { return nil }
+        // The name of a network may hold anything, and reaches to the end of the line.
+        let ends = isNetwork ? "\n\r" : " \t\n\r\"',;)"
+        let end = bytes[index...].firstIndex { ends.utf8.contains($0) } ?? bytes.count
         return end > index ? (bytes[start..<index], bytes[index..<end], end) : nil
     }
 
@@ -184,6 +204,7 @@ extension Masking {
     }
 
     private mutating func maskHardware(_ word: String) -> String? {
+        if let masked = self.maskCompactHardware(word) { return masked }
         guard word.utf8.count >= 8, word.utf8.count % 3 == 2 else { return nil }
         let separator: Character = word.utf8.contains(UInt8(ascii: ":")) ? ":" : "-"
         let groups = word.split(separator: separator, omittingEmptySubsequences: false)
@@ -193,6 +214,21 @@ extension Masking {
         // Shorter ones are the beginning of one, or a time of day, or a date.
         if groups.count < 6, separator == "-" || !word.contains(where: \.isLetter) { return nil }
         return Self.hexadecimal(self.addresses.mask(hardware: bytes), separator: String(separator))
+    }
+
+    /// Masks `001b638445dd` and `001b.6384.45ee`.
+    private mutating func maskCompactHardware(_ word: String) -> String? {
+        let digits = word.filter { $0 != "." && $0 != "-" && $0 != ":" }
+        guard digits.utf8.count == 12, let bytes = Self.octets(Array(digits.utf8)) else { return nil }
+        guard let separator = word.first(where: { !$0.isHexDigit }) else {
+            // A number has no letter, and no zero before it.
+            guard word.first == "0" || word.contains(where: \.isLetter) else { return nil }
+            return Self.hexadecimal(self.addresses.mask(hardware: bytes), separator: "")
+        }
+        let groups = word.split(separator: separator, omittingEmptySubsequences: false)
+        guard groups.count == 3, groups.allSatisfy({ $0.utf8.count == 4 }) else { return nil }
+        let mask = Self.hexadecimal(self.addresses.mask(hardware: bytes), separator: "")
+        return stride(from: 0, to: 12, by: 4).map { mask.dropFirst($0).prefix(4) }.joined(separator: String(separator))
     }
 
     private static func octets(_ digits: [UInt8]) -> [UInt8]? {

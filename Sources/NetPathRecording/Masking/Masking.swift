@@ -122,6 +122,8 @@ package struct Masking: Sendable {
         // What a plugin shows with an interface is mostly what its network is called.
         case ("label", .string(let text)): return .string(self.mask(text, as: .ssid))
         case ("labels", .array(let labels)): return .array(labels.map { self.maskLabel($0) })
+        case ("message", .string(let text)), ("error", .string(let text)), ("unavailable", .string(let text)):
+            return .string(self.maskProse(text))
         case ("ifalias", .string(let text)): return .string(self.mask(text, as: .token))
         case (let key, .string(let text)) where Self.secretKeys.contains(key):
             return .string(self.mask(text, as: .token))

@@ -45,6 +45,8 @@ import Testing
             ("ssid=\"My Home\" psk: hunter2; Bearer abc", "ssid=\"ssid-1\" psk: token-1; Bearer token-2"),
             ("{\"password\": \"x y\"}", "{\"password\": \"token-1\"}"),
             ("token=abc /home/bob/.ssh alice@lisbon", "token=token-1 /home/user-1/.ssh token-2"),
+            ("001b638445dd 001b.6384.45EE 001b-6384-45ee", "020000000001 0200.0000.0002 0200-0000-0002"),
+            ("\tssid My Home\nssid=Our Home, 5 GHz\nssid: x", "\tssid ssid-1\nssid=ssid-2\nssid: ssid-3"),
             ("b3c8a1f2-1111-4222-8333-944455566677", "token-1"),
             ("wg key AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/ABCDE=", "wg key token-1"),
             // What stays as it is.
@@ -56,10 +58,28 @@ import Testing
             ("wlan0: waiting for an address, 4 s; mtu 1500", "wlan0: waiting for an address, 4 s; mtu 1500"),
             ("Linux 6.1.0-18-amd64, libnl 3.7.0", "Linux 6.1.0-18-amd64, libnl 3.7.0"),
             ("0.0.0.0/0 ::/0 default :: eth0.100 a: b", "0.0.0.0/0 ::/0 default :: eth0.100 a: b"),
+            ("123456789012 bytes, 4096 of 65536", "123456789012 bytes, 4096 of 65536"),
         ]
     )
     func texts(_ text: String, _ expected: String) {
         #expect(self.masked(text) == expected)
+    }
+
+    @Test(
+        arguments: [
+            ("associated with \"My Home\" on wlan0", "associated with \"ssid-1\" on wlan0"),
+            ("joined 'cafe', then “Bob's Phone”", "joined 'ssid-1', then “ssid-2”"),
+            (
+                "no answer from \"10.1.2.3\"; doesn't reach 'vpn.corp.example'",
+                "no answer from \"10.0.0.1\"; doesn't reach 'host-1.example'"
+            ),
+            ("try 'ip route show': it's the kernel's", "try 'ip route show': it's the kernel's"),
+        ]
+    )
+    func sentences(_ text: String, _ expected: String) {
+        var masking = Masking()
+        #expect(masking.maskProse(text) == expected)
+        #expect(masking.mask(.object(["message": .string(text)]))["message"] == .string(expected))
     }
 
     /// The same thing gets the same mask in every text and value.
@@ -207,6 +227,9 @@ import Testing
               - match:
                   mac: "3c:22:fb"
                 tunnelEndpoint: [198.51.100.4]
+            serve:
+              listen: ["intra-box:8080"]
+              allowedHosts: [wallboard, "screen.acme.com"]
             damping:
               gain: 0s
             """
@@ -214,6 +237,7 @@ import Testing
         let masked = masking.maskConfiguration(text)
         for secret in [
             "alice", "hunter2", "plugin.py", "abc", "bob", "core-router", "acme", "203.0.113.9", "intranet", "3c:22",
+            "wallboard", "intra-box",
         ] {
             #expect(!masked.contains(secret), "\(secret) in \(masked)")
         }
