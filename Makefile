@@ -28,6 +28,8 @@ LAYOUT = -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -X
 # Generic types are made by the functions that make them. To have the runtime make them from their names takes less room,
 # and a search for each conformance they need, at every start.
 TYPES = -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+# All addresses of libraries are filled in at the start and made read-only then, so that no fault can change them (full RELRO).
+HARDENING = -Xlinker -z -Xlinker now
 # Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a sixth of a start. A folder
 # with nothing but the archive has the linker take that; where there is no archive it takes the shared library.
 ARCHIVES = $(CURDIR)/.build/archives
@@ -58,7 +60,7 @@ demo: packages
 # anybody may have put some.
 build: packages $(ARCHIVES)/libstdc++.a
 	NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib \
-	    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(PLACELESS)
+	    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(HARDENING) $(PLACELESS)
 	ln -sfn $(notdir $(PROGRAMS))/release .build/release
 	cd .build/release && for program in netpath netpath-http netpath-plugin netpath-queue netpath-serve; do \
 	    readelf -S $$program | grep -q gnu_debuglink && continue; \

@@ -39,6 +39,33 @@ import Testing
         return blocks
     }
 
+    /// Each line of the table of SECURITY.md names the tests that keep it true.
+    @Test func everyLineOfTheThreatModelIsTested() throws {
+        let files =
+            FileManager.default.enumerator(atPath: Self.root.appending(path: "Tests").path)?
+            .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") } ?? []
+        var tests: [String: String] = [:]
+        for file in files {
+            let text = try Self.text("Tests/\(file)")
+            for part in text.components(separatedBy: "struct ").dropFirst() {
+                let name = part.prefix { $0.isLetter || $0.isNumber }
+                tests[String(name), default: ""] += text
+            }
+        }
+        let rows = try Self.text("SECURITY.md").components(separatedBy: "\n").filter { $0.hasPrefix("| ") }.dropFirst()
+        for row in rows {
+            let cells = row.components(separatedBy: "|")
+            let names = cells[cells.count - 2].components(separatedBy: "`").enumerated().filter { $0.offset % 2 == 1 }
+            #expect(!names.isEmpty, "\(row)")
+            for (_, name) in names {
+                let parts = name.components(separatedBy: ".")
+                let suite = try #require(tests[parts[0]], "\(name)")
+                #expect(parts.count == 1 || suite.contains("func \(parts[1])("), "\(name)")
+            }
+        }
+        #expect(rows.count >= 14)
+    }
+
     @Test func everyProgramCompiles() throws {
         let snippets = try ["Application", "Others", "Testing"].flatMap {
             try Self.text("Tests/DocumentationTests/Snippets/\($0).swift").components(separatedBy: "\n")

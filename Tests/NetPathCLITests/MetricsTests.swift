@@ -10,7 +10,7 @@ import Testing
 struct MetricsTests {
     private func text(isOpenMetrics: Bool) -> String {
         var text = MetricsText(isOpenMetrics: isOpenMetrics)
-        text.counter("things", "Things.", [.init(3, ["name": "a\"b\\c\nd"])])
+        text.counter("things", "Things.", [.init(3, ["name": "a\"b\\c\nd\u{1B}[2J\u{202E}"])])
         text.gauge("nothing", "Nothing.", [])
         var times = TimeHistogram(bounds: [1_000_000, 1_000_000_000])
         for time in [Duration.microseconds(500), .milliseconds(1), .milliseconds(2), .seconds(5)] { times.add(time) }
@@ -24,7 +24,7 @@ struct MetricsTests {
             self.text(isOpenMetrics: false) == """
                 # HELP things_total Things.
                 # TYPE things_total counter
-                things_total{name="a\\"b\\\\c\\nd"} 3
+                things_total{name="a\\"b\\\\c\\\\u{A}d\\\\u{1B}[2J\\\\u{202E}"} 3
                 # HELP took_seconds How long.
                 # TYPE took_seconds histogram
                 took_seconds_bucket{le="0.001"} 2

@@ -5,6 +5,7 @@ import ArgumentParser
 import NetPath
 import NetPathConfiguration
 import NetPathExplanation
+import NetPathRecording
 import NetPathSystem
 import Reachability
 
@@ -95,6 +96,9 @@ struct WaitCommand: ToolCommand {
     @Flag(name: .shortAndLong, help: "Print nothing; the exit status is the answer.")
     var quiet = false
 
+    @Flag(help: "Ask the service that runs, and not the backends; one that does not run yet is waited for.")
+    var service = false
+
     @OptionGroup
     var probe: ProbeOptions
 
@@ -104,6 +108,9 @@ struct WaitCommand: ToolCommand {
     func validate() throws {
         if self.combination == .all, !self.not, Set(self.status).count > 1 {
             throw ValidationError("a path has one status at a time: add --any")
+        }
+        if self.service, !self.host.isEmpty || self.failFast || self.probe.probe {
+            throw ValidationError("--service tells of the path alone: leave out --host, --fail-fast and --probe")
         }
     }
 
@@ -145,19 +152,46 @@ struct WaitCommand: ToolCommand {
         )
     }
 
+    private var terms: WaitMachine.Terms {
+        WaitMachine.Terms(
+            conditions: self.conditions,
+            stable: self.stable.duration,
+            timeout: self.timeout?.duration,
+            failsFast: self.failFast
+        )
+    }
+
+    /// Waits for what the service says of its path; reads no configuration, and starts nothing.
+    private func waitForService() throws -> ToolStatus {
+        let context = ToolContext.current
+        let loop = try EventLoop()
+        loop.wakeUp.stopOnSignals()
+        let line = self.quiet ? nil : ProgressLine(environment: context.environment)
+        let session = WaitSession(self.terms, policy: EvaluationPolicy(), loop: loop, isShown: line != nil)
+        let places = ServiceFolders.places(of: context.environment)
+        let isFollowing = ServiceFollower(places).start { _ in
+            guard let answer = ServiceFollower.ask(.snapshot, of: places),
+                let snapshot = try? CodedLine.value(ServiceSnapshot.self, from: answer).status
+            else { return }
+            session.take { $0.path = snapshot.path }
+        }
+        guard isFollowing else { throw SystemError.last("cannot start a thread") }
+        let outcome = session.run(showing: line) { _ in }
+        line?.clear()
+        if let outcome { return try self.report(outcome, of: session.machine) }
+        LoopWakeUp.endBySignal()
+        return .failure
+    }
+
     func execute() throws -> ToolStatus {
+        if self.service { return try self.waitForService() }
         let adapt: @Sendable (LoadedConfiguration) -> LoadedConfiguration = {
             [asksAll = self.probe.probe, needsInternet = self.internet] in
             asksAll ? $0 : needsInternet ? $0.answeringWhole : $0.answering
         }
         let configuration = try self.options.runnableConfiguration(adapt)
         try self.check(configuration)
-        let terms = WaitMachine.Terms(
-            conditions: self.conditions,
-            stable: self.stable.duration,
-            timeout: self.timeout?.duration,
-            failsFast: self.failFast
-        )
+        let terms = self.terms
         let context = ToolContext.current
         let loop = try EventLoop()
         let line = self.quiet ? nil : ProgressLine(environment: context.environment)

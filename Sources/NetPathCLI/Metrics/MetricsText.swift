@@ -100,18 +100,19 @@ package struct MetricsText: Sendable {
 
     @inline(never)
     private mutating func sample(_ name: String, _ labels: [(key: String, value: String)], _ value: String) {
-        let shown = labels.map { "\($0.key)=\"\(Self.escaped($0.value))\"" }.joined(separator: ",")
+        // Names come from outside, and metrics are looked at on terminals, too.
+        let shown = labels.map { "\($0.key)=\"\(Self.escaped($0.value.printable(limit: 256)))\"" }
+            .joined(separator: ",")
         self.text += shown.isEmpty ? "\(name) \(value)\n" : "\(name){\(shown)} \(value)\n"
     }
 
     @inline(never)
     private static func escaped(_ value: String) -> String {
-        guard value.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 || $0 == 0x0A }) else { return value }
+        guard value.utf8.contains(where: { $0 == 0x5C || $0 == 0x22 }) else { return value }
         return value.unicodeScalars.map { scalar in
             switch scalar {
             case "\\": "\\\\"
             case "\"": "\\\""
-            case "\n": "\\n"
             default: String(scalar)
             }
         }.joined()

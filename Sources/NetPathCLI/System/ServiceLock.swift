@@ -16,9 +16,11 @@ final class ServiceLock {
             throw SystemError.last("cannot make the folder \(folders.runtime)")
         }
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
-        guard let file = FileDescriptor(unsafe open(folders.lock, flags, 0o644)) else {
+        guard let file = FileDescriptor(unsafe open(folders.lock, flags, 0o600)) else {
             throw SystemError.last("cannot open the lock \(folders.lock)")
         }
+        // A process that may open it can hold it, and keep every service from starting; former versions left it readable.
+        _ = fchmod(file.number, 0o600)
         guard flock(file.number, LOCK_EX | LOCK_NB) == 0 else {
             let holder = file.read(limit: 32).map { String(decoding: $0, as: UTF8.self) } ?? ""
             let process = Int32(holder.prefix { $0.isNumber }).map { "process \($0)" } ?? "another process"

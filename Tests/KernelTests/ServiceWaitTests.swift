@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Foundation
+import NetPathTestKit
+import Testing
+
+/// `netpath wait --service`, which a boot waits for.
+@Suite(.needsNamespaces)
+struct ServiceWaitTests {
+    private let lab: NetworkNamespace
+    private let environment: [String: String]
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let folder = self.lab.directory
+        self.environment = [
+            "RUNTIME_DIRECTORY": "\(folder)/netpath", "STATE_DIRECTORY": "\(folder)/state",
+            "XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder, "HOME": folder,
+        ]
+        // What it must not start, or stumble over.
+        let plugin = "{type: exec, command: [/bin/sh, -c, 'touch \(folder)/started']}"
+        try "backends: [\(plugin)]\nmerge: {probes: required}\n"
+            .write(toFile: "\(folder)/plugin.yaml", atomically: true, encoding: .utf8)
+    }
+
+    private func wait(_ timeout: String) throws -> MonitorProcess {
+        try self.lab.start(
+            Watched.program,
+            ["wait", "--service", "--timeout", timeout, "--config", "\(self.lab.directory)/plugin.yaml"],
+            environment: self.environment
+        )
+    }
+
+    @Test func itWaitsForAServiceThatStartsLaterAndForItsPath() throws {
+        try self.lab.removeDefaultRoute()
+        let early = try self.wait("0")
+        #expect(try early.waitForEnd() == 3)
+        let wait = try self.wait("60s")
+        let service = try self.lab.start(Watched.program, ["run"], environment: self.environment)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !service.standardError.contains("satisfied") {
+            try #require(service.isRunning && ContinuousClock.now < deadline, "\(service.standardError)")
+            usleep(5_000)
+        }
+        #expect(wait.isRunning)
+        try self.lab.run("ip route add default via 192.0.2.1")
+        #expect(try wait.waitForEnd() == 0)
+        #expect(try self.lab.run("ls \(self.lab.directory)").contains("started") == false)
+        #expect(try service.stop() == 0)
+    }
+}
