@@ -143,7 +143,11 @@ package final class Recorder: Sendable {
                 // What happened meanwhile was recorded by another process.
                 if state.gap?.reason.isHeldElsewhere == true { begin = checkpoint.time }
                 var bytes = try state.writer.gap(reason, at: begin, isBeginning: !state.hasBegun)
-                bytes += try state.writer.begin(checkpoint, wallNanoseconds: Self.wall(at: checkpoint.time, now))
+                bytes += try state.writer.begin(
+                    checkpoint,
+                    wallNanoseconds: Self.wall(at: checkpoint.time, now),
+                    path: checkpoint.path
+                )
                 try state.store.append(bytes)
                 state.gap = nil
                 state.hasBegun = true

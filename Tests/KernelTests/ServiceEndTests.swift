@@ -65,7 +65,8 @@ struct ServiceEndTests {
         let service = try self.start()
         #expect(try self.daemons > 0)
         #expect(try service.stop() == 0)
-        #expect(try String(contentsOfFile: self.file, encoding: .utf8) == "ready\nshutdown\nSIGTERM\n")
+        let said = try String(contentsOfFile: self.file, encoding: .utf8)
+        #expect(said == "ready\nshutdown\nSIGTERM\n")
         #expect(try self.daemons == 0)
     }
 

@@ -73,6 +73,8 @@ package struct CoordinatorJournal: Sendable {
 package struct CoordinatorCheckpoint: Sendable, Codable {
     package var time: MonotonicTime
     var machine: CoordinatorStateMachine
+    /// The path that was published last; nil before the first.
+    package var path: NetworkPath? { self.machine.path }
 }
 
 extension PathCoordinator {

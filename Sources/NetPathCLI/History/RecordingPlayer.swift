@@ -16,7 +16,7 @@ struct RecordingPlayer {
     /// How many paths were not the recorded ones.
     private(set) var differences = 0
     /// Whether there was anything to replay.
-    var hasBegun: Bool { self.replay != nil }
+    private(set) var hasBegun = false
 
     init(overrides: [String], registry: BackendRegistry) {
         self.overrides = overrides
@@ -37,6 +37,7 @@ struct RecordingPlayer {
             self.expected = []
             let replay = CoordinatorReplay(from: checkpoint, settings: self.settings)
             self.replay = replay
+            self.hasBegun = true
             return [replay.path].compactMap { $0 }
         case .input(let input):
             let paths = self.replay?.take(input, at: event.time) ?? []
@@ -46,7 +47,11 @@ struct RecordingPlayer {
             guard self.settings == nil, self.replay != nil else { return [] }
             if self.expected.isEmpty || self.expected.removeFirst() != path { self.differences += 1 }
             return []
-        case .gap, .end, .clock: return []
+        case .gap:
+            // The path that is told after it is that of the checkpoint which follows.
+            self.replay = nil
+            return []
+        case .end, .clock: return []
         }
     }
 

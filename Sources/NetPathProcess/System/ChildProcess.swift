@@ -181,10 +181,12 @@ package final class ChildProcess {
             let rest = deadline - .now
             guard rest > .zero else { return false }
             let isBlind = self.end == nil
-            _ = FileDescriptor.poll(
-                readable: [self.endDescriptor],
+            let ready = FileDescriptor.poll(
+                readable: [self.endDescriptor, self.output?.number ?? -1, self.errors?.number ?? -1],
                 timeout: isBlind ? min(rest, .milliseconds(20)) : rest
             )
+            if ready[1], Self.read(self.output) == nil { self.output = nil }
+            if ready[2], Self.read(self.errors) == nil { self.errors = nil }
         }
         return true
     }
@@ -209,14 +211,15 @@ package final class ChildProcess {
     package func end(request: [UInt8]?, patience: Duration) -> Farewell {
         if let request, patience > .zero { _ = self.write(request) }
         self.input = nil
-        self.output = nil
-        self.errors = nil
         guard !self.hasEnded() else { return .nothing }
+        // What it writes while it ends is read, and dropped: it would die of a pipe without a reader.
         if patience > .zero {
             if request != nil, self.waitForEnd(patience) { return .request }
             self.terminate()
             if self.waitForEnd(patience) { return .termination }
         }
+        self.output = nil
+        self.errors = nil
         self.kill()
         if self.waitForEnd(Self.supervisorPatience) { return .kill }
         _ = Glibc.kill(-self.number, SIGKILL)

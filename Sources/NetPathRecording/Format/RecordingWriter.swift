@@ -32,18 +32,24 @@ package struct RecordingWriter: Sendable {
     ///   - checkpoint: The state there.
     ///   - wallNanoseconds: The wall clock at its time.
     ///   - continues: Whether it follows from the lines before, as at the beginning of a further file.
+    ///   - path: The path there, which a history after a gap would not know otherwise.
     /// - Returns: The lines.
     /// - Throws: `EncodingError`.
     package mutating func begin(
         _ checkpoint: CoordinatorCheckpoint,
         wallNanoseconds: Int64,
-        continues: Bool = false
+        continues: Bool = false,
+        path: NetworkPath? = nil
     ) throws -> [UInt8] {
         self.wallOffset = wallNanoseconds.subtractingSaturating(checkpoint.time.nanoseconds)
         var bytes: [UInt8] = []
         self.header.continues = continues
         let header = try NodeEncoder.node(of: self.header)
         self.write([(RecordingKey.header, header)], at: checkpoint.time, withWall: true, to: &bytes)
+        if let path {
+            let node = try NodeEncoder.node(of: RecordedPath(path))
+            self.write([(RecordingKey.path, node)], at: checkpoint.time, to: &bytes)
+        }
         try self.write(checkpoint, continues: continues, to: &bytes)
         return bytes
     }

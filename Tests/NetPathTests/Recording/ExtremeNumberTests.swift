@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPathSystem
 import NetPathTestKit
 import Testing
@@ -13,6 +14,9 @@ import Testing
     private static let extremes: [JSONNode] =
         [Int64.max, .min, .max - 1, 1 << 62, 1 << 61, -1, 0, Int64(UInt32.max)].map(JSONNode.integer)
         + [.number(1e308), .number(-1e308), .string("18446744073709551615")]
+    /// How many numbers are replaced in each recording besides its times: NETPATH_EXTREME_NUMBERS (40).
+    private static let limit =
+        ProcessInfo.processInfo.environment["NETPATH_EXTREME_NUMBERS"].flatMap(Int.init) ?? 40
     private let folder = ScratchFolder()
 
     /// Where a number stands in a value: the names on the way, positions of lists included.
@@ -91,18 +95,23 @@ import Testing
         bytes += writer.end(at: walk.now)
         let lines = try bytes.split(separator: UInt8(ascii: "\n")).map { try JSONReader.read($0, valueLimit: .max) }
         var seen: Set<[String]> = []
+        var changes: [(position: Int, path: [String], extreme: JSONNode)] = []
         for position in lines.indices {
             for path in Self.numbers(in: lines[position]) {
                 // One of each kind: not every element of every list.
                 guard seen.insert(path.map { Int($0) == nil ? $0 : "" }).inserted else { continue }
-                for extreme in Self.extremes {
-                    var changed = lines
-                    changed[position] = Self.replacing(path[...], in: lines[position], by: extreme)
-                    // A version of the format that this netpath does not read is told.
-                    do { try self.use(changed.flatMap(Self.bytes(of:))) } catch RecordingError.newer {}
-                }
+                changes += Self.extremes.map { (position, path, $0) }
             }
         }
         #expect(seen.count > 30)
+        // Times are what everything is reckoned with: all of them, and as many of the rest as there is time for.
+        var generator = SeededGenerator(seed: seed)
+        let times = changes.filter { ["at", "wall", "observedAt"].contains($0.path.last) && $0.path.count < 3 }
+        for change in times + changes.shuffled(using: &generator).prefix(Self.limit) {
+            var changed = lines
+            changed[change.position] = Self.replacing(change.path[...], in: lines[change.position], by: change.extreme)
+            // A version of the format that this netpath does not read is told.
+            do { try self.use(changed.flatMap(Self.bytes(of:))) } catch RecordingError.newer {}
+        }
     }
 }
