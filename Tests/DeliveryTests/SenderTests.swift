@@ -131,6 +131,25 @@ struct SenderTests {
         for _ in 0..<6 { try run.next(timeout: .seconds(25)) { $0["event"] == "succeeded" } }
     }
 
+    /// Hosts that drop packets, and requests that a host fails at.
+    @Test func whatIsSickDoesNotHideWhatIsWell() throws {
+        let server = try self.tool.serve()
+        let program = try QueueTool.program
+        func send(_ count: Int, _ url: String) throws {
+            let command = "'\(program)' send --queue '\(self.tool.file)' -d x \"\(url)\""
+            try self.tool.lab.run("for n in $(seq \(count)); do \(command) || exit; done")
+        }
+        try send(40, "http://198.51.100.$((100 + n)):8080/ok")
+        try send(6, "\(QueueTool.origin)/status/500?id=poisoned-$n")
+        try send(20, "\(QueueTool.origin)/ok?id=good-$n")
+        let run = try self.tool.start("queue", "run", "--json")
+        let begin = ContinuousClock.now
+        for _ in 0..<20 { try run.next(timeout: .seconds(40)) { $0["event"] == "succeeded" } }
+        // Beside busy processes; the time-out of a connection is 15 seconds.
+        #expect(ContinuousClock.now - begin < .seconds(12))
+        #expect(try server.bodies().count < 20 + 6 * 11)
+    }
+
     // MARK: The end
 
     @Test func aSignalWaitsForWhatIsUnderWayAndBeginsNothing() throws {

@@ -13,7 +13,7 @@ extension StoreTransaction {
     func gates() throws -> [StoreGate] {
         let sql = """
             SELECT gate AS id, priority, sequence AS first FROM request INDEXED BY requestReady
-            WHERE state = 'ready' AND gate > ? ORDER BY gate, priority DESC, sequence LIMIT 1
+            WHERE state = 'ready' AND gate > ? ORDER BY gate, retries, priority DESC, sequence LIMIT 1
             """
         var gates: [StoreGate] = []
         let statement = try self.db.cachedStatement(sql: sql)
@@ -21,16 +21,41 @@ extension StoreTransaction {
         return gates
     }
 
-    /// The requests that may go through a gate, in the order they are to go.
+    /// The requests that may go through a gate, in the order they are to go: those first that failed least.
     ///
     /// One that is not what was taken is held, and must not go.
     func ready(
         gate: StoreGate.ID,
         limit: Int,
+        order: DeliveryMachine.Order = .oldest,
         except isKnown: (UUID) -> Bool = { _ in false }
     ) throws -> [RequestRecord] {
-        let condition = "INDEXED BY requestReady WHERE state = 'ready' AND gate = ? ORDER BY priority DESC, sequence"
-        return try self.ready(condition, [gate], limit: limit, except: isKnown)
+        let gates = "INDEXED BY requestReady WHERE state = 'ready' AND gate = ?"
+        func oldest(limit: Int, except isKnown: (UUID) -> Bool) throws -> [RequestRecord] {
+            let order = "ORDER BY retries, priority DESC, sequence"
+            return try self.ready("\(gates) \(order)", [gate], limit: limit, except: isKnown)
+        }
+        // Each but the first of two steps is a look into the index, whose order is that of `oldest`.
+        let select = try self.db.cachedStatement(
+            sql: """
+                SELECT retries, priority FROM request \(gates)
+                ORDER BY \(order == .mostFailed ? "retries DESC" : "retries, priority DESC") LIMIT 1
+                """
+        )
+        guard order != .oldest, limit > 0, let end = try Row.fetchOne(select, arguments: [gate]) else {
+            return try oldest(limit: limit, except: isKnown)
+        }
+        let (retries, priority): (Int, Int) = (end[0], end[1])
+        var first: [RequestRecord] = []
+        if order == .newest {
+            let condition = "\(gates) AND retries = ? AND priority = ? ORDER BY sequence DESC"
+            first = try self.ready(condition, [gate, retries, priority], limit: 1, except: isKnown)
+        } else if retries > 0 {
+            let condition = "\(gates) AND retries = ? ORDER BY priority DESC, sequence"
+            first = try self.ready(condition, [gate, retries], limit: 1, except: isKnown)
+        }
+        let ids = first.map(\.id)
+        return try first + oldest(limit: limit - first.count) { ids.contains($0) || isKnown($0) }
     }
 
     /// A request, if it may go; one that is not what was taken is held, and must not.

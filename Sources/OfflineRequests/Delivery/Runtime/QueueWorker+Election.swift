@@ -117,7 +117,7 @@ extension QueueWorker {
     func head(_ only: UUID, in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
         guard let record = try store.ready(only) else { return [] }
         self.gates = [Gate(record.request)]
-        return self.shutdowns.isEmpty ? self.machine.choose(1, of: [record], at: now) : []
+        return self.shutdowns.isEmpty ? self.machine.choose(1, of: [[record]], at: now) : []
     }
 
     /// Lets others send while the only request cannot go.
