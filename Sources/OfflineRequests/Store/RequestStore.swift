@@ -21,6 +21,7 @@ final class RequestStore: Sendable {
     private let clock: @Sendable () -> Moment
     private let salvaged: @Sendable (QueueSalvage) -> Void
     private let file: StoreFile
+    private let reserve: StoreReserve
     /// What reads.
     let reader: StoreReader
     private let isSender = Atomic<Bool>(false)
@@ -37,6 +38,7 @@ final class RequestStore: Sendable {
         self.paths = StorePaths(path)
         self.limits = limits
         self.bodies = BodyFiles(folder: self.paths.bodies)
+        self.reserve = StoreReserve(paths: self.paths)
         self.clock = clock
         self.salvaged = salvaged
         let size = try FileTrust.check(self.paths)
@@ -64,8 +66,16 @@ final class RequestStore: Sendable {
     }
 
     /// Changes the queue: everything that is done with the transaction, or nothing.
+    ///
+    /// - Parameters:
+    ///   - durable: Whether it survives the loss of power.
+    ///   - size: How many bytes the requests have that are to be inserted; zero for none, nil for none to be taken.
+    ///   - body: Does it.
+    /// - Returns: What that returns.
+    /// - Throws: ``QueueError/diskFull(path:missing:)`` when there is no room; ``makeRoom()`` may help then.
     func transaction<Value: Sendable>(
         durable: Bool,
+        inserting size: Int? = 0,
         _ body: (StoreTransaction) throws -> Value
     ) throws(QueueError) -> Value {
         let stamp = self.clock()
@@ -76,16 +86,18 @@ final class RequestStore: Sendable {
                     try db.execute(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
                     state.isDurable = durable
                 }
+                let missing = try self.lackOfRoom(forRequestsOf: size, in: db)
                 let changes = db.totalChangesCount
                 var done: (value: Value, transaction: StoreTransaction)?
                 do {
                     try db.inTransaction(.immediate) {
                         let transaction = try StoreTransaction(db, of: self, at: stamp, after: state.last)
+                        transaction.lacksRoom = missing
                         done = (try body(transaction), transaction)
                         try transaction.finish()
                         return .commit
                     }
-                } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                } catch where StoreErrors.isFullDisk(error, path: self.paths.database) {
                     // Once the file has all that is in the journal, the next transaction has the room of that.
                     _ = try? db.checkpoint(.restart)
                     throw error
@@ -97,6 +109,25 @@ final class RequestStore: Sendable {
                 for name in done.transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
                 return done.value
             }
+        }
+    }
+
+    /// How many bytes are missing for requests of so many to be taken; nil when they may be.
+    private func lackOfRoom(forRequestsOf size: Int?, in db: Database) throws -> Int? {
+        guard let size else { return max(1, self.reserve.keep(forRequestsOf: 0)) }
+        guard size > 0, self.reserve.keep(forRequestsOf: size) > 0 else { return nil }
+        // What is in the file already needs no room for a second time.
+        _ = try? db.checkpoint(.truncate)
+        let missing = self.reserve.keep(forRequestsOf: size)
+        return missing > 0 ? missing : nil
+    }
+
+    /// Gives up what was reserved for when the disk is full, and brings into the file what is in the journal.
+    func makeRoom() {
+        _ = self.reserve.release()
+        // What still keeps it from being written, the next transaction says.
+        _ = try? self.use { database, _ in
+            try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         }
     }
 
@@ -120,6 +151,7 @@ final class RequestStore: Sendable {
     /// For when nothing else is to be done; it does nothing while another process is at the file.
     func tidy() throws(QueueError) {
         try self.use { database, _ in
+            defer { self.reserve.shrink() }
             try database.writeWithoutTransaction { db in
                 _ = try? db.checkpoint(.passive)
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
@@ -220,10 +252,23 @@ final class RequestStore: Sendable {
             try StoreFiles.create(path)
             StoreFiles.syncFolder(self.paths.folder)
         }
-        let database = try StoreFile.open(path, readOnly: false)
-        try StoreSchema.migrate(database, path: path, at: stamp)
+        let database = try self.connect(at: stamp)
         if let lost { self.salvaged(lost) }
         return database
+    }
+
+    /// Connects to the file, whose journal may need room that only the reserve has.
+    private func connect(at stamp: Moment) throws -> DatabaseQueue {
+        let path = self.paths.database
+        func connect() throws -> DatabaseQueue {
+            let database = try StoreFile.open(path, readOnly: false)
+            try StoreSchema.migrate(database, path: path, at: stamp)
+            return database
+        }
+        do { return try connect() } catch where StoreErrors.isFullDisk(error, path: path) {
+            guard self.reserve.release() else { throw error }
+            return try connect()
+        }
     }
 
     /// Replaces a damaged file by what can be read of it.

@@ -140,7 +140,12 @@ final class QueueCore: Sendable {
     ) {
         do throws(QueueError) {
             let prepared = try self.store.prepare(request)
-            self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply), here: isHere)
+            let command = QueueCommand(
+                inserting: prepared.row.size,
+                { try $0.enqueue(prepared, after: failure, in: $1) },
+                reply: reply
+            )
+            self.post(command, here: isHere)
         } catch {
             reply(.failure(error))
         }
@@ -189,6 +194,8 @@ final class QueueCore: Sendable {
 struct QueueCommand: Sendable {
     /// Whether it has to survive the loss of power before the caller hears of it.
     let isDurable: Bool
+    /// How many bytes the request has that it inserts; zero for none.
+    let size: Int
     /// Does it; returns what tells the caller once the transaction is on disk, also where it is refused.
     let perform: @Sendable (QueueWorker, StoreTransaction) throws -> @Sendable () -> Void
     /// Tells the caller that it was not done.
@@ -196,10 +203,12 @@ struct QueueCommand: Sendable {
 
     init<Value: Sendable>(
         isDurable: Bool = true,
+        inserting size: Int = 0,
         _ body: @escaping @Sendable (QueueWorker, StoreTransaction) throws -> Value,
         reply: @escaping @Sendable (Result<Value, QueueError>) -> Void
     ) {
         self.isDurable = isDurable
+        self.size = size
         self.perform = { worker, store in
             do {
                 let value = try body(worker, store)

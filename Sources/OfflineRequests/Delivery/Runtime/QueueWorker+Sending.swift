@@ -10,7 +10,8 @@ extension QueueWorker {
 
     /// Reads what goes now: whose turn it is, as many as there are places for.
     func heads(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
-        let places = self.machine.slots(at: now) - self.flights.values.count { $0.handledBy != nil }
+        let free = self.machine.slots(at: now) - self.flights.values.count { $0.handledBy != nil }
+        let places = self.isDiskFull ? min(free, 1) : free
         if let only { return try self.head(only, in: store, at: now) }
         let gates = try store.gates()
         self.gates = gates.map(\.gate)

@@ -71,6 +71,8 @@ final class QueueWorker {
     private var failures = 0
     /// What is in the way, once it was said.
     private var reported: QueueError?
+    /// Whether the transaction under way has to be a small one.
+    private(set) var isDiskFull = false
     private var nextExpiry: MonotonicTime?
     private var wasPending = false
 
@@ -144,17 +146,21 @@ final class QueueWorker {
         guard sends || !commands.isEmpty else { return false }
         var replies: [@Sendable () -> Void] = []
         let (machine, forces) = (self.machine, self.forces)
+        let isDurable = commands.contains { $0.isDurable }
+        let size = commands.reduce(0) { $0 + $1.size }
+        var landings = self.landings[...]
+        self.isDiskFull = false
         for attempt in 0...3 {
             do throws(QueueError) {
                 (self.effects, replies) = (TurnEffects(), [])
-                try self.core.store.transaction(durable: commands.contains { $0.isDurable }) { store in
+                try self.core.store.transaction(durable: isDurable, inserting: self.isDiskFull ? nil : size) { store in
                     if store.othersWrote {
                         // What they cancelled ends before the next of its lane begins.
                         self.checksFlights = true
                         self.effects.wasPending = try !store.records.counts.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
-                    for landing in self.landings { try self.record(landing, in: store) }
+                    for landing in landings { try self.record(landing, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
                     self.effects.events += store.damaged.map { .held($0, .damaged) }
@@ -166,6 +172,14 @@ final class QueueWorker {
                 (self.machine, self.forces) = (machine, forces)
                 // One that was damaged was replaced by what could be read, which can be worked with.
                 if case .corrupt(_, .some) = error, attempt < 3 { continue }
+                // On a full disk nothing new is taken, and the rest goes in small steps: with the room there is, and then
+                // with what is reserved for that.
+                if case .diskFull = error, attempt < 2 {
+                    if attempt > 0 { self.core.store.makeRoom() }
+                    self.isDiskFull = true
+                    landings = self.landings.prefix(1)
+                    continue
+                }
                 for command in commands { command.refuse(error) }
                 self.failed(error)
                 return false
@@ -173,7 +187,8 @@ final class QueueWorker {
         }
         if self.retryAt.take() != nil, !sends { self.core.post { _, _ in } }
         (self.failures, self.reported) = (0, nil)
-        (self.releasesRunning, self.landings) = (false, [])
+        self.releasesRunning = false
+        self.landings.removeFirst(landings.count)
         let effects = self.effects
         if sends { self.checksFlights = false }
         self.remove(effects.removed)
