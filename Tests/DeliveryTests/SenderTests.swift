@@ -111,6 +111,29 @@ struct SenderTests {
         #expect(try self.tool.lab.run("ls \(self.tool.lab.directory)").contains("corrupt") == false)
     }
 
+    /// Few descriptors are a reason to wait: no request is given up or held for them, and none is passed over.
+    @Test func fewDescriptorsDelayAndNothingElse() throws {
+        let server = try self.tool.serve()
+        let body = String(repeating: "x", count: 100_000)
+        for number in 0..<6 {
+            let words = ["send", "--key", "lane\(number)", "-d", "@-", QueueTool.origin + "/ok?id=\(number)"]
+            try #require(try self.tool.run(words, input: body).status == 0)
+        }
+        let run = "queue run --until-empty --timeout 3s --queue '\(self.tool.file)'"
+        for limit in 10..<44 where limit < 20 || limit.isMultiple(of: 3) {
+            let command = "ulimit -n \(limit); '\(try QueueTool.program)' \(run) >/dev/null 2>&1; echo $?"
+            let status = try self.tool.lab.run("bash -c \(QueueTool.quoted([command]))")
+            let stats = try #require(try self.tool.run("queue", "stats", "--json").documents.first)
+            let counts = try #require(stats["counts"])
+            #expect(counts["dead"]?.number == 0 && counts["held"]?.number == 0, "\(limit): \(stats)")
+            let code = Int(status.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
+            #expect(code != 0 || stats["pending"]?.number == 0, "\(limit): exits 0 with \(stats)")
+            #expect(code < 128, "\(limit) descriptors: \(code)")
+        }
+        #expect(try self.tool.run("queue", "run", "--until-empty", "--timeout", "60s").status == 0)
+        #expect(Set(try server.bodies().map(\.count)) == [100_000])
+    }
+
     // MARK: Fairness
 
     @Test func slowServersLeaveRoomForOthers() throws {
@@ -213,6 +236,16 @@ struct SenderTests {
         #expect(try server.bodies() == ["other"])
         waiting.sendSignal(.terminate)
         try waiting.waitForEnd()
+    }
+
+    @Test func whoWaitsForOneRequestHearsThatItExpired() throws {
+        let words = ["send", "--wait", "--timeout", "60s", "--expires-in", "2s", "--interface-type", "wifi", "-d", "x"]
+        let answer = try self.tool.run(words + [QueueTool.origin + "/ok"])
+        #expect(answer.status == 1)
+        #expect(answer.errors.contains("it expired"), "\(answer.errors)")
+        let held = try self.tool.run(words + ["--key", "lane", QueueTool.origin + "/ok"])
+        #expect(held.status == 1)
+        #expect(held.errors.contains("held"), "\(held.errors)")
     }
 
     @Test func whoWaitsForOneRequestTriesAgain() throws {

@@ -97,7 +97,7 @@ final class RequestStore: Sendable {
                         try transaction.finish()
                         return .commit
                     }
-                } catch where StoreErrors.isFullDisk(error, path: self.paths.database) {
+                } catch let error where StoreErrors.isFullDisk(error, path: self.paths.database) {
                     // Once the file has all that is in the journal, the next transaction has the room of that.
                     _ = try? db.checkpoint(.restart)
                     throw error
@@ -265,7 +265,7 @@ final class RequestStore: Sendable {
             try StoreSchema.migrate(database, path: path, at: stamp)
             return database
         }
-        do { return try connect() } catch where StoreErrors.isFullDisk(error, path: path) {
+        do { return try connect() } catch let error where StoreErrors.isFullDisk(error, path: path) {
             guard self.reserve.release() else { throw error }
             return try connect()
         }

@@ -69,21 +69,33 @@ extension StoreTransaction {
         limit: Int,
         except isKnown: (UUID) -> Bool
     ) throws -> [RequestRecord] {
-        var (requests, damaged) = ([RequestRecord](), [UUID]())
+        var (requests, damaged, late) = ([RequestRecord](), [UUID](), [(UUID, String)]())
         let select = try self.db.cachedStatement(sql: "SELECT * FROM request \(condition)")
         let rows = try Row.fetchCursor(select, arguments: arguments)
         while requests.count < limit, let row = try rows.next() {
             if let id = UUID.fromDatabaseValue(row["id"]), isKnown(id) { continue }
             let stored = try StoredRequest(row: row)
-            if let request = stored.intact(self.bodies) {
-                requests.append(stored.record(of: request, self.status, at: self.stamp))
-            } else {
-                damaged.append(stored.id)
+            do throws(QueueError) {
+                if let request = try stored.intact(self.bodies) {
+                    requests.append(stored.record(of: request, self.status, at: self.stamp))
+                } else {
+                    damaged.append(stored.id)
+                }
+            } catch {
+                late.append((stored.id, error.description))
             }
         }
         for id in damaged { try self.hold(damaged: id) }
+        for (id, error) in late {
+            guard let row = try self.row(id) else { continue }
+            let due = self.now &+ Self.bodyPause.inMilliseconds
+            try self.set(row, .backoff, error: error, "due = ?", [due])
+        }
         return requests
     }
+
+    /// How long a request waits whose body the system does not give, for want of descriptors or because of its disk.
+    private static let bodyPause: Duration = .seconds(2)
 
     /// Marks a request as being sent, which begins an attempt.
     func markRunning(_ id: UUID) throws -> Bool {
@@ -212,7 +224,7 @@ extension StoreTransaction {
     }
 
     /// What a request that is given up wants to become of its lane.
-    private func policy(of row: StoredRow) throws -> LanePolicy {
+    func policy(of row: StoredRow) throws -> LanePolicy {
         // Without a key for order nobody asked for a lane: one that stands still would surprise.
         guard let request = try self.records.record(row.id)?.request, request.orderingKey != nil else { return .skip }
         return request.onFailure
@@ -222,7 +234,14 @@ extension StoreTransaction {
     @discardableResult
     func giveUp(_ row: StoredRow, _ policy: LanePolicy, status: Int? = nil, error: String) throws -> Finish {
         if policy == .hold {
-            try self.hold(row, .laneHeld, status: status, error: error)
+            try self.set(
+                row,
+                .held,
+                status: status,
+                error: error,
+                "deadline = NULL, waiting = ?",
+                [JSON.text(of: WaitingReason.laneHeld)]
+            )
             return Finish(state: .held)
         }
         try self.set(row, .dead, status: status, error: error, "deadline = NULL")

@@ -228,6 +228,34 @@ struct QueueDeliveryTests {
         #expect(lab.sent == ["1", "1", "2", "3"])
     }
 
+    /// Nothing else happens meanwhile that could have the queue look.
+    @Test(arguments: [false, true])
+    func whatExpiresEndsByItself(isOnline: Bool) async throws {
+        let lab = try QueueLab(.status(503), network: isOnline ? .wifi : .noLink)
+        let delivery = DeliverySettings(baseBackoff: .seconds(3000), maxBackoff: .seconds(3000))
+        let queue = try lab.started(QueueSettings(delivery: delivery))
+        let events = Events(queue)
+        var request = lab.request()
+        request.expiresAt = Date(timeIntervalSinceNow: 1)
+        let id = try await queue.enqueue(request)
+        #expect(try await queue.wait(for: id).state == .dead)
+        try await events.wait(for: .expired(id))
+        #expect(Date() >= request.expiresAt ?? .distantFuture)
+        #expect(lab.sent.isEmpty == !isOnline)
+    }
+
+    @Test func whatExpiresInALaneHoldsIt() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        let events = Events(queue)
+        var request = lab.request()
+        request.orderingKey = "lane"
+        request.expiresAt = Date(timeIntervalSinceNow: 0.5)
+        let id = try await queue.enqueue(request)
+        try await events.wait(for: .held(id, .laneHeld))
+        #expect(!events.all.contains(.expired(id)))
+    }
+
     @Test func urgentOnesGoFirst() async throws {
         let lab = try QueueLab(network: .noLink)
         let delivery = DeliverySettings(concurrency: 1, minimumOnline: .zero, reconnectJitter: .zero)

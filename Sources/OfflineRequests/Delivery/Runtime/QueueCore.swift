@@ -6,6 +6,7 @@ import Foundation
 import NetPath
 import NetPathHTTP
 import NetPathStandard
+import NetPathSystem
 import Synchronization
 
 /// What the faces of a queue and its tasks share, and the one serial executor on which everything of it happens.
@@ -50,7 +51,7 @@ final class QueueCore: Sendable {
             worker = QueueWorker(core: self, on: self.queue)
             return worker != nil
         }
-        guard isReady else { throw .io(path: file, reason: "the system grants no more descriptors") }
+        guard isReady else { throw .io(path: file, reason: SystemReason.text(EMFILE)) }
     }
 
     // MARK: The executor

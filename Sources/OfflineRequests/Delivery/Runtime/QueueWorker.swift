@@ -17,8 +17,8 @@ final class QueueWorker {
     /// each time that it fails again.
     private static let patience: Duration = .seconds(1)
     private static let longestPatience: Duration = .seconds(60)
-    /// How often it is asked what has become too old.
-    private static let expiryInterval: Duration = .seconds(1)
+    /// The shortest time between two looks for what has become too old.
+    private static let expiryInterval: Duration = .milliseconds(100)
 
     let core: QueueCore
     let wakeSource: WakeSource
@@ -73,7 +73,9 @@ final class QueueWorker {
     private var reported: QueueError?
     /// Whether the transaction under way has to be a small one.
     private(set) var isDiskFull = false
-    private var nextExpiry: MonotonicTime?
+    /// When the first request becomes too old, and when the first request or response is of no use any more.
+    private var tooOldAt: MonotonicTime?
+    var uselessAt: MonotonicTime?
     private var wasPending = false
 
     /// Makes one; nil when the system grants no descriptors.
@@ -169,7 +171,7 @@ final class QueueWorker {
                 break
             } catch {
                 // Nothing of it is in the file.
-                (self.machine, self.forces) = (machine, forces)
+                (self.machine, self.forces, self.uselessAt) = (machine, forces, now.monotonic)
                 // One that was damaged was replaced by what could be read, which can be worked with.
                 if case .corrupt(_, .some) = error, attempt < 3 { continue }
                 // On a full disk nothing new is taken, and the rest goes in small steps: with the room there is, and then
@@ -209,13 +211,7 @@ final class QueueWorker {
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
         }
-        if self.nextExpiry.map({ $0 <= now.monotonic }) ?? true {
-            self.nextExpiry = now.monotonic + Self.expiryInterval
-            for id in try store.expire(maxAge: self.core.settings.delivery.maxAge) {
-                self.effects.events.append(.expired(id))
-            }
-            try store.removeOldResponses()
-        }
+        try self.expire(in: store, at: now)
         (self.gates, self.dueAt) = ([], nil)
         guard self.network.isSatisfied, !self.machine.isPaused else { return }
         let limit = 10_000
@@ -232,6 +228,25 @@ final class QueueWorker {
             // Only to have a response handled is no attempt.
             if record.response == nil { self.effects.events.append(.attempt(record.id, number: record.attempts + 1)) }
         }
+    }
+
+    /// Gives up what has become too old, and finds out when something will be.
+    private func expire(in store: StoreTransaction, at now: Moment) throws {
+        let maxAge = self.core.settings.delivery.maxAge
+        let isDue = [self.tooOldAt, self.uselessAt].contains { $0.map { $0 <= now.monotonic } ?? false }
+        if isDue {
+            (self.tooOldAt, self.uselessAt) = (nil, nil)
+            for (id, finish) in try store.expire(maxAge: maxAge) {
+                self.effects.events.append(finish.state == .held ? .held(id, .laneHeld) : .expired(id))
+                self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
+            }
+            try store.removeOldResponses()
+        }
+        // Only what was put there, or is not being sent any more, can be due sooner than what was known.
+        guard isDue || store.othersWrote || !self.effects.events.isEmpty else { return }
+        let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
+        self.uselessAt = try store.nextDeadline().map(time)
+        if self.tooOldAt == nil { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
     }
 
     /// Says what became true.
@@ -279,7 +294,7 @@ final class QueueWorker {
             times.append(retryAt)
         } else {
             let wake = self.machine.nextWake(after: now, for: self.gates)
-            times += [wake, self.dueAt, self.landings.isEmpty ? nil : now.monotonic]
+            times += [wake, self.dueAt, self.tooOldAt, self.uselessAt, self.landings.isEmpty ? nil : now.monotonic]
         }
         return times.compactMap { $0 }.min()
     }
