@@ -40,6 +40,16 @@ struct SenderTests {
         #expect(try server.bodies() == ["x"])
     }
 
+    @Test func whatIsDamagedIsNotDelivered() throws {
+        let server = try self.tool.serve()
+        try self.tool.send("-d", "lost")
+        try self.tool.lab.run("dd if=/dev/zero of=\(self.tool.file) bs=100 count=1 conv=notrunc status=none")
+        let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "30s")
+        #expect(run.status != 0)
+        #expect(run.errors.contains(".corrupt-"), "\(run.errors)")
+        #expect(try server.bodies().isEmpty)
+    }
+
     @Test func aFolderThatIsRemovedEndsTheSender() throws {
         var tool = self.tool
         let folder = "\(tool.lab.directory)/queues"

@@ -31,7 +31,7 @@ struct QueueFairnessTests {
         queue.start()
         for id in ids { #expect(try await queue.wait(for: id).state == .succeeded) }
         #expect(lab.transport.requests.count <= 16 + 20)
-        #expect(queue.counts.pending == count)
+        #expect(try queue.counts.pending == count)
     }
 
     @Test(arguments: [500, 503])

@@ -179,15 +179,20 @@ final class QueueCore: Sendable {
 
     // MARK: Reading, on the threads of callers
 
-    var counts: QueueCounts { (try? self.store.read { try $0.counts }) ?? QueueCounts() }
-
     func record(_ id: UUID) throws(QueueError) -> RequestRecord? {
         try self.store.reader.record(id, self.status.withLock { $0 })
     }
 
-    func page(of states: Set<RequestState>, after sequence: Int64, limit: Int) -> [RequestRecord] {
+    func page(
+        of states: Set<RequestState>,
+        after sequence: Int64,
+        limit: Int
+    ) throws(QueueError) -> [RequestRecord] {
         let status = self.status.withLock { $0 }
-        return (try? self.store.reader.page(in: states, after: sequence, limit: limit, status).records) ?? []
+        let page = try self.store.reader.page(in: states, after: sequence, limit: limit, status)
+        // What could be read is in the salvage, once the process that sends has repaired the file.
+        guard page.isWhole else { throw .corrupt(path: self.file, setAsideAs: nil) }
+        return page.records
     }
 }
 
