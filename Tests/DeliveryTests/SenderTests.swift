@@ -40,6 +40,22 @@ struct SenderTests {
         #expect(try server.bodies() == ["x"])
     }
 
+    /// One that is stopped, for example.
+    @Test(arguments: [["send", "-d", "x", QueueTool.origin + "/ok"], ["queue", "run", "--until-empty"], ["queue", "reset"]])
+    func whoHasTheLockIsNamedInTime(_ words: [String]) throws {
+        try self.tool.send("-d", "x")
+        let holder = try self.tool.lab.start("flock", ["--no-fork", "\(self.tool.file)-lock", "sleep", "300"])
+        let isHeld = "flock --nonblock --shared \(self.tool.file)-lock true && echo free || echo held"
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try !self.tool.lab.run(isHeld).contains("held") { try #require(.now < deadline) }
+        let begin = ContinuousClock.now
+        let result = try self.tool.run(words)
+        #expect(ContinuousClock.now - begin < .seconds(40))
+        #expect(result.status == 70)
+        #expect(result.errors.contains("(sleep)"), "\(result.errors)")
+        holder.sendSignal(.terminate)
+    }
+
     @Test func whatIsDamagedIsNotDelivered() throws {
         let server = try self.tool.serve()
         try self.tool.send("-d", "lost")

@@ -25,6 +25,8 @@ final class RequestStore: Sendable {
     /// What reads.
     let reader: StoreReader
     private let isSender = Atomic<Bool>(false)
+    /// How long is waited for a process that makes or repairs the file.
+    private static let patience: Duration = .seconds(10)
     /// How often the file was replaced: a disk that damages everything must not be filled with copies.
     private let repairs = Atomic<Int>(0)
 
@@ -46,7 +48,7 @@ final class RequestStore: Sendable {
         // Only a file that was a queue once has a lock, so that its beginning may be damaged.
         if let size, size > 0, StoreFiles.kind(self.paths.lock) == .nothing { try StoreReader(existing: path).close() }
         try StoreFiles.createFolder(self.paths.folder)
-        self.file = StoreFile(self.paths, lock: try StoreLock(self.paths.lock))
+        self.file = StoreFile(self.paths, lock: try StoreLock(self.paths.lock), patience: Self.patience)
         self.reader = StoreReader(self.paths, lock: try StoreLock(self.paths.lock), clock: clock)
         do { try self.use { _, _ in } } catch .corrupt {}
     }
@@ -203,7 +205,8 @@ final class RequestStore: Sendable {
                     try StoreErrors.check(db, "integrity_check")
                 }
             }
-            try self.transaction(durable: true) { try $0.verify() }
+            let damaged = try self.damaged()
+            try self.transaction(durable: true) { try $0.verify(damaged: damaged) }
         } catch .corrupt(let path, nil) {
             let lock = self.sends ? nil : try SenderLock(path: QueueFile.senderLock(of: path))
             guard lock?.take() ?? true else {
@@ -212,6 +215,19 @@ final class RequestStore: Sendable {
                 throw .io(path: path, reason: reason)
             }
             throw try self.repair()
+        }
+    }
+
+    /// Those whose request or body is not what was taken; reads all bodies, and keeps no process waiting for that.
+    private func damaged() throws(QueueError) -> [UUID] {
+        var (damaged, last) = ([UUID](), Int64(0))
+        while true {
+            let page = try self.read { [last] records in try records.stored(after: last, limit: 64) }
+            guard let end = page.last?.sequence else { return damaged }
+            last = end
+            for stored in page where stored.state != .running {
+                if try stored.intact(self.bodies) == nil { damaged.append(stored.id) }
+            }
         }
     }
 
@@ -229,9 +245,12 @@ final class RequestStore: Sendable {
         }
     }
 
-    /// Opens the file, makes it where there is none, and brings it up to date; without anybody else at it.
+    /// Opens the file, makes it where there is none, and brings it up to date.
+    ///
+    /// All but to open one that is up to date without any other process at it.
     private func open(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
-        lock?.takeAlone()
+        if let database = try self.openCurrent() { return database }
+        try lock?.takeAlone(within: Self.patience)
         let (path, stamp) = (self.paths.database, self.clock())
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
         try replacement.finish()
@@ -255,6 +274,16 @@ final class RequestStore: Sendable {
         let database = try self.connect(at: stamp)
         if let lost { self.salvaged(lost) }
         return database
+    }
+
+    /// Opens a file that is up to date; nil where there is none.
+    private func openCurrent() throws -> DatabaseQueue? {
+        let path = self.paths.database
+        guard let size = try FileTrust.check(self.paths), size > 0, StoreFiles.kind(self.paths.replacement) == .nothing,
+            try StoreFile.open(path, readOnly: true).read({ try StoreSchema.check($0, path: path) }) == StoreSchema.version
+        else { return nil }
+        for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
+        return try self.connect(at: self.clock())
     }
 
     /// Connects to the file, whose journal may need room that only the reserve has.

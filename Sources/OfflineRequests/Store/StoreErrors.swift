@@ -37,7 +37,8 @@ enum StoreErrors {
             if StoreFiles.isFull(path) { return .diskFull(path: path, missing: nil) }
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            return .io(path: path, reason: "another process has kept the queue for too long; try again")
+            let holders = LockHolders.text(of: StorePaths.companions.map { path + $0 } + [path])
+            return .io(path: path, reason: "\(holders) kept the queue for too long; try again")
         default: ()
         }
         let code = error.extendedResultCode.rawValue

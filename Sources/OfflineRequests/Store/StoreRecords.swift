@@ -45,6 +45,12 @@ struct StoreRecords {
         return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit]).map { self.record($0) }
     }
 
+    /// Some rows of requests that are to be delivered, in the order of their numbers.
+    func stored(after sequence: Int64, limit: Int) throws -> [StoredRequest] {
+        let sql = "SELECT * FROM request WHERE \(StoreSchema.pending) AND sequence > ? ORDER BY sequence LIMIT ?"
+        return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit])
+    }
+
     /// The same of a damaged file, as far as it can be read.
     func readablePage(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
         var page: [RequestRecord] = []

@@ -174,14 +174,12 @@ extension StoreTransaction {
 
     // MARK: Damage
 
-    /// Holds what is not what was taken, and counts all anew.
-    func verify() throws {
-        var damaged: [UUID] = []
-        let rows = try StoredRequest.fetchCursor(self.db, sql: "SELECT * FROM request WHERE \(StoreSchema.pending)")
-        while let stored = try rows.next() {
-            if stored.state != .running, try stored.intact(self.bodies) == nil { damaged.append(stored.id) }
+    /// Holds those that turned out not to be what was taken, and counts all anew.
+    func verify(damaged: [UUID]) throws {
+        for id in damaged {
+            // What ended meanwhile has no body any more.
+            if let row = try self.row(id), row.state != .running, !row.state.isFinal { try self.hold(damaged: id) }
         }
-        for id in damaged { try self.hold(damaged: id) }
         try self.execute(
             """
             UPDATE total SET count = (SELECT count(*) FROM request WHERE request.state = total.state),
