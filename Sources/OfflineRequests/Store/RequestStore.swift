@@ -279,9 +279,10 @@ final class RequestStore: Sendable {
     /// Opens a file that is up to date; nil where there is none.
     private func openCurrent() throws -> DatabaseQueue? {
         let path = self.paths.database
-        guard let size = try FileTrust.check(self.paths), size > 0, StoreFiles.kind(self.paths.replacement) == .nothing,
-            try StoreFile.open(path, readOnly: true).read({ try StoreSchema.check($0, path: path) }) == StoreSchema.version
+        guard let size = try FileTrust.check(self.paths), size > 0, StoreFiles.kind(self.paths.replacement) == .nothing
         else { return nil }
+        let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
+        guard version == StoreSchema.version else { return nil }
         for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
         return try self.connect(at: self.clock())
     }
