@@ -199,6 +199,27 @@ struct SenderTests {
         #expect(try server.bodies().count < 20 + 6 * 11)
     }
 
+    /// An address that is removed ends what is on its way from there, and nothing else.
+    @Test func anAddressThatGoesEndsOnlyItsOwn() throws {
+        let server = try self.tool.serve()
+        let near = try self.tool.lab.start(
+            MonitorProcess.builtProduct("LabPeers"),
+            ["serve", "--port", "8081", "127.0.0.1"]
+        )
+        try near.next { $0["port"] != nil }
+        try self.tool.lab.run("ip address add 192.0.2.3/24 dev wan0")
+        try self.tool.send("-d", "x", path: "/slow?ms=8000&id=far")
+        let result = try self.tool.run("send", "-d", "x", "http://127.0.0.1:8081/slow?ms=8000&id=near")
+        try #require(result.status == 0, "\(result.errors)")
+        let run = try self.tool.start("queue", "run", "--json")
+        try near.next { $0["event"] == "request" }
+        try server.nextRequest()
+        try self.tool.lab.run("ip address del 192.0.2.3/24 dev wan0")
+        for _ in 0..<2 { try run.next(timeout: .seconds(40)) { $0["event"] == "succeeded" } }
+        #expect(try run.drain().filter { $0["event"] == "attempt" }.isEmpty)
+        #expect(try server.bodies().isEmpty && near.drain().filter { $0["event"] == "request" }.isEmpty)
+    }
+
     // MARK: The end
 
     @Test func aSignalWaitsForWhatIsUnderWayAndBeginsNothing() throws {

@@ -26,15 +26,15 @@ extension QueueWorker {
     // MARK: The network
 
     func network(is update: ConnectivityUpdate, at now: Moment) {
-        let isOutdated = self.network.change(to: update, at: now.monotonic)
+        let lost = self.network.change(to: update, at: now.monotonic)
         let isRestored = self.machine.path(self.network.facts, at: now)
-        if isOutdated {
+        if let lost, lost.isEmpty || !self.core.transport.cancelRequests(from: Set(lost.map(\.description))) {
             // They wait for answers that cannot come, and would hold up their lanes until they time out. How far they
             // came decides whether the attempt counts.
             for flight in self.flights.values { flight.cancel() }
         }
         // After the requests that were cancelled, whose connections are idle now.
-        if isOutdated || isRestored { self.core.transport.pathChanged() }
+        if lost != nil || isRestored { self.core.transport.pathChanged() }
         if isRestored { self.core.observers.send([.connectivityRestored]) }
     }
 
