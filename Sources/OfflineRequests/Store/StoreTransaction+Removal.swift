@@ -43,7 +43,7 @@ extension StoreTransaction {
 
     /// Numbers grow with time, so that the first ones say whether there is anything to find.
     private static let firstEnqueued =
-        "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(Self.aging) ORDER BY sequence LIMIT 32)"
+        "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(StoreTransaction.aging) ORDER BY sequence LIMIT 32)"
 
     /// Gives up what is of no use any more or too old, but nothing that is being sent; its lane goes by what it asks for.
     ///
