@@ -22,6 +22,8 @@ final class RequestStore: Sendable {
     private let salvaged: @Sendable (QueueSalvage) -> Void
     private let file: StoreFile
     private let reserve: StoreReserve
+    /// Whether what was reserved was given up, and is to be reserved again as soon as that can be.
+    private let isReserveUsed = Atomic<Bool>(false)
     /// What reads.
     let reader: StoreReader
     private let isSender = Atomic<Bool>(false)
@@ -106,6 +108,9 @@ final class RequestStore: Sendable {
                 }
                 guard let done else { throw QueueError.closed }
                 if db.totalChangesCount != changes { self.announce() }
+                if self.isReserveUsed.load(ordering: .relaxed), self.reserve.keep(forRequestsOf: 0) == 0 {
+                    self.isReserveUsed.store(false, ordering: .relaxed)
+                }
                 state.last = done.transaction.seen
                 for lease in done.transaction.leases { lease.keep() }
                 for name in done.transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
@@ -126,7 +131,7 @@ final class RequestStore: Sendable {
 
     /// Gives up what was reserved for when the disk is full, and brings into the file what is in the journal.
     func makeRoom() {
-        _ = self.reserve.release()
+        if self.reserve.release() { self.isReserveUsed.store(true, ordering: .relaxed) }
         // What still keeps it from being written, the next transaction says.
         _ = try? self.use { database, _ in
             try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
@@ -297,6 +302,7 @@ final class RequestStore: Sendable {
         }
         do { return try connect() } catch let error where StoreErrors.isFullDisk(error, path: path) {
             guard self.reserve.release() else { throw error }
+            self.isReserveUsed.store(true, ordering: .relaxed)
             return try connect()
         }
     }
