@@ -104,7 +104,8 @@ final class RequestStore: Sendable {
                 } catch let error where StoreErrors.isFullDisk(error, path: self.paths.database) {
                     // Once the file has all that is in the journal, the next transaction has the room of that.
                     _ = try? db.checkpoint(.restart)
-                    throw error
+                    guard let size, size > 0 else { throw error }
+                    throw QueueError.diskFull(path: self.paths.database, missing: 2 * size)
                 }
                 guard let done else { throw QueueError.closed }
                 if db.totalChangesCount != changes { self.announce() }

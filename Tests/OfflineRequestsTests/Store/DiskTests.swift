@@ -48,10 +48,10 @@ import Testing
             var store = try bench.open()
             var kept: [UUID] = []
             func enqueue() { while let id = try? store.insert(sample { $0.body = body }).id { kept.append(id) } }
-            func end(_ id: UUID, _ disposition: Disposition) throws {
-                do { try store.run(id, disposition) } catch QueueError.diskFull {
+            func change(_ body: () throws -> Void) throws {
+                do { try body() } catch QueueError.diskFull {
                     store.makeRoom()
-                    try store.run(id, disposition)
+                    try body()
                 }
             }
             enqueue()
@@ -61,19 +61,15 @@ import Testing
             while (try? ballast.write(contentsOf: Data(repeating: 1, count: 4096))) != nil {}
             let half = kept.count / 2
             for id in kept[..<half] {
-                try end(id, .retry(after: .zero, countsAttempt: true))
-                _ = try store.transaction(durable: false) { try $0.promoteDue() }
-                try end(id, .succeeded)
+                try change { try store.run(id, .retry(after: .zero, countsAttempt: true)) }
+                try change { _ = try store.transaction(durable: false) { try $0.promoteDue() } }
+                try change { try store.run(id, .succeeded) }
             }
             store.close()
             while (try? ballast.write(contentsOf: Data(repeating: 1, count: 4096))) != nil {}
             store = try bench.open()
             for id in kept[half...] {
-                let cancel = { try store.transaction(durable: true) { try $0.cancel(id) } }
-                do { _ = try cancel() } catch QueueError.diskFull {
-                    store.makeRoom()
-                    _ = try cancel()
-                }
+                try change { _ = try store.transaction(durable: true) { try $0.cancel(id) } }
             }
             #expect(try store.counts == QueueCounts())
             #expect(bench.salvages.isEmpty)
