@@ -12,7 +12,7 @@ struct DiskTests {
         let stage = try Stage()
         let server = try Server(on: stage)
         let folder = "\(stage.lab.directory)/small"
-        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=16m tmpfs \(folder)")
+        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=20m tmpfs \(folder)")
         // Something else that takes room, and gives it back.
         try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast bs=1k count=8192 status=none")
         let file = "\(folder)/queue.sqlite"

@@ -109,8 +109,10 @@ final class RequestStore: Sendable {
                 }
                 guard let done else { throw QueueError.closed }
                 if db.totalChangesCount != changes { self.announce() }
-                if self.isReserveUsed.load(ordering: .relaxed), self.reserve.keep(forRequestsOf: 0) == 0 {
-                    self.isReserveUsed.store(false, ordering: .relaxed)
+                if self.isReserveUsed.load(ordering: .relaxed) {
+                    _ = try? db.checkpoint(.truncate)
+                    let isReserved = self.reserve.keep(forRequestsOf: 0) == 0
+                    self.isReserveUsed.store(!isReserved, ordering: .relaxed)
                 }
                 state.last = done.transaction.seen
                 for lease in done.transaction.leases { lease.keep() }
@@ -255,6 +257,18 @@ final class RequestStore: Sendable {
     ///
     /// All but to open one that is up to date without any other process at it.
     private func open(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
+        let path = self.paths.database
+        do { return try self.openOrMake(lock, wasOpen: wasOpen) } catch let error
+            where StoreErrors.isFullDisk(error, path: path)
+        {
+            // SQLite's companions of it may need room that only the reserve has.
+            guard self.reserve.release() else { throw error }
+            self.isReserveUsed.store(true, ordering: .relaxed)
+            return try self.openOrMake(lock, wasOpen: wasOpen)
+        }
+    }
+
+    private func openOrMake(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
         if let database = try self.openCurrent() { return database }
         try lock?.takeAlone(within: Self.patience)
         let (path, stamp) = (self.paths.database, self.clock())
@@ -293,19 +307,10 @@ final class RequestStore: Sendable {
         return try self.connect(at: self.clock())
     }
 
-    /// Connects to the file, whose journal may need room that only the reserve has.
     private func connect(at stamp: Moment) throws -> DatabaseQueue {
-        let path = self.paths.database
-        func connect() throws -> DatabaseQueue {
-            let database = try StoreFile.open(path, readOnly: false)
-            try StoreSchema.migrate(database, path: path, at: stamp)
-            return database
-        }
-        do { return try connect() } catch let error where StoreErrors.isFullDisk(error, path: path) {
-            guard self.reserve.release() else { throw error }
-            self.isReserveUsed.store(true, ordering: .relaxed)
-            return try connect()
-        }
+        let database = try StoreFile.open(self.paths.database, readOnly: false)
+        try StoreSchema.migrate(database, path: self.paths.database, at: stamp)
+        return database
     }
 
     /// Replaces a damaged file by what can be read of it.

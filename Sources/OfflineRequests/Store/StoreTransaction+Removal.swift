@@ -112,7 +112,8 @@ extension StoreTransaction {
     }
 
     private func revive(_ row: StoredRow) throws -> RequestState {
-        let isBlocked = try row.state == .dead && self.hasPredecessor(row.lane, before: .max)
+        // One that expired behind others is held there.
+        let isBlocked = try self.hasPredecessor(row.lane, before: row.state == .dead ? .max : row.sequence)
         let place = row.state == .dead ? "sequence = (SELECT max(sequence) + 1 FROM request), " : ""
         let change = "\(place)retries = 0, deadline = NULL, enqueued = ?"
         try self.set(row, isBlocked ? .blocked : .ready, change, [self.now])
@@ -166,7 +167,9 @@ extension StoreTransaction {
     func resumeHeld() throws -> Int {
         try self.execute(
             """
-            UPDATE request INDEXED BY requestApart SET state = 'ready', waiting = NULL
+            UPDATE request INDEXED BY requestApart SET waiting = NULL, state = CASE WHEN lane IS NOT NULL AND EXISTS
+              (SELECT 1 FROM request AS other WHERE other.lane = request.lane AND other.sequence < request.sequence
+               AND other.state NOT IN ('dead', 'succeeded')) THEN 'blocked' ELSE 'ready' END
             WHERE \(StoreSchema.apart) AND state = 'held'
             """
         )

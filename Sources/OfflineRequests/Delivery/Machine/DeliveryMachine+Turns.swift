@@ -10,6 +10,8 @@ extension DeliveryMachine {
     private enum Rank: Int, Comparable {
         /// It has answered, and not failed since.
         case proven
+        /// It fails, and none that does is being tried.
+        case overdue
         case unknown
         case failing
 
@@ -27,7 +29,9 @@ extension DeliveryMachine {
     }
 
     private func rank(of host: String) -> Rank {
-        if self.hosts[host]?.isFailing == true { return .failing }
+        if self.hosts[host]?.isFailing == true {
+            return self.hosts.values.contains { $0.isFailing && $0.running > 0 } ? .failing : .overdue
+        }
         return self.proven.contains(host) ? .proven : .unknown
     }
 
@@ -47,10 +51,10 @@ extension DeliveryMachine {
                 (ranks[.unknown] ?? []).filter { $0.priority == priority }.sorted { $0.first < $1.first }
             )
         }
-        let failing = (ranks[.failing] ?? []).map { ($0, health($0).failedAt ?? now.monotonic) }
+        let failing = (ranks[.overdue] ?? ranks[.failing] ?? []).map { ($0, health($0).failedAt ?? now.monotonic) }
             .sorted { ($0.1, $0.0.first) < ($1.1, $1.0.first) }
             .map(\.0)
-        return proven + unknown + failing
+        return ranks[.overdue] == nil ? proven + unknown + failing : proven + failing + unknown
     }
 
     private func fromBothEnds(_ gates: [StoreGate]) -> [StoreGate] {
@@ -87,7 +91,7 @@ extension DeliveryMachine {
             for (round, record) in records.enumerated() where self.running[record.id] == nil {
                 let gate = Gate(record.request)
                 let rank = self.rank(of: gate.host)
-                let priority = rank == .failing ? .normal : record.request.priority
+                let priority = rank == .failing || rank == .overdue ? .normal : record.request.priority
                 candidates.append(Candidate(record: record, gate: gate, key: (rank, priority, round, place)))
             }
         }
