@@ -41,7 +41,7 @@ struct SenderTests {
     }
 
     /// One that is stopped, for example.
-    @Test(arguments: [["send", QueueTool.origin + "/ok"], ["queue", "run", "--until-empty"], ["queue", "reset", "--yes"]])
+    @Test(arguments: [["send", QueueTool.origin], ["queue", "run", "--until-empty"], ["queue", "reset", "--yes"]])
     func whoHasTheLockIsNamedInTime(_ words: [String]) throws {
         try self.tool.send("-d", "x")
         let holder = try self.tool.lab.start("flock", ["--no-fork", "\(self.tool.file)-lock", "sleep", "300"])

@@ -135,7 +135,7 @@ struct StoreModel {
         if let entry = self.pending.first(where: { $0.id == id }) {
             if entry.state == .held {
                 self.set(id, .ready)
-                for index in self.pending.indices where self.pending[index].id == id { self.pending[index].failures = 0 }
+                if let index = self.pending.firstIndex(where: { $0.id == id }) { self.pending[index].failures = 0 }
             }
         } else if let index = self.finished.firstIndex(where: { $0.id == id && $0.state == .dead }) {
             var entry = self.finished.remove(at: index)
