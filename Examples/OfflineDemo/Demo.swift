@@ -86,8 +86,8 @@ final class Demo {
     }
 
     private func cancelLast() async {
-        guard let last = Array(self.client.queue.pendingRequests).last else { return }
         do {
+            guard let last = try self.client.queue.pendingRequests.last else { return }
             try await self.client.queue.cancelRequest(id: last.id)
             self.say("cancelled  reading \(last.request.reading)")
         } catch {

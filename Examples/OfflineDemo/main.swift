@@ -85,7 +85,7 @@ do {
         if demo.isOver { break }
     }
     network.cancel()
-    let waiting = queue.counts.pending
+    let waiting = try queue.counts.pending
     await queue.shutdown(within: .seconds(1))
     write("\(demo.answered) readings were answered at once, \(demo.later) delivered later, \(waiting) wait.\n")
 } catch {

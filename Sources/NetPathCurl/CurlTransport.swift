@@ -67,6 +67,15 @@ public final class CurlTransport: HTTPTransport {
         self.engine.pathChanged()
     }
 
+    /// Ends the requests whose connections were made from these addresses, and those that have none yet.
+    ///
+    /// - Parameter addresses: The addresses as `inet_ntop(3)` writes them.
+    /// - Returns: True.
+    public func cancelRequests(from addresses: Set<String>) -> Bool {
+        self.engine.cancel(from: addresses)
+        return true
+    }
+
     private struct Task: TransportTask {
         let engine: Engine
         let number: UInt64

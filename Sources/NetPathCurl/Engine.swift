@@ -13,6 +13,7 @@ final class Engine: Sendable {
     private enum Message {
         case start(Job)
         case cancel(UInt64)
+        case cancelFrom(Set<String>)
         case pathChanged
         case stop
     }
@@ -55,6 +56,14 @@ final class Engine: Sendable {
 
     func cancel(_ number: UInt64) {
         self.mailbox.withLock { $0.messages.append(.cancel(number)) }
+        self.wake()
+    }
+
+    /// Cancels what is on connections from these addresses, or on none yet.
+    func cancel(from addresses: Set<String>) {
+        self.mailbox.withLock { mailbox in
+            if mailbox.hasThread { mailbox.messages.append(.cancelFrom(addresses)) }
+        }
         self.wake()
     }
 
@@ -108,6 +117,7 @@ final class Engine: Sendable {
                 switch message {
                 case .start(let job): transfers.start(job)
                 case .cancel(let number): transfers.cancel(number)
+                case .cancelFrom(let addresses): transfers.cancel(from: addresses)
                 case .pathChanged: transfers.pathChanged()
                 case .stop: isStopping = true
                 }

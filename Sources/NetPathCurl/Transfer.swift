@@ -28,6 +28,8 @@ final class Transfer {
     var source: SourceFile?
     private(set) var destination: DestinationFile?
 
+    /// What the last connection was made from; nil before there is one.
+    var localAddress: String?
     /// How often libcurl had a connection and was about to send.
     private var attempts = 0
     /// What libcurl had sent altogether before the last attempt.

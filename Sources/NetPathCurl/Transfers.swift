@@ -60,6 +60,12 @@ struct Transfers {
         self.end(transfer, code: nil)
     }
 
+    mutating func cancel(from addresses: Set<String>) {
+        for (number, transfer) in self.transfers where transfer.localAddress.map({ addresses.contains($0) }) ?? true {
+            self.cancel(number)
+        }
+    }
+
     /// Moves everything that can be moved, and ends what has ended.
     mutating func advance() {
         self.multi.perform()

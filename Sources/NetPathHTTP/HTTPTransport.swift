@@ -21,11 +21,22 @@ public protocol HTTPTransport: Sendable {
     /// Requests that begin from then on must not have to find that out by waiting. The default does nothing, for
     /// transports that keep no connections.
     func pathChanged()
+
+    /// Ends the requests, as if they were cancelled, whose connections were made from addresses that this host has no
+    /// more, and those that have no connection yet; others go on.
+    ///
+    /// - Parameter addresses: The addresses as `inet_ntop(3)` writes them.
+    /// - Returns: Whether the transport knows what its connections were made from; the caller cancels all requests if not.
+    ///   The default is false.
+    func cancelRequests(from addresses: Set<String>) -> Bool
 }
 
 extension HTTPTransport {
     /// Does nothing: no connection is kept.
     public func pathChanged() {}
+
+    /// Does nothing: what connections were made from is not known.
+    public func cancelRequests(from addresses: Set<String>) -> Bool { false }
 }
 
 /// A request that is under way.

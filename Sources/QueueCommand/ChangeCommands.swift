@@ -94,7 +94,8 @@ extension QueueCommands.Reset: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
         defer { queue.close() }
-        let count = queue.pendingRequests.count + queue.deadRequests.count
+        let counts = try queue.counts
+        let count = counts.pending + counts.dead
         try session.wait { () async throws(QueueError) in
             try await queue.reset()
             try await queue.resume()
@@ -109,7 +110,7 @@ extension QueueCommands.Pause: RunnableCommand {
         let queue = try session.open()
         defer { queue.close() }
         try session.wait { () async throws(QueueError) in try await queue.pause() }
-        try self.tell(queue.pendingRequests.count, "paused")
+        try self.tell(queue.counts.pending, "paused")
         return .satisfied
     }
 }
@@ -119,7 +120,7 @@ extension QueueCommands.Resume: RunnableCommand {
         let queue = try session.openExisting()
         defer { queue.close() }
         try session.wait { () async throws(QueueError) in try await queue.resume() }
-        try self.tell(queue.pendingRequests.count, "resumed")
+        try self.tell(queue.counts.pending, "resumed")
         return .satisfied
     }
 }

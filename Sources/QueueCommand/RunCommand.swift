@@ -13,6 +13,9 @@ extension QueueCommands.Run: RunnableCommand {
     /// How long the last events may take to arrive after what they tell is recorded.
     private static let patience: Duration = .milliseconds(500)
 
+    /// How long the file may be unreadable before that is the end of one that runs until it is empty.
+    private static let longestUnreadable: Duration = .seconds(10)
+
     /// How long what is under way may take after a signal: Docker kills after ten seconds.
     private static let usualGrace: Duration = .seconds(8)
 
@@ -34,12 +37,13 @@ extension QueueCommands.Run: RunnableCommand {
             queue.close()
             report.end()
         }
-        let hasWork = !queue.counts.isDrained
+        let hasWork = (try? queue.counts.isDrained) != true
         queue.start()
         let deadline = self.timeout.map { loop.now() + $0.duration }
         var drainedAt: MonotonicTime?
         var shutdown: QueueSession.Work<Bool>?
         var pausedAt: MonotonicTime?
+        var unreadableAt: MonotonicTime?
         while true {
             session.tellDamage()
             let seen = events.withLock { events in
@@ -49,18 +53,29 @@ extension QueueCommands.Run: RunnableCommand {
             try report.show(seen, at: loop.now())
             for case .failed(let error) in seen.map(\.event) where error.endsQueue { throw ToolFailure(error) }
             if shutdown?.result != nil { return .satisfied }
-            let isPaused = (try? queue.isPaused) ?? false
+            // It may be repaired meanwhile, or be free again; what cannot be read is not empty.
+            var (counts, isPaused) = (QueueCounts?.none, pausedAt != nil)
+            do throws(QueueError) {
+                counts = try queue.counts
+                isPaused = try queue.isPaused
+                unreadableAt = nil
+            } catch {
+                let begin = unreadableAt ?? loop.now()
+                unreadableAt = begin
+                if self.untilEmpty, loop.now() - begin >= Self.longestUnreadable { throw ToolFailure(error) }
+            }
             if isPaused, pausedAt == nil {
                 ToolContext.current.say("\(queue.file.safe): the queue is paused: \(typed("queue resume"))")
             }
             pausedAt = isPaused ? pausedAt ?? loop.now() : nil
-            drainedAt = self.untilEmpty && queue.counts.isDrained ? drainedAt ?? loop.now() : nil
-            if let drainedAt {
+            drainedAt = self.untilEmpty && counts?.isDrained == true ? drainedAt ?? loop.now() : nil
+            if let drainedAt, let counts {
                 let isLast = seen.contains { $0.event == .drained } || loop.now() - drainedAt >= Self.patience
-                if isLast || !hasWork { return Self.status(queue.counts) }
+                // What was lost with a damaged file was not delivered.
+                if isLast || !hasWork { return session.tellDamage() ? .unsatisfied : Self.status(counts) }
             }
             // What was under way when it was paused goes on.
-            if self.untilEmpty, let pausedAt, loop.now() - pausedAt >= Self.patience, queue.counts.running == 0 {
+            if self.untilEmpty, let pausedAt, loop.now() - pausedAt >= Self.patience, counts?.running == 0 {
                 return .unsatisfied
             }
             if let deadline, loop.now() >= deadline { return try self.timedOut(queue) }
@@ -82,8 +97,9 @@ extension QueueCommands.Run: RunnableCommand {
     }
 
     private func timedOut(_ queue: OfflineRequestQueue) throws -> ToolStatus {
-        let waiting = queue.pendingRequests.first?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
-        ToolContext.current.say("\(queue.pendingRequests.count) requests are left\(waiting)")
+        let first = try queue.requests(in: [.ready, .blocked, .backoff, .running, .held], limit: 1).first
+        let waiting = first?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
+        ToolContext.current.say("\(try queue.counts.pending) requests are left\(waiting)")
         return .timedOut
     }
 }

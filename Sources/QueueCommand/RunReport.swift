@@ -56,7 +56,8 @@ final class RunReport {
         guard let indicator = self.indicator, self.isDirty, self.rest(at: now) ?? .zero <= .zero else { return }
         self.isDirty = false
         self.drawnAt = now
-        let counts = self.queue.counts
+        // While it cannot be read the last picture stays.
+        guard let counts = try? self.queue.counts else { return }
         let left = counts.ready + counts.blocked + counts.backoff + counts.running
         var progress = self.progress ?? RunProgress(since: now)
         progress.update(left: left, at: now)

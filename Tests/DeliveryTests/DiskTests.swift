@@ -12,7 +12,7 @@ struct DiskTests {
         let stage = try Stage()
         let server = try Server(on: stage)
         let folder = "\(stage.lab.directory)/small"
-        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=16m tmpfs \(folder)")
+        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=20m tmpfs \(folder)")
         // Something else that takes room, and gives it back.
         try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast bs=1k count=8192 status=none")
         let file = "\(folder)/queue.sqlite"
@@ -40,6 +40,29 @@ struct DiskTests {
         #expect(try stage.lab.run("ls \(folder)").contains("corrupt") == false)
     }
 
+    /// With not one byte free, whoever took it.
+    @Test func whatWasTakenIsDeliveredOnAFullDisk() throws {
+        let stage = try Stage()
+        let server = try Server(on: stage)
+        let folder = "\(stage.lab.directory)/small"
+        try stage.lab.run("mkdir \(folder) && mount -t tmpfs -o size=12m tmpfs \(folder)")
+        let file = "\(folder)/queue.sqlite"
+        try stage.uplink.setPeerCarrier(false)
+        let full = try stage.start("enqueue", file: file, ["size": "20000", "name": "full"])
+        try full.next(timeout: .seconds(60)) { $0["acknowledged"] == nil && $0["error"] != nil }
+        try full.waitForEnd()
+        for size in ["64k", "1k", "1"] {
+            try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
+        }
+        let state = try stage.start("state", file: file)
+        let kept = Int(try state.next()["ready"]?.string ?? "") ?? -1
+        try state.waitForEnd()
+        #expect(kept > 100)
+        try stage.uplink.setPeerCarrier(true)
+        try stage.drain(file)
+        try server.expectDelivered(Set((1...max(1, kept)).map { "full-\($0)" }))
+    }
+
     /// What cannot be written down is not sent, so that nothing goes out twice for want of room.
     @Test func deliveryWaitsForRoom() throws {
         let stage = try Stage()
@@ -53,6 +76,8 @@ struct DiskTests {
             ["count": "60", "name": "full", "size": "20000", "pace": "fast", "stay": "1", "events": "1"]
         )
         for _ in 1...60 { try client.next { $0["acknowledged"] != nil } }
+        // Somebody took what was reserved for that.
+        try stage.lab.run("rm \(folder)/queue.sqlite-reserve")
         for size in ["64k", "1k", "1"] {
             try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")
         }

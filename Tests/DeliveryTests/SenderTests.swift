@@ -40,6 +40,38 @@ struct SenderTests {
         #expect(try server.bodies() == ["x"])
     }
 
+    /// One that is stopped, for example.
+    @Test(arguments: [["send", QueueTool.origin], ["queue", "run", "--until-empty"], ["queue", "reset", "--yes"]])
+    func whoHasTheLockIsNamedInTime(_ words: [String]) throws {
+        try self.tool.send("-d", "x")
+        let holder = try self.tool.lab.start("flock", ["--no-fork", "\(self.tool.file)-lock", "sleep", "300"])
+        let isHeld = "flock --nonblock --shared \(self.tool.file)-lock true && echo free || echo held"
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try !self.tool.lab.run(isHeld).contains("held") { try #require(.now < deadline) }
+        let begin = ContinuousClock.now
+        let result = try self.tool.run(words)
+        #expect(ContinuousClock.now - begin < .seconds(40))
+        #expect(result.status == 70)
+        #expect(result.errors.contains("(sleep)"), "\(result.errors)")
+        holder.sendSignal(.terminate)
+    }
+
+    @Test func whatIsDamagedIsNotDelivered() throws {
+        let server = try self.tool.serve()
+        try self.tool.send("-d", "lost")
+        let settled = try DatabaseQueue(path: self.tool.file)
+        try settled.inDatabase { database in
+            _ = try Int.fetchOne(database, sql: "SELECT count(*) FROM request")
+            _ = try database.checkpoint(.truncate)
+        }
+        try settled.close()
+        try self.tool.lab.run("dd if=/dev/zero of=\(self.tool.file) bs=100 count=1 conv=notrunc status=none")
+        let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "30s")
+        #expect(run.status != 0)
+        #expect(run.errors.contains(".corrupt-"), "\(run.errors)")
+        #expect(try server.bodies().isEmpty)
+    }
+
     @Test func aFolderThatIsRemovedEndsTheSender() throws {
         var tool = self.tool
         let folder = "\(tool.lab.directory)/queues"
@@ -111,6 +143,30 @@ struct SenderTests {
         #expect(try self.tool.lab.run("ls \(self.tool.lab.directory)").contains("corrupt") == false)
     }
 
+    /// Few descriptors are a reason to wait: no request is given up or held for them, and none is passed over.
+    @Test func fewDescriptorsDelayAndNothingElse() throws {
+        let server = try self.tool.serve()
+        let body = String(repeating: "x", count: 100_000)
+        for number in 0..<6 {
+            let words = ["send", "--key", "lane\(number)", "-d", "@-", QueueTool.origin + "/ok?id=\(number)"]
+            try #require(try self.tool.run(words, input: body).status == 0)
+        }
+        let run = "queue run --until-empty --timeout 3s --queue '\(self.tool.file)'"
+        for limit in 10..<44 where limit < 20 || limit.isMultiple(of: 3) {
+            let command = "ulimit -n \(limit); '\(try QueueTool.program)' \(run) >/dev/null 2>&1; echo $?"
+            let status = try self.tool.lab.run("bash -c \(QueueTool.quoted([command]))")
+            let stats = try #require(try self.tool.run("queue", "stats", "--json").documents.first)
+            let counts = try #require(stats["counts"])
+            #expect(counts["dead"]?.number == 0 && counts["held"]?.number == 0, "\(limit): \(stats)")
+            let code = Int(status.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
+            #expect(code != 0 || stats["pending"]?.number == 0, "\(limit): exits 0 with \(stats)")
+            #expect(code < 128, "\(limit) descriptors: \(code)")
+        }
+        #expect(try self.tool.run("queue", "run", "--until-empty", "--timeout", "60s").status == 0)
+        #expect(try self.tool.run("queue", "stats", "--json").documents.first?["pending"]?.number == 0)
+        withExtendedLifetime(server) {}
+    }
+
     // MARK: Fairness
 
     @Test func slowServersLeaveRoomForOthers() throws {
@@ -129,6 +185,46 @@ struct SenderTests {
         for _ in 0..<6 { try server.nextRequest() }
         for number in 0..<6 { try self.tool.send("-d", "high", "--priority", "high", path: "/ok?id=high\(number)") }
         for _ in 0..<6 { try run.next(timeout: .seconds(25)) { $0["event"] == "succeeded" } }
+    }
+
+    /// Hosts that drop packets, and requests that a host fails at.
+    @Test func whatIsSickDoesNotHideWhatIsWell() throws {
+        let server = try self.tool.serve()
+        let program = try QueueTool.program
+        func send(_ count: Int, _ url: String) throws {
+            let command = "'\(program)' send --queue '\(self.tool.file)' -d x \"\(url)\""
+            try self.tool.lab.run("for n in $(seq \(count)); do \(command) || exit; done")
+        }
+        try send(40, "http://198.51.100.$((100 + n)):8080/ok")
+        try send(6, "\(QueueTool.origin)/status/500?id=poisoned-$n")
+        try send(20, "\(QueueTool.origin)/ok?id=good-$n")
+        let run = try self.tool.start("queue", "run", "--json")
+        let begin = ContinuousClock.now
+        for _ in 0..<20 { try run.next(timeout: .seconds(40)) { $0["event"] == "succeeded" } }
+        // Beside busy processes; the time-out of a connection is 15 seconds.
+        #expect(ContinuousClock.now - begin < .seconds(12))
+        #expect(try server.bodies().count < 20 + 6 * 11)
+    }
+
+    /// An address that is removed ends what is on its way from there, and nothing else.
+    @Test func anAddressThatGoesEndsOnlyItsOwn() throws {
+        let server = try self.tool.serve()
+        let near = try self.tool.lab.start(
+            MonitorProcess.builtProduct("LabPeers"),
+            ["serve", "--port", "8081", "127.0.0.1"]
+        )
+        try near.next { $0["port"] != nil }
+        try self.tool.lab.run("ip address add 192.0.2.3/24 dev wan0")
+        try self.tool.send("-d", "x", path: "/slow?ms=8000&id=far")
+        let result = try self.tool.run("send", "-d", "x", "http://127.0.0.1:8081/slow?ms=8000&id=near")
+        try #require(result.status == 0, "\(result.errors)")
+        let run = try self.tool.start("queue", "run", "--json")
+        try near.next { $0["event"] == "request" }
+        try server.nextRequest()
+        try self.tool.lab.run("ip address del 192.0.2.3/24 dev wan0")
+        for _ in 0..<2 { try run.next(timeout: .seconds(40)) { $0["event"] == "succeeded" } }
+        #expect(try run.drain().filter { $0["event"] == "attempt" }.isEmpty)
+        #expect(try server.bodies().isEmpty && near.drain().filter { $0["event"] == "request" }.isEmpty)
     }
 
     // MARK: The end
@@ -194,6 +290,16 @@ struct SenderTests {
         #expect(try server.bodies() == ["other"])
         waiting.sendSignal(.terminate)
         try waiting.waitForEnd()
+    }
+
+    @Test func whoWaitsForOneRequestHearsThatItExpired() throws {
+        let words = ["send", "--wait", "--timeout", "60s", "--expires-in", "2s", "--interface-type", "wifi", "-d", "x"]
+        let answer = try self.tool.run(words + [QueueTool.origin + "/ok"])
+        #expect(answer.status == 1)
+        #expect(answer.errors.contains("it expired"), "\(answer.errors)")
+        let held = try self.tool.run(words + ["--key", "lane", QueueTool.origin + "/ok"])
+        #expect(held.status == 1)
+        #expect(held.errors.contains("held"), "\(held.errors)")
     }
 
     @Test func whoWaitsForOneRequestTriesAgain() throws {

@@ -88,8 +88,9 @@ final class DestinationFile {
 }
 
 extension Transfer.Failure {
-    /// What the last system call said about a file.
+    /// What the last system call said about a file; a shortage may pass, and says nothing of the file.
     fileprivate static func file(_ verb: String, _ path: String) -> Self {
-        Self(.file, unsafe "cannot \(verb) '\(path)': \(String(cString: strerror(errno)))")
+        let isShortage = [EMFILE, ENFILE, ENOMEM, EIO, ENOSPC, EDQUOT].contains(errno)
+        return Self(isShortage ? .other : .file, unsafe "cannot \(verb) '\(path)': \(String(cString: strerror(errno)))")
     }
 }

@@ -64,8 +64,10 @@ import NetPathHTTP
             unsafe self.set(option, pointer: pointer)
         }
         self.note(
-            unsafe netpath_set_prerequest(self.handle) { transfer, _, _, _, _ in
-                unsafe OptionWriter.transfer(transfer).mayBegin() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            unsafe netpath_set_prerequest(self.handle) { transfer, _, localAddress, _, _ in
+                let transfer = unsafe OptionWriter.transfer(transfer)
+                transfer.localAddress = unsafe localAddress.map { unsafe String(cString: $0) }
+                return transfer.mayBegin() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
             }
         )
         self.note(

@@ -45,10 +45,8 @@ extension NetworkMonitor {
     /// The attached queue; nil without one.
     public var attachedQueue: OfflineRequestQueue? { self.attachment.withLock { ($0 as? Attachment)?.queue } }
 
-    /// What the attached queue has to deliver; nothing without one.
-    public var pendingRequests: PendingRequests {
-        self.attachedQueue?.pendingRequests ?? PendingRequests(queue: nil, states: [])
-    }
+    /// How much the attached queue has to deliver; nothing without one.
+    public var pendingRequests: PendingRequests { PendingRequests(of: self.attachedQueue) }
 
     /// Removes everything from the attached queue, as ``OfflineRequestQueue/reset()`` does.
     ///

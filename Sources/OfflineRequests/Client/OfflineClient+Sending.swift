@@ -81,7 +81,8 @@ extension OfflineClient {
         // The queue watches hosts; and what may have to wait for another in the queue must meet it there.
         let facts = PathFacts(update: self.queue.monitor.update)
         guard facts.lacks(Gate(request)) == nil else { return false }
-        return (request.orderingKey == nil && request.uniqueKey == nil) || self.queue.counts.pending == 0
+        // Where that cannot be read, to keep it says why.
+        return (request.orderingKey == nil && request.uniqueKey == nil) || (try? self.queue.counts.pending) == 0
     }
 
     /// Keeps a request.

@@ -4,14 +4,42 @@
 public import Foundation
 
 extension OfflineRequestQueue {
-    /// What is to be delivered, read as it is looked at.
-    public var pendingRequests: PendingRequests { PendingRequests(queue: self, states: PendingRequests.pending) }
+    /// What is to be delivered, in the order of enqueuing: all of it, as it is at this moment.
+    ///
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public var pendingRequests: [RequestRecord] {
+        get throws(QueueError) { try self.requests(in: RequestState.pending) }
+    }
 
-    /// What was given up and is kept; ``requeueDead(id:)`` revives it.
-    public var deadRequests: PendingRequests { PendingRequests(queue: self, states: [.dead]) }
+    /// What was given up and is kept, all of it, as it is at this moment; ``requeueDead(id:)`` revives it.
+    ///
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public var deadRequests: [RequestRecord] {
+        get throws(QueueError) { try self.requests(in: [.dead]) }
+    }
 
     /// What was delivered and whose response is kept; ``purgeFinished(id:)`` and ``purgeResponses()`` remove it.
-    public var responses: PendingRequests { PendingRequests(queue: self, states: [.succeeded]) }
+    ///
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public var responses: [RequestRecord] {
+        get throws(QueueError) { try self.requests(in: [.succeeded]) }
+    }
+
+    /// Reads requests and where they stand, in the order of enqueuing, as they are at this moment.
+    ///
+    /// - Parameters:
+    ///   - states: Those that are wanted.
+    ///   - sequence: Only those with a greater ``RequestRecord/sequence``, to go on where the last page ended.
+    ///   - limit: How many at most: all are in memory, with bodies of up to 64 KiB.
+    /// - Returns: The requests, fewer than the limit only when there are no more.
+    /// - Throws: ``QueueError`` when the file cannot be read, also when only some of them cannot.
+    public func requests(
+        in states: Set<RequestState>,
+        after sequence: Int64 = 0,
+        limit: Int = .max
+    ) throws(QueueError) -> [RequestRecord] {
+        try self.core.page(of: states, after: sequence, limit: limit)
+    }
 
     /// Whether ``pause()`` was called, in whichever process.
     ///
@@ -21,7 +49,11 @@ extension OfflineRequestQueue {
     }
 
     /// How many requests there are in each state; takes microseconds, however many there are.
-    public var counts: QueueCounts { self.core.counts }
+    ///
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public var counts: QueueCounts {
+        get throws(QueueError) { try self.core.store.read { try $0.counts } }
+    }
 
     /// Reads a request and where it stands.
     ///

@@ -3,6 +3,9 @@
 
 public import Foundation
 
+/// How many requests are read at once.
+private let pageSize = 256
+
 /// Looks into the file of a queue; makes, changes and repairs nothing, and waits for nobody who writes.
 ///
 /// For programs that show what waits and do not take part. Thread-safe; every function reads the file, and blocks for

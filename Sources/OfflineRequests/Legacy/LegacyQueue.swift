@@ -66,7 +66,7 @@ struct LegacyQueue {
         guard StoreFiles.identity(self.path) != nil else { throw QueueError.missing(path: self.path) }
         // As every program of that version does, so that nobody replaces the file meanwhile.
         let lock = try StoreLock(paths.lock)
-        lock.share()
+        try lock.share(within: .seconds(10))
         defer { lock.release() }
         let sender = try SenderLock(path: QueueFile.senderLock(of: self.path))
         guard sender.take() else {

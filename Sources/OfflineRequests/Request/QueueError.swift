@@ -13,8 +13,9 @@ public enum QueueError: Error, Hashable, Sendable {
     case bodyTooLarge(bytes: Int, limit: Int)
     /// The file of the body cannot be read.
     case bodyUnreadable(path: String, reason: String)
-    /// The disk of the queue is full; nothing half-written is left.
-    case diskFull(path: String)
+    /// The disk of the queue is full, or has less room than the ends of requests may need; nothing half-written is left.
+    /// How many bytes are missing, where that is known.
+    case diskFull(path: String, missing: Int?)
     /// The file of the queue is damaged, and was set aside under the second name; without one it is as it was.
     case corrupt(path: String, setAsideAs: String?)
     /// A newer version of the program wrote the file.
@@ -60,7 +61,10 @@ extension QueueError: CustomStringConvertible, LocalizedError {
                 + "send less, or raise the limit"
         case .bodyUnreadable(let path, let reason):
             "the request was not kept: the file \(path) of its body cannot be read: \(reason)"
-        case .diskFull(let path):
+        case .diskFull(let path, let missing?):
+            "\(path): the request was not kept: the disk is full, and has no room to record the ends of requests; "
+                + "make room for \((missing + 1023) / 1024) KiB more, and try again"
+        case .diskFull(let path, nil):
             "\(path): the disk is full, nothing was written; make room and try again"
         case .corrupt(let path, let aside?):
             "\(path): the file is damaged; it was set aside as \(aside), and what could be read was kept"

@@ -20,6 +20,9 @@ public enum RequestState: String, Hashable, Sendable, Codable, CaseIterable {
     /// It was cancelled while it was being sent.
     case cancelled
 
+    /// Those of requests that are to be delivered.
+    static let pending: Set<RequestState> = Set(Self.allCases.filter { !$0.isFinal })
+
     /// Whether nothing more will happen to it by itself.
     public var isFinal: Bool {
         switch self {

@@ -21,9 +21,14 @@ final class RequestStore: Sendable {
     private let clock: @Sendable () -> Moment
     private let salvaged: @Sendable (QueueSalvage) -> Void
     private let file: StoreFile
+    private let reserve: StoreReserve
+    /// Whether what was reserved was given up, and is to be reserved again as soon as that can be.
+    private let isReserveUsed = Atomic<Bool>(false)
     /// What reads.
     let reader: StoreReader
     private let isSender = Atomic<Bool>(false)
+    /// How long is waited for a process that makes or repairs the file.
+    private static let patience: Duration = .seconds(10)
     /// How often the file was replaced: a disk that damages everything must not be filled with copies.
     private let repairs = Atomic<Int>(0)
 
@@ -37,6 +42,7 @@ final class RequestStore: Sendable {
         self.paths = StorePaths(path)
         self.limits = limits
         self.bodies = BodyFiles(folder: self.paths.bodies)
+        self.reserve = StoreReserve(paths: self.paths)
         self.clock = clock
         self.salvaged = salvaged
         let size = try FileTrust.check(self.paths)
@@ -44,7 +50,7 @@ final class RequestStore: Sendable {
         // Only a file that was a queue once has a lock, so that its beginning may be damaged.
         if let size, size > 0, StoreFiles.kind(self.paths.lock) == .nothing { try StoreReader(existing: path).close() }
         try StoreFiles.createFolder(self.paths.folder)
-        self.file = StoreFile(self.paths, lock: try StoreLock(self.paths.lock))
+        self.file = StoreFile(self.paths, lock: try StoreLock(self.paths.lock), patience: Self.patience)
         self.reader = StoreReader(self.paths, lock: try StoreLock(self.paths.lock), clock: clock)
         do { try self.use { _, _ in } } catch .corrupt {}
     }
@@ -64,8 +70,16 @@ final class RequestStore: Sendable {
     }
 
     /// Changes the queue: everything that is done with the transaction, or nothing.
+    ///
+    /// - Parameters:
+    ///   - durable: Whether it survives the loss of power.
+    ///   - size: How many bytes the requests have that are to be inserted; zero for none, nil for none to be taken.
+    ///   - body: Does it.
+    /// - Returns: What that returns.
+    /// - Throws: ``QueueError/diskFull(path:missing:)`` when there is no room; ``makeRoom()`` may help then.
     func transaction<Value: Sendable>(
         durable: Bool,
+        inserting size: Int? = 0,
         _ body: (StoreTransaction) throws -> Value
     ) throws(QueueError) -> Value {
         let stamp = self.clock()
@@ -76,27 +90,54 @@ final class RequestStore: Sendable {
                     try db.execute(sql: "PRAGMA synchronous = \(durable ? "FULL" : "NORMAL")")
                     state.isDurable = durable
                 }
+                let missing = try self.lackOfRoom(forRequestsOf: size, in: db)
                 let changes = db.totalChangesCount
                 var done: (value: Value, transaction: StoreTransaction)?
                 do {
                     try db.inTransaction(.immediate) {
                         let transaction = try StoreTransaction(db, of: self, at: stamp, after: state.last)
+                        transaction.lacksRoom = missing
                         done = (try body(transaction), transaction)
                         try transaction.finish()
                         return .commit
                     }
-                } catch let error as DatabaseError where error.resultCode == .SQLITE_FULL {
+                } catch let error where StoreErrors.isFullDisk(error, path: self.paths.database) {
                     // Once the file has all that is in the journal, the next transaction has the room of that.
                     _ = try? db.checkpoint(.restart)
-                    throw error
+                    guard let size, size > 0 else { throw error }
+                    throw QueueError.diskFull(path: self.paths.database, missing: 2 * size)
                 }
                 guard let done else { throw QueueError.closed }
                 if db.totalChangesCount != changes { self.announce() }
+                if self.isReserveUsed.load(ordering: .relaxed) {
+                    _ = try? db.checkpoint(.truncate)
+                    let isReserved = self.reserve.keep(forRequestsOf: 0) == 0
+                    self.isReserveUsed.store(!isReserved, ordering: .relaxed)
+                }
                 state.last = done.transaction.seen
                 for lease in done.transaction.leases { lease.keep() }
                 for name in done.transaction.removedBodies { StoreFiles.remove(self.bodies.path(name)) }
                 return done.value
             }
+        }
+    }
+
+    /// How many bytes are missing for requests of so many to be taken; nil when they may be.
+    private func lackOfRoom(forRequestsOf size: Int?, in db: Database) throws -> Int? {
+        guard let size else { return max(1, self.reserve.keep(forRequestsOf: 0)) }
+        guard size > 0, self.reserve.keep(forRequestsOf: size) > 0 else { return nil }
+        // What is in the file already needs no room for a second time.
+        _ = try? db.checkpoint(.truncate)
+        let missing = self.reserve.keep(forRequestsOf: size)
+        return missing > 0 ? missing : nil
+    }
+
+    /// Gives up what was reserved for when the disk is full, and brings into the file what is in the journal.
+    func makeRoom() {
+        if self.reserve.release() { self.isReserveUsed.store(true, ordering: .relaxed) }
+        // What still keeps it from being written, the next transaction says.
+        _ = try? self.use { database, _ in
+            try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         }
     }
 
@@ -120,6 +161,7 @@ final class RequestStore: Sendable {
     /// For when nothing else is to be done; it does nothing while another process is at the file.
     func tidy() throws(QueueError) {
         try self.use { database, _ in
+            defer { self.reserve.shrink() }
             try database.writeWithoutTransaction { db in
                 _ = try? db.checkpoint(.passive)
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
@@ -171,7 +213,8 @@ final class RequestStore: Sendable {
                     try StoreErrors.check(db, "integrity_check")
                 }
             }
-            try self.transaction(durable: true) { try $0.verify() }
+            let damaged = try self.damaged()
+            try self.transaction(durable: true) { try $0.verify(damaged: damaged) }
         } catch .corrupt(let path, nil) {
             let lock = self.sends ? nil : try SenderLock(path: QueueFile.senderLock(of: path))
             guard lock?.take() ?? true else {
@@ -180,6 +223,19 @@ final class RequestStore: Sendable {
                 throw .io(path: path, reason: reason)
             }
             throw try self.repair()
+        }
+    }
+
+    /// Those whose request or body is not what was taken; reads all bodies, and keeps no process waiting for that.
+    private func damaged() throws(QueueError) -> [UUID] {
+        var (damaged, last) = ([UUID](), Int64(0))
+        while true {
+            let page = try self.read { [last] records in try records.stored(after: last, limit: 64) }
+            guard let end = page.last?.sequence else { return damaged }
+            last = end
+            for stored in page where stored.state != .running {
+                if try stored.intact(self.bodies) == nil { damaged.append(stored.id) }
+            }
         }
     }
 
@@ -197,9 +253,24 @@ final class RequestStore: Sendable {
         }
     }
 
-    /// Opens the file, makes it where there is none, and brings it up to date; without anybody else at it.
+    /// Opens the file, makes it where there is none, and brings it up to date.
+    ///
+    /// All but to open one that is up to date without any other process at it.
     private func open(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
-        lock?.takeAlone()
+        let path = self.paths.database
+        do { return try self.openOrMake(lock, wasOpen: wasOpen) } catch let error
+            where StoreErrors.isFullDisk(error, path: path)
+        {
+            // SQLite's companions of it may need room that only the reserve has.
+            guard self.reserve.release() else { throw error }
+            self.isReserveUsed.store(true, ordering: .relaxed)
+            return try self.openOrMake(lock, wasOpen: wasOpen)
+        }
+    }
+
+    private func openOrMake(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
+        if let database = try self.openCurrent() { return database }
+        try lock?.takeAlone(within: Self.patience)
         let (path, stamp) = (self.paths.database, self.clock())
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
         try replacement.finish()
@@ -220,9 +291,25 @@ final class RequestStore: Sendable {
             try StoreFiles.create(path)
             StoreFiles.syncFolder(self.paths.folder)
         }
-        let database = try StoreFile.open(path, readOnly: false)
-        try StoreSchema.migrate(database, path: path, at: stamp)
+        let database = try self.connect(at: stamp)
         if let lost { self.salvaged(lost) }
+        return database
+    }
+
+    /// Opens a file that is up to date; nil where there is none.
+    private func openCurrent() throws -> DatabaseQueue? {
+        let path = self.paths.database
+        guard let size = try FileTrust.check(self.paths), size > 0, StoreFiles.kind(self.paths.replacement) == .nothing
+        else { return nil }
+        let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
+        guard version == StoreSchema.version else { return nil }
+        for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
+        return try self.connect(at: self.clock())
+    }
+
+    private func connect(at stamp: Moment) throws -> DatabaseQueue {
+        let database = try StoreFile.open(self.paths.database, readOnly: false)
+        try StoreSchema.migrate(database, path: self.paths.database, at: stamp)
         return database
     }
 

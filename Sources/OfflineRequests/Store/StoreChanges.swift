@@ -27,14 +27,20 @@ struct Finish: Hashable, Sendable {
 }
 
 /// A gate that has requests which may go.
-struct StoreGate: Identifiable, Hashable, Sendable, Codable, FetchableRecord {
+struct StoreGate: Identifiable, Hashable, Sendable, FetchableRecord {
     /// What its requests have in their column.
     var id: String
     /// The priority of the request that goes first through it.
     var priority: RequestPriority
     /// The number of that request.
     var first: Int64
-
     /// Where the requests go, and what they need of the network.
-    var gate: Gate { Gate(text: self.id) ?? Gate(host: self.id) }
+    var gate: Gate
+
+    init(row: Row) {
+        self.id = row["id"]
+        self.priority = RequestPriority(rawValue: row["priority"]) ?? .normal
+        self.first = row["first"]
+        self.gate = Gate(text: self.id) ?? Gate(host: self.id)
+    }
 }

@@ -15,6 +15,11 @@ enum StoreErrors {
         return error is RowDecodingError || error is DecodingError
     }
 
+    /// Whether there was no room for what was to be written.
+    static func isFullDisk(_ error: any Error, path: String) -> Bool {
+        if case .diskFull = self.queueError(error, path: path) { true } else { false }
+    }
+
     /// Looks for damage in every page of the file.
     static func check(_ db: Database, _ pragma: String) throws {
         let finding = try String.fetchOne(db, sql: "PRAGMA \(pragma)(1)") ?? ""
@@ -27,12 +32,13 @@ enum StoreErrors {
             return error as? QueueError ?? .io(path: path, reason: "\(error)")
         }
         switch error.resultCode {
-        case .SQLITE_FULL: return .diskFull(path: path)
+        case .SQLITE_FULL: return .diskFull(path: path, missing: nil)
         case .SQLITE_IOERR, .SQLITE_CANTOPEN:
-            if StoreFiles.isFull(path) { return .diskFull(path: path) }
+            if StoreFiles.isFull(path) { return .diskFull(path: path, missing: nil) }
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
-            return .io(path: path, reason: "another process has kept the queue for too long; try again")
+            let holders = LockHolders.text(of: StorePaths.companions.map { path + $0 } + [path])
+            return .io(path: path, reason: "\(holders) kept the queue for too long; try again")
         default: ()
         }
         let code = error.extendedResultCode.rawValue

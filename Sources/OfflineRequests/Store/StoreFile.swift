@@ -14,8 +14,8 @@ import Synchronization
 final class StoreFile: Sendable {
     let paths: StorePaths
     private let lock: StoreLock?
-    /// How long is waited for somebody who has the file alone; nil for as long as it takes.
-    private let patience: Duration?
+    /// How long is waited for a process that has the file alone.
+    private let patience: Duration
     private let state = Mutex(State())
 
     struct State: Sendable {
@@ -29,7 +29,7 @@ final class StoreFile: Sendable {
     }
 
     /// Without a lock nobody has opened the file to write yet, or somebody else's user, whose it is.
-    init(_ paths: StorePaths, lock: StoreLock?, patience: Duration? = nil) {
+    init(_ paths: StorePaths, lock: StoreLock?, patience: Duration) {
         self.paths = paths
         self.lock = lock
         self.patience = patience
@@ -52,10 +52,7 @@ final class StoreFile: Sendable {
     ) throws -> Value {
         try self.state.withLock { state in
             if state.isClosed { throw QueueError.closed }
-            if let lock, !lock.share(within: self.patience) {
-                let reason = "another process is opening or repairing the queue; try again"
-                throw QueueError.io(path: self.paths.database, reason: reason)
-            }
+            try self.lock?.share(within: self.patience)
             defer { self.lock?.release() }
             // What others put under the names later is theirs.
             guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: self.paths.database) }
@@ -75,8 +72,8 @@ final class StoreFile: Sendable {
     func alone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
         try self.state.withLock { state in
             if state.isClosed { throw QueueError.closed }
-            self.lock?.takeAlone()
             defer { self.lock?.release() }
+            try self.lock?.takeAlone(within: self.patience)
             let value = try body()
             // Only now: closing it before would have tidied up a damaged file.
             state.database = nil

@@ -14,6 +14,8 @@ struct StorePaths: Hashable, Sendable {
     var bodies: String { "\(self.database)-bodies" }
     /// What keeps the database in its place while it is used.
     var lock: String { "\(self.database)-lock" }
+    /// Room for the ends of requests on a full disk.
+    var reserve: String { "\(self.database)-reserve" }
     /// A new database that takes the place of a damaged one, complete as soon as it has this name.
     var replacement: String { "\(self.database)-salvaged" }
     /// The folder the database is in.

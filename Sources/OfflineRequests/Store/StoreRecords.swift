@@ -20,6 +20,17 @@ struct StoreRecords {
         return try StoredRequest.fetchOne(statement, arguments: [id]).map { self.record($0) }
     }
 
+    /// How long it is until a request is given up because of its age, unless it is being sent; nil when it never is.
+    func rest(of id: UUID, maxAge: Duration) throws -> Duration? {
+        let sql = """
+            SELECT min(ifnull(deadline, enqueued + ?1), enqueued + ?1) FROM request
+            WHERE id = ?2 AND state NOT IN ('running', 'held', 'dead', 'succeeded')
+            """
+        let arguments: StatementArguments = [maxAge.inMilliseconds, id]
+        let end = try Int64.fetchOne(self.db.cachedStatement(sql: sql), arguments: arguments)
+        return end.map { .milliseconds($0 &- self.status.now(self.stamp)) }
+    }
+
     /// Some requests, in the order of their numbers.
     ///
     /// - Returns: The requests, fewer than the limit only when there are no more.
@@ -32,6 +43,12 @@ struct StoreRecords {
             \(wanted) AND sequence > ? ORDER BY sequence LIMIT ?
             """
         return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit]).map { self.record($0) }
+    }
+
+    /// Some rows of requests that are to be delivered, in the order of their numbers.
+    func stored(after sequence: Int64, limit: Int) throws -> [StoredRequest] {
+        let sql = "SELECT * FROM request WHERE \(StoreSchema.pending) AND sequence > ? ORDER BY sequence LIMIT ?"
+        return try StoredRequest.fetchAll(self.db, sql: sql, arguments: [sequence, limit])
     }
 
     /// The same of a damaged file, as far as it can be read.

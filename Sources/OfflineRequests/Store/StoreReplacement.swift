@@ -67,7 +67,10 @@ struct StoreReplacement {
         }
         try old.forEachReadable("TRUE") { stored in
             var stored = stored
-            if stored.intact(self.bodies) == nil, !stored.state.isFinal {
+            // What cannot be read now is looked at before it is sent.
+            let isDamaged: Bool
+            do { isDamaged = try stored.intact(self.bodies) == nil } catch { isDamaged = false }
+            if isDamaged, !stored.state.isFinal {
                 (stored.state, stored.waiting, stored.due) = (.held, .damaged, nil)
             }
             try stored.insert(new, isNew: false)

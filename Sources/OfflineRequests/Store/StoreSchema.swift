@@ -13,7 +13,7 @@ enum StoreSchema {
     /// "NPRq", of the files of versions before that had these tables.
     static let olderApplicationID: Int64 = 0x4E50_5271
     /// How many migrations there are; in `user_version`, where a process of an older version sees it.
-    static let version = 1
+    static let version = 2
 
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
@@ -70,13 +70,23 @@ enum StoreSchema {
                     -- What came out of files of older versions, so that nothing comes twice.
                     CREATE TABLE imported (id BLOB PRIMARY KEY) WITHOUT ROWID;
                     PRAGMA application_id = \(Self.applicationID);
-                    PRAGMA user_version = \(Self.version);
+                    PRAGMA user_version = 1;
                     """
             )
             for state in RequestState.allCases {
                 try db.execute(sql: "INSERT INTO total VALUES (?, 0, 0)", arguments: [state.rawValue])
             }
             try StoreStatus(at: stamp).insert(db)
+        }
+        // Those that failed least go first.
+        migrator.registerMigration("v2", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    DROP INDEX requestReady;
+                    CREATE INDEX requestReady ON request (gate, retries, priority DESC) WHERE state = 'ready';
+                    PRAGMA user_version = 2;
+                    """
+            )
         }
         return migrator
     }

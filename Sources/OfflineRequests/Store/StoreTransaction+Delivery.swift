@@ -13,7 +13,7 @@ extension StoreTransaction {
     func gates() throws -> [StoreGate] {
         let sql = """
             SELECT gate AS id, priority, sequence AS first FROM request INDEXED BY requestReady
-            WHERE state = 'ready' AND gate > ? ORDER BY gate, priority DESC, sequence LIMIT 1
+            WHERE state = 'ready' AND gate > ? ORDER BY gate, retries, priority DESC, sequence LIMIT 1
             """
         var gates: [StoreGate] = []
         let statement = try self.db.cachedStatement(sql: sql)
@@ -21,16 +21,41 @@ extension StoreTransaction {
         return gates
     }
 
-    /// The requests that may go through a gate, in the order they are to go.
+    /// The requests that may go through a gate, in the order they are to go: those first that failed least.
     ///
     /// One that is not what was taken is held, and must not go.
     func ready(
         gate: StoreGate.ID,
         limit: Int,
+        order: DeliveryMachine.Order = .oldest,
         except isKnown: (UUID) -> Bool = { _ in false }
     ) throws -> [RequestRecord] {
-        let condition = "INDEXED BY requestReady WHERE state = 'ready' AND gate = ? ORDER BY priority DESC, sequence"
-        return try self.ready(condition, [gate], limit: limit, except: isKnown)
+        let gates = "INDEXED BY requestReady WHERE state = 'ready' AND gate = ?"
+        func oldest(limit: Int, except isKnown: (UUID) -> Bool) throws -> [RequestRecord] {
+            let order = "ORDER BY retries, priority DESC, sequence"
+            return try self.ready("\(gates) \(order)", [gate], limit: limit, except: isKnown)
+        }
+        // Each but the first of two steps is a look into the index, whose order is that of `oldest`.
+        let select = try self.db.cachedStatement(
+            sql: """
+                SELECT retries, priority FROM request \(gates)
+                ORDER BY \(order == .mostFailed ? "retries DESC" : "retries, priority DESC") LIMIT 1
+                """
+        )
+        guard order != .oldest, limit > 0, let end = try Row.fetchOne(select, arguments: [gate]) else {
+            return try oldest(limit: limit, except: isKnown)
+        }
+        let (retries, priority): (Int, Int) = (end[0], end[1])
+        var first: [RequestRecord] = []
+        if order == .newest {
+            let condition = "\(gates) AND retries = ? AND priority = ? ORDER BY sequence DESC"
+            first = try self.ready(condition, [gate, retries, priority], limit: 1, except: isKnown)
+        } else if retries > 0 {
+            let condition = "\(gates) AND retries = ? ORDER BY priority DESC, sequence"
+            first = try self.ready(condition, [gate, retries], limit: 1, except: isKnown)
+        }
+        let ids = first.map(\.id)
+        return try first + oldest(limit: limit - first.count) { ids.contains($0) || isKnown($0) }
     }
 
     /// A request, if it may go; one that is not what was taken is held, and must not.
@@ -44,21 +69,33 @@ extension StoreTransaction {
         limit: Int,
         except isKnown: (UUID) -> Bool
     ) throws -> [RequestRecord] {
-        var (requests, damaged) = ([RequestRecord](), [UUID]())
+        var (requests, damaged, late) = ([RequestRecord](), [UUID](), [(UUID, String)]())
         let select = try self.db.cachedStatement(sql: "SELECT * FROM request \(condition)")
         let rows = try Row.fetchCursor(select, arguments: arguments)
         while requests.count < limit, let row = try rows.next() {
             if let id = UUID.fromDatabaseValue(row["id"]), isKnown(id) { continue }
             let stored = try StoredRequest(row: row)
-            if let request = stored.intact(self.bodies) {
-                requests.append(stored.record(of: request, self.status, at: self.stamp))
-            } else {
-                damaged.append(stored.id)
+            do throws(QueueError) {
+                if let request = try stored.intact(self.bodies) {
+                    requests.append(stored.record(of: request, self.status, at: self.stamp))
+                } else {
+                    damaged.append(stored.id)
+                }
+            } catch {
+                late.append((stored.id, error.description))
             }
         }
         for id in damaged { try self.hold(damaged: id) }
+        for (id, error) in late {
+            guard let row = try self.row(id) else { continue }
+            let due = self.now &+ Self.bodyPause.inMilliseconds
+            try self.set(row, .backoff, error: error, "due = ?", [due])
+        }
         return requests
     }
+
+    /// How long a request waits whose body the system does not give, for want of descriptors or because of its disk.
+    private static let bodyPause: Duration = .seconds(2)
 
     /// Marks a request as being sent, which begins an attempt.
     func markRunning(_ id: UUID) throws -> Bool {
@@ -187,7 +224,7 @@ extension StoreTransaction {
     }
 
     /// What a request that is given up wants to become of its lane.
-    private func policy(of row: StoredRow) throws -> LanePolicy {
+    func policy(of row: StoredRow) throws -> LanePolicy {
         // Without a key for order nobody asked for a lane: one that stands still would surprise.
         guard let request = try self.records.record(row.id)?.request, request.orderingKey != nil else { return .skip }
         return request.onFailure
@@ -197,7 +234,14 @@ extension StoreTransaction {
     @discardableResult
     func giveUp(_ row: StoredRow, _ policy: LanePolicy, status: Int? = nil, error: String) throws -> Finish {
         if policy == .hold {
-            try self.hold(row, .laneHeld, status: status, error: error)
+            try self.set(
+                row,
+                .held,
+                status: status,
+                error: error,
+                "deadline = NULL, waiting = ?",
+                [JSON.text(of: WaitingReason.laneHeld)]
+            )
             return Finish(state: .held)
         }
         try self.set(row, .dead, status: status, error: error, "deadline = NULL")

@@ -9,6 +9,7 @@ extension StoreTransaction {
     ///
     /// - Throws: ``QueueError/queueFull(limit:of:)`` or ``QueueError/duplicate(_:)``; else what the database says.
     func insert(_ prepared: PreparedRequest) throws -> Insertion {
+        try self.checkRoom(for: prepared.row.size)
         let request = prepared.request
         var new = prepared.row
         var replaced: [StoredRow] = []

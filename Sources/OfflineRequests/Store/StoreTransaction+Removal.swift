@@ -36,22 +36,50 @@ extension StoreTransaction {
     /// - Returns: Those that were not finished.
     func reset() throws -> [UUID] { try self.end("TRUE").filter { !$0.state.isFinal }.map(\.id) }
 
-    /// Gives up what is of no use any more or too old, but nothing that is being sent.
-    func expire(maxAge: Duration, limit: Int = 1000) throws -> [UUID] {
-        let waiting = "\(StoreSchema.pending) AND state != 'running'"
+    /// What can become too old: not what is being sent, nor what holds its lane because it was given up.
+    private static let aging = """
+        \(StoreSchema.pending) AND state != 'running' AND NOT (state = 'held' AND instr(waiting, '"laneHeld"'))
+        """
+
+    /// Numbers grow with time, so that the first ones say whether there is anything to find.
+    private static let firstEnqueued =
+        "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(StoreTransaction.aging) ORDER BY sequence LIMIT 32)"
+
+    /// Gives up what is of no use any more or too old, but nothing that is being sent; its lane goes by what it asks for.
+    ///
+    /// - Returns: The requests that were too old, and what became of them.
+    func expire(maxAge: Duration, limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
+        let waiting = Self.aging
         let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
         var rows = try self.rows("\(late) ORDER BY deadline LIMIT ?", [self.now, limit])
         let oldest = self.now &- maxAge.inMilliseconds
-        // Numbers grow with time, so that the first ones say whether there is anything to find.
-        let first =
-            "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(waiting) ORDER BY sequence LIMIT 32)"
-        if let first = try Int64.fetchOne(self.db.cachedStatement(sql: first)), first <= oldest {
+        if let first = try Int64.fetchOne(self.db.cachedStatement(sql: Self.firstEnqueued)), first <= oldest {
             rows += try self.rows("WHERE \(waiting) AND enqueued <= ? ORDER BY sequence LIMIT ?", [oldest, limit])
         }
+        // One may be given up with another that was before it in its lane.
         var seen: Set<UUID> = []
-        rows.removeAll { !seen.insert($0.id).inserted }
-        for row in rows { try self.giveUp(row, .skip, error: "it expired") }
-        return rows.map(\.id)
+        return try rows.compactMap { row in
+            guard seen.insert(row.id).inserted else { return nil }
+            let finish = try self.giveUp(row, self.policy(of: row), error: "it expired")
+            seen.formUnion(finish.dropped)
+            return (row.id, finish)
+        }
+    }
+
+    /// How long it is until a request or a response is of no use any more; nil when none ever is.
+    func nextDeadline() throws -> Duration? {
+        let first = """
+            SELECT deadline FROM request INDEXED BY requestDeadline
+            WHERE deadline IS NOT NULL AND (state = 'succeeded' OR \(Self.aging)) ORDER BY deadline LIMIT 1
+            """
+        let deadline = try Int64.fetchOne(self.db.cachedStatement(sql: first))
+        return deadline.map { .milliseconds(max(0, $0 &- self.now)) }
+    }
+
+    /// How long it is until a request is too old; nil when there is none.
+    func nextAge(maxAge: Duration) throws -> Duration? {
+        let enqueued = try Int64.fetchOne(self.db.cachedStatement(sql: Self.firstEnqueued))
+        return enqueued.map { .milliseconds(max(0, $0 &+ maxAge.inMilliseconds &- self.now)) }
     }
 
     // MARK: Finished
@@ -84,7 +112,8 @@ extension StoreTransaction {
     }
 
     private func revive(_ row: StoredRow) throws -> RequestState {
-        let isBlocked = try row.state == .dead && self.hasPredecessor(row.lane, before: .max)
+        // One that expired behind others is held there.
+        let isBlocked = try self.hasPredecessor(row.lane, before: row.state == .dead ? .max : row.sequence)
         let place = row.state == .dead ? "sequence = (SELECT max(sequence) + 1 FROM request), " : ""
         let change = "\(place)retries = 0, deadline = NULL, enqueued = ?"
         try self.set(row, isBlocked ? .blocked : .ready, change, [self.now])
@@ -138,7 +167,9 @@ extension StoreTransaction {
     func resumeHeld() throws -> Int {
         try self.execute(
             """
-            UPDATE request INDEXED BY requestApart SET state = 'ready', waiting = NULL
+            UPDATE request INDEXED BY requestApart SET waiting = NULL, state = CASE WHEN lane IS NOT NULL AND EXISTS
+              (SELECT 1 FROM request AS other WHERE other.lane = request.lane AND other.sequence < request.sequence
+               AND other.state NOT IN ('dead', 'succeeded')) THEN 'blocked' ELSE 'ready' END
             WHERE \(StoreSchema.apart) AND state = 'held'
             """
         )
@@ -146,14 +177,12 @@ extension StoreTransaction {
 
     // MARK: Damage
 
-    /// Holds what is not what was taken, and counts all anew.
-    func verify() throws {
-        var damaged: [UUID] = []
-        let rows = try StoredRequest.fetchCursor(self.db, sql: "SELECT * FROM request WHERE \(StoreSchema.pending)")
-        while let stored = try rows.next() {
-            if stored.state != .running, stored.intact(self.bodies) == nil { damaged.append(stored.id) }
+    /// Holds those that turned out not to be what was taken, and counts all anew.
+    func verify(damaged: [UUID]) throws {
+        for id in damaged {
+            // What ended meanwhile has no body any more.
+            if let row = try self.row(id), row.state != .running, !row.state.isFinal { try self.hold(damaged: id) }
         }
-        for id in damaged { try self.hold(damaged: id) }
         try self.execute(
             """
             UPDATE total SET count = (SELECT count(*) FROM request WHERE request.state = total.state),

@@ -15,6 +15,7 @@ final class StoreTransaction {
     let now: Int64
     let limits: QueueLimits
     let bodies: BodyFiles
+    private let path: String
     /// Whether somebody else has written since the last transaction of this process.
     let othersWrote: Bool
     private let dataVersion: Int?
@@ -25,6 +26,8 @@ final class StoreTransaction {
     private(set) var removedBodies: [String] = []
     /// The files of bodies that belong to requests once all this is true.
     var leases: [BodyLease] = []
+    /// How many bytes are missing on the disk for a request to be taken; nil when there is room.
+    var lacksRoom: Int?
     /// Those that turned out not to be what was taken, and are held.
     var damaged: [UUID] = []
 
@@ -52,13 +55,18 @@ final class StoreTransaction {
         self.db = db
         self.stamp = stamp
         self.now = status.now(stamp)
-        (self.limits, self.bodies) = (store.limits, store.bodies)
+        (self.limits, self.bodies, self.path) = (store.limits, store.bodies, store.paths.database)
         (self.before, self.status) = (before, status)
     }
 
     /// Writes what is not the same as before; the last thing before the commit.
     func finish() throws {
         if self.status != self.before { try self.status.update(self.db) }
+    }
+
+    /// Makes sure that the ends of requests can be recorded with another one.
+    func checkRoom(for size: Int) throws(QueueError) {
+        if let lacksRoom { throw .diskFull(path: self.path, missing: max(lacksRoom, size)) }
     }
 
     var seen: Seen { Seen(dataVersion: self.dataVersion, status: self.status) }

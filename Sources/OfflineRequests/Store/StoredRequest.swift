@@ -87,11 +87,16 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
     }
 
     /// The request; nil when it cannot be read, or its body is not the one that was taken.
-    func intact(_ bodies: BodyFiles) -> RetryableRequest? {
-        guard let sum = self.bodyFile.map({ try? bodies.checksum($0) }) ?? Checksum.of(self.body),
-            self.checksum == Checksum.of(self.request) ^ sum
-        else { return nil }
+    ///
+    /// - Throws: ``QueueError/io(path:reason:)`` when the system does not give the body now, which says nothing of it.
+    func intact(_ bodies: BodyFiles) throws(QueueError) -> RetryableRequest? {
+        guard let sum = try self.sumOfBody(bodies), self.checksum == Checksum.of(self.request) ^ sum else { return nil }
         return self.decoded(bodies)
+    }
+
+    private func sumOfBody(_ bodies: BodyFiles) throws(QueueError) -> Int64? {
+        guard let bodyFile else { return Checksum.of(self.body) }
+        do { return try bodies.checksum(bodyFile) } catch .bodyUnreadable { return nil }
     }
 
     /// The request, whatever its checksum; one that cannot be read any more has its id and its type.

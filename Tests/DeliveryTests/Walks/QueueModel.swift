@@ -151,10 +151,15 @@ struct QueueModel {
             if states == 0, request.isAcknowledged, !request.mayBeGone { self.differ("\(request.id) is lost") }
             // What was accepted and not recorded is sent again, and may end otherwise.
             if states > 1, request.isRecorded { self.differ("\(request.id) was delivered, and is there") }
-            if dead.contains(request.id), request.end != .dead, !request.mayExpire, !request.mayBeGone {
+            let lane = self.requests.values.filter { $0.lane != nil && $0.lane == request.lane }
+            let mayBeDead = request.mayExpire || lane.contains { $0.mayExpire && $0.policy == "dropLane" }
+            if dead.contains(request.id), request.end != .dead, !mayBeDead, !request.mayBeGone {
                 self.differ("\(request.id) is dead without a reason")
             }
-            if held.contains(request.id), request.end != .held { self.differ("\(request.id) is held without a reason") }
+            let mayBeHeld = request.mayExpire && request.policy == "hold" && request.lane != nil
+            if held.contains(request.id), request.end != .held, !mayBeHeld {
+                self.differ("\(request.id) is held without a reason")
+            }
         }
         for id in dead.union(held) where self.requests[id] == nil { self.differ("\(id) came from nowhere") }
     }

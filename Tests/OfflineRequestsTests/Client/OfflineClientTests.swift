@@ -36,7 +36,7 @@ struct OfflineClientTests {
         #expect(raw.status == 200)
         let data: Data = try await client.fetchWithOfflineSupport(endpoint: "?q=1")
         #expect(data.count == 12)
-        #expect(queue.counts.total == 0)
+        #expect(try queue.counts.total == 0)
         let requests = lab.transport.requests
         #expect(
             requests.map(\.url) == [
@@ -66,7 +66,7 @@ struct OfflineClientTests {
             Issue.record("\(error as Any)")
             return
         }
-        #expect(queue.pendingRequests.map(\.id) == [id])
+        #expect(try queue.pendingRequests.map(\.id) == [id])
         lab.network.report(.wifi)
         try await answers.wait { !$0.isEmpty }
         #expect(answers.value == [Order(number: 7)])
@@ -86,7 +86,7 @@ struct OfflineClientTests {
                 Issue.record("\(error)")
                 return
             }
-            #expect(queue.pendingRequests.map(\.id) == [id])
+            #expect(try queue.pendingRequests.map(\.id) == [id])
         }
     }
 
@@ -172,7 +172,7 @@ struct OfflineClientTests {
             Issue.record("\(invalid as Any)")
             return
         }
-        #expect(queue.counts.total == 0)
+        #expect(try queue.counts.total == 0)
     }
 
     @Test func whoCancelsGetsItBackAtOnce() async throws {
@@ -184,7 +184,7 @@ struct OfflineClientTests {
         try await lab.transport.waitForHeld()
         task.cancel()
         await #expect(throws: OfflineClientError.cancelled(queuedAs: nil)) { try await task.value }
-        #expect(queue.counts.total == 0)
+        #expect(try queue.counts.total == 0)
     }
 
     @Test func whatWasCancelledBeforeItWasKeptIsNotKept() async throws {
@@ -197,7 +197,7 @@ struct OfflineClientTests {
         }
         task.cancel()
         await #expect(throws: OfflineClientError.cancelled(queuedAs: nil)) { try await task.value }
-        #expect(queue.counts.total == 0)
+        #expect(try queue.counts.total == 0)
     }
 
     /// Who cancels while it is written down hears that it stays, and under which name.
@@ -218,7 +218,7 @@ struct OfflineClientTests {
         task.update { $0 = client }
         open.finish()
         let error = await #expect(throws: OfflineClientError.self) { try await client.value }
-        let waiting = queue.pendingRequests.map(\.id)
+        let waiting = try queue.pendingRequests.map(\.id)
         #expect(waiting.count == 1)
         // Which of the two it is depends on who is first; both have the name.
         switch error {
@@ -275,7 +275,7 @@ struct OfflineClientTests {
             }
             var without = lab.request()
             without.requestType = "order"
-            ids = [try #require(queue.pendingRequests.first?.id), try await queue.enqueue(without)]
+            ids = [try #require(try queue.pendingRequests.first?.id), try await queue.enqueue(without)]
             await queue.shutdown(within: .seconds(5))
         }
         let queue = try lab.open()
@@ -332,7 +332,7 @@ struct OfflineClientTests {
         await #expect(throws: OfflineClientError.self) {
             try await client.fetchWithOfflineSupport(endpoint: "b") { $0.orderingKey = "lane" }
         }
-        let waiting = queue.pendingRequests.map(\.request).sorted { $0.endpoint < $1.endpoint }
+        let waiting = try queue.pendingRequests.map(\.request).sorted { $0.endpoint < $1.endpoint }
         try #require(waiting.count == 2)
         #expect(waiting[0].priority == .high && waiting[0].sensitiveHeaders == ["Accept"])
         #expect(waiting[0].idempotencyKey == "mine" && waiting[0].method == "POST")

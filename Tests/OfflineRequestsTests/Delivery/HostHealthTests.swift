@@ -78,14 +78,14 @@ struct HostHealthTests {
         #expect(lab.attempt(post(), .notSent) == .waitForPath)
         lab.advance(to: try #require(lab.wake(post())))
         let probe = post()
-        lab.machine.started(probe.id, gate: Gate(probe))
+        lab.machine.started(probe.id, gate: Gate(probe), at: lab.now)
         #expect(lab.waiting(post()) == .concurrency)
         #expect(lab.wake(post()) == nil)
         _ = lab.finish(probe, .status(200))
         for _ in 0..<4 {
             let request = post()
             #expect(lab.waiting(request) == nil)
-            lab.machine.started(request.id, gate: Gate(request))
+            lab.machine.started(request.id, gate: Gate(request), at: lab.now)
         }
     }
 
@@ -124,7 +124,7 @@ struct HostHealthTests {
         var lab = MachineLab()
         lab.online()
         let requests = (0..<4).map { _ in post() }
-        for request in requests { lab.machine.started(request.id, gate: Gate(request)) }
+        for request in requests { lab.machine.started(request.id, gate: Gate(request), at: lab.now) }
         for request in requests { #expect(lab.finish(request, .notSent) == .waitForPath) }
         #expect(try #require(lab.wake(post())) - lab.now.monotonic <= .seconds(1))
     }
@@ -145,7 +145,7 @@ struct HostHealthTests {
         var lab = MachineLab(DeliverySettings(minimumOnline: .zero, reconnectJitter: .zero))
         lab.online()
         let requests = (0..<3).map { _ in post() }
-        for request in requests { lab.machine.started(request.id, gate: Gate(request)) }
+        for request in requests { lab.machine.started(request.id, gate: Gate(request), at: lab.now) }
         // One fails before the monitor says why, two after that.
         _ = lab.finish(requests[0], .error(.unreachable, .notSent))
         lab.offline()

@@ -48,7 +48,7 @@ struct MachineLab {
         _ request: RetryableRequest,
         _ result: Result<TransportResponse, TransportError>
     ) -> Disposition {
-        self.machine.started(request.id, gate: Gate(request))
+        self.machine.started(request.id, gate: Gate(request), at: self.now)
         return self.finish(request, result)
     }
 

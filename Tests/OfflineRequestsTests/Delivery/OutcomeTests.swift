@@ -231,7 +231,7 @@ struct OutcomeTests {
         lab.online()
         let request = post(maxRetries: 0)
         for attempts in 1...30 {
-            lab.machine.started(request.id, gate: Gate(request))
+            lab.machine.started(request.id, gate: Gate(request), at: lab.now)
             let end = lab.machine.prepareFailed(request.id, attempts: attempts)
             let wait = try #require(self.wait(end, counts: false))
             let ceiling = Backoff.ceiling(attempt: attempts - 1, base: .seconds(1), cap: .seconds(300))

@@ -20,8 +20,8 @@ struct QueueDeliveryTests {
         try await events.wait(for: .drained)
         #expect(events.all.contains(.succeeded(id, status: 200)))
         #expect(lab.transport.requests.map { $0.headers["Idempotency-Key"] } == ["\"\(id.uuidString.lowercased())\""])
-        #expect(queue.pendingRequests.isEmpty)
-        #expect(queue.counts.total == 0)
+        #expect(try queue.pendingRequests.isEmpty)
+        #expect(try queue.counts.total == 0)
         #expect(try queue.record(id: id) == nil)
     }
 
@@ -44,9 +44,9 @@ struct QueueDeliveryTests {
         let events = Events(queue)
         let ids = [try await queue.enqueue(lab.request("a")), try await queue.enqueue(lab.request("b"))]
         try await lab.network.waitForRun()
-        #expect(queue.pendingRequests.map(\.id) == ids)
-        #expect(queue.pendingRequests.count == 2)
-        #expect(queue.pendingRequests.first?.id == ids[0])
+        #expect(try queue.pendingRequests.map(\.id) == ids)
+        #expect(try queue.pendingRequests.count == 2)
+        #expect(try queue.pendingRequests.first?.id == ids[0])
         lab.network.report(.wifi)
         try await events.wait(for: .drained)
         #expect(lab.sent == ["a", "b"])
@@ -128,7 +128,7 @@ struct QueueDeliveryTests {
         let record = try await queue.wait(for: id)
         #expect(record.state == .dead)
         #expect(record.lastStatus == 404)
-        #expect(queue.deadRequests.map(\.id) == [id])
+        #expect(try queue.deadRequests.map(\.id) == [id])
         try await queue.requeueDead(id: id)
         let revived = try await queue.wait(for: id)
         #expect(revived.state == .succeeded)
@@ -140,9 +140,9 @@ struct QueueDeliveryTests {
         let lab = try QueueLab(.status(400))
         let queue = try lab.started()
         for number in 0..<3 { _ = try await queue.wait(for: queue.enqueue(lab.request("\(number)"))) }
-        #expect(queue.counts.dead == 3)
+        #expect(try queue.counts.dead == 3)
         #expect(try await queue.purgeDead() == 3)
-        #expect(queue.deadRequests.isEmpty)
+        #expect(try queue.deadRequests.isEmpty)
     }
 
     @Test func allAreCancelledButTheDead() async throws {
@@ -155,8 +155,8 @@ struct QueueDeliveryTests {
         for number in 0..<10 { try await queue.enqueue(lab.request("\(number)")) }
         try await lab.transport.waitForHeld()
         #expect(try await queue.cancelRequests() == 10)
-        #expect(queue.pendingRequests.isEmpty)
-        #expect(queue.counts.dead == 1)
+        #expect(try queue.pendingRequests.isEmpty)
+        #expect(try queue.counts.dead == 1)
         try await QueueDeliveryTests.eventually { lab.transport.cancelled > 0 }
     }
 
@@ -174,11 +174,11 @@ struct QueueDeliveryTests {
         #expect(try await queue.wait(for: dead).state == .dead)
         try await queue.purgeFinished(id: id)
         try await queue.purgeFinished(id: dead)
-        #expect(queue.counts.total == 0)
+        #expect(try queue.counts.total == 0)
         await #expect(throws: QueueError.unknownID(id)) { try await queue.purgeFinished(id: id) }
         let pending = try await queue.enqueue(lab.request("c"))
         await #expect(throws: QueueError.unknownID(pending)) { try await queue.purgeFinished(id: pending) }
-        #expect(queue.counts.pending == 1)
+        #expect(try queue.counts.pending == 1)
     }
 
     @Test func unauthorizedIsHeldUntilSomebodyHasNewCredentials() async throws {
@@ -219,13 +219,87 @@ struct QueueDeliveryTests {
         }
         try await events.wait { $0.isHeld }
         #expect(lab.sent == ["1", "1", "2"])
-        #expect(queue.counts.blocked == 1)
-        let held = try #require(queue.pendingRequests.first)
+        #expect(try queue.counts.blocked == 1)
+        let held = try #require(try queue.pendingRequests.first)
         #expect(held.waiting == .laneHeld)
-        #expect(queue.pendingRequests.map(\.waiting).last == .behind(held.id))
+        #expect(try queue.pendingRequests.map(\.waiting).last == .behind(held.id))
         #expect(try await !queue.cancelRequest(id: held.id))
         try await events.wait(for: .drained)
         #expect(lab.sent == ["1", "1", "2", "3"])
+    }
+
+    /// Nothing else happens meanwhile that could have the queue look.
+    @Test(arguments: [false, true])
+    func whatExpiresEndsByItself(isOnline: Bool) async throws {
+        let lab = try QueueLab(.status(503), network: isOnline ? .wifi : .noLink)
+        let delivery = DeliverySettings(baseBackoff: .seconds(3000), maxBackoff: .seconds(3000))
+        let queue = try lab.started(QueueSettings(delivery: delivery))
+        let events = Events(queue)
+        var request = lab.request()
+        request.expiresAt = Date(timeIntervalSinceNow: 1)
+        let id = try await queue.enqueue(request)
+        #expect(try await queue.wait(for: id).state == .dead)
+        try await events.wait(for: .expired(id))
+        #expect(try #require(request.expiresAt).timeIntervalSinceNow < 0.1)
+        #expect(lab.sent.isEmpty == !isOnline)
+    }
+
+    @Test func whatExpiresInALaneHoldsIt() async throws {
+        let lab = try QueueLab(network: .noLink)
+        let queue = try lab.started()
+        let events = Events(queue)
+        var request = lab.request()
+        request.orderingKey = "lane"
+        request.expiresAt = Date(timeIntervalSinceNow: 0.5)
+        let id = try await queue.enqueue(request)
+        try await events.wait(for: .held(id, .laneHeld))
+        #expect(!events.all.contains(.expired(id)))
+    }
+
+    /// What cannot be read is not empty.
+    @Test func aDamagedFileIsReadAsDamaged() async throws {
+        let lab = try QueueLab()
+        let first = try lab.open()
+        try await first.enqueue(lab.request())
+        first.close()
+        try StoreBench.settle(lab.file)
+        let file = try FileHandle(forUpdating: URL(filePath: lab.file))
+        try file.write(contentsOf: Data(repeating: 0xFF, count: 100))
+        try file.close()
+        let queue = try lab.open()
+        let damaged = QueueError.corrupt(path: queue.file, setAsideAs: nil)
+        #expect(throws: damaged) { try queue.counts }
+        #expect(throws: damaged) { try queue.pendingRequests }
+        #expect(throws: damaged) { try queue.requests(in: [.dead], limit: 1) }
+        #expect(throws: damaged) { try queue.isPaused }
+        lab.monitor.attach(queue)
+        defer { lab.monitor.detachQueue() }
+        #expect(lab.monitor.pendingRequests.failure == damaged)
+        #expect(!lab.monitor.pendingRequests.isEmpty)
+        let events = Events(queue)
+        queue.start()
+        try await events.wait { if case .salvaged = $0 { true } else { false } }
+        try await Self.eventually { (try? queue.counts) == QueueCounts() }
+        #expect(lab.monitor.pendingRequests.isEmpty)
+    }
+
+    @Test func listsArePagesOfOneMoment() async throws {
+        let lab = try QueueLab(.status(400))
+        let queue = try lab.started()
+        for number in 0..<4 { try await queue.enqueue(lab.request("\(number)")) }
+        try await queue.waitUntilEmpty()
+        // What is revived, and given up again, is not in it for a second time.
+        var revived = 0
+        for record in try queue.deadRequests {
+            try await queue.requeueDead(id: record.id)
+            _ = try await queue.wait(for: record.id)
+            revived += 1
+        }
+        #expect(revived == 4)
+        let pages = [try queue.requests(in: [.dead], limit: 3)]
+        let rest = try queue.requests(in: [.dead], after: pages[0].last?.sequence ?? 0)
+        #expect((pages[0] + rest).map(\.id) == (try queue.deadRequests.map(\.id)))
+        #expect(rest.count == 1)
     }
 
     @Test func urgentOnesGoFirst() async throws {

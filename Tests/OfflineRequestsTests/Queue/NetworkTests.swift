@@ -21,7 +21,11 @@ struct QueueNetworkTests {
         var isSatisfied: Bool { self.view.isSatisfied }
 
         func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Bool {
-            self.view.change(to: update, at: now)
+            self.lost(update, at: now) != nil
+        }
+
+        func lost(_ update: ConnectivityUpdate, at now: MonotonicTime) -> [String]? {
+            self.view.change(to: update, at: now)?.map(\.description).sorted()
         }
     }
 
@@ -79,6 +83,17 @@ struct QueueNetworkTests {
         let both = Self.update(.satisfied, [(3, .routed), (2, .alternative)])
         #expect(!view.change(to: both, at: Self.start))
         #expect(view.change(to: Self.update(.satisfied, [(2, .routed), (3, .noCarrier)]), at: Self.start))
+    }
+
+    @Test func onlyConnectionsFromAddressesThatAreGoneEnd() {
+        let view = View()
+        let both = Self.update(.satisfied, [(2, .routed), (3, .routed)])
+        _ = view.change(to: both, at: Self.start)
+        #expect(view.lost(Self.update(.satisfied, [(2, .routed), (3, .noCarrier)]), at: Self.start) == ["192.0.2.3"])
+        _ = view.change(to: both, at: Self.start)
+        _ = view.change(to: Self.update(.unsatisfied, []), at: Self.start)
+        #expect(view.lost(both, at: Self.start + .seconds(60)) == ["192.0.2.2", "192.0.2.3"])
+        #expect(view.lost(both, at: Self.start + .seconds(61)) == nil)
     }
 
     @Test func aBrokenMonitorDoesNotMeanOffline() {

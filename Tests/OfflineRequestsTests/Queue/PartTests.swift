@@ -35,14 +35,14 @@ struct QueuePartTests {
         let folder = try TemporaryDirectory()
         let sender = try SenderLock(path: folder["queue-sender"])
         let others = try (0..<300).map { try StoreLock(folder["other-\($0)"]) }
-        for other in others { other.share() }
+        for other in others { try other.share(within: .seconds(10)) }
         #expect(sender.take())
         let isDone = Atomic(false)
         let hasEnded = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             while !isDone.load(ordering: .relaxed) {
                 for other in others { other.release() }
-                for other in others { other.takeAlone() }
+                for other in others { try? other.takeAlone(within: .seconds(10)) }
             }
             hasEnded.signal()
         }
@@ -89,7 +89,7 @@ struct QueuePartTests {
         let bell = try StoreLock(path)
         #expect(files.add(path, .read) != nil)
         let other = try StoreLock(path)
-        other.share()
+        try other.share(within: .seconds(10))
         other.release()
         #expect(!files.take())
         for bell in [bell, other] {

@@ -137,7 +137,7 @@ struct SharingTests {
             request.body = body
             queue.enqueue(request) { _ in }
         }
-        try await QueueDeliveryTests.eventually { queue.counts.pending == 200 }
+        try await QueueDeliveryTests.eventually { try queue.counts.pending == 200 }
         #expect(try size(lab) > 5 << 20)
         lab.network.report(.wifi)
         try await queue.waitUntilEmpty()
@@ -248,7 +248,8 @@ struct SharingTests {
         await #expect(throws: QueueError.closed) { try await queue.enqueue(lab.request()) }
         await #expect(throws: QueueError.closed) { try await queue.waitUntilEmpty() }
         for await _ in queue.changes {}
-        #expect(queue.pendingRequests.isEmpty)
+        #expect(throws: QueueError.closed) { try queue.pendingRequests }
+        #expect(throws: QueueError.closed) { try queue.counts }
     }
 
     /// Whether the executor has to be woken or the caller's thread does the work.
@@ -260,7 +261,7 @@ struct SharingTests {
             try await queue.enqueue(lab.request("\(number + 1)"))
             try await queue.enqueue(lab.request("\(number + 2)"))
         }
-        let names = queue.pendingRequests.compactMap {
+        let names = try queue.pendingRequests.compactMap {
             $0.request.endpoint.split(separator: "/").last.map { String($0) }
         }
         #expect(names == (0..<300).map { "\($0)" })
@@ -292,7 +293,7 @@ struct SharingTests {
         let duplicate = lab.request()
         try await queue.enqueue(duplicate)
         await #expect(throws: QueueError.duplicate(duplicate.id)) { try await queue.enqueue(duplicate) }
-        #expect(queue.counts.total == 1)
+        #expect(try queue.counts.total == 1)
         #expect(throws: QueueError.isDirectory(path: URL(filePath: lab.folder.path).standardizedFileURL.path)) {
             try OfflineRequestQueue(file: lab.folder.path, transport: lab.transport, monitor: lab.monitor)
         }

@@ -14,7 +14,7 @@ import Testing
     init() throws { self.bench = try StoreBench() }
 
     private func expire(_ store: RequestStore, maxAge: Duration = .seconds(1_000_000_000)) throws -> [UUID] {
-        try store.transaction(durable: false) { try $0.expire(maxAge: maxAge) }
+        try store.transaction(durable: false) { try $0.expire(maxAge: maxAge).map(\.id) }
     }
 
     @Test func whatIsOfNoUseIsGivenUp() throws {
@@ -28,6 +28,39 @@ import Testing
         #expect(try store.all().map(\.state) == [.dead, .ready, .ready])
         #expect(try store.record(soon)?.lastError == "it expired")
         #expect(try store.readyIDs() == [later, never])
+    }
+
+    @Test(arguments: LanePolicy.allCases)
+    func theLaneOfWhatExpiresGoesByItsPolicy(_ policy: LanePolicy) throws {
+        let store = try self.bench.open()
+        let ids = try (0..<3).map { number in
+            try store.insert(
+                sample(number) {
+                    $0.orderingKey = "lane"
+                    $0.onFailure = policy
+                    $0.expiresAt = number == 0 ? self.bench.stamp.wall.addingTimeInterval(10) : nil
+                }
+            ).id
+        }
+        let rest = { try store.transaction(durable: false) { try $0.nextDeadline() } }
+        #expect(try rest() == .seconds(10))
+        #expect(try store.read { try $0.rest(of: ids[0], maxAge: .seconds(99)) } == .seconds(10))
+        #expect(try store.read { try $0.rest(of: ids[1], maxAge: .seconds(99)) } == .seconds(99))
+        self.bench.pass(.seconds(10))
+        #expect(try self.expire(store) == [ids[0]])
+        let states: [RequestState] =
+            switch policy {
+            case .hold: [.held, .blocked, .blocked]
+            case .skip: [.dead, .ready, .blocked]
+            case .dropLane: [.dead, .dead, .dead]
+            }
+        #expect(try store.all().map(\.state) == states)
+        // Once.
+        #expect(try rest() == nil)
+        #expect(try self.expire(store).isEmpty)
+        self.bench.pass(.seconds(100))
+        #expect(try self.expire(store, maxAge: .seconds(100)).count == (policy == .dropLane ? 0 : 2))
+        #expect(try self.expire(store, maxAge: .seconds(100)).isEmpty)
     }
 
     @Test func responsesThatNobodyTakesAreKeptForSoLong() throws {

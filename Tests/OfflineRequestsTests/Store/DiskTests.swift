@@ -25,13 +25,55 @@ import Testing
             for number in 0..<5000 where refusals < 3 {
                 do {
                     kept.append(try store.insert(sample(number)).id)
-                } catch QueueError.diskFull(path: bench.path) { refusals += 1 }
+                } catch QueueError.diskFull(path: bench.path, let missing?) {
+                    #expect(missing > 0)
+                    refusals += 1
+                }
             }
             #expect(refusals == 3)
             #expect(kept.count > 10)
             #expect(try store.all().map(\.id) == kept)
             try store.verify()
             #expect(bench.salvages.isEmpty)
+        }
+    }
+
+    /// With not one byte free, also after the file was closed, and opened anew.
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"), arguments: [100, 60_000])
+    func whatWasTakenEndsOnAFullDisk(_ size: Int) throws {
+        let bench = try StoreBench()
+        try PrivateMounts.run {
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 6 << 20)
+            let body = Data(repeating: 7, count: size)
+            var store = try bench.open()
+            var kept: [UUID] = []
+            func enqueue() { while let id = try? store.insert(sample { $0.body = body }).id { kept.append(id) } }
+            func change(_ body: () throws -> Void) throws {
+                do { try body() } catch QueueError.diskFull {
+                    store.makeRoom()
+                    try body()
+                }
+            }
+            enqueue()
+            #expect(kept.count > 10)
+            _ = FileManager.default.createFile(atPath: bench.folder["ballast"], contents: nil)
+            let ballast = try FileHandle(forWritingTo: URL(filePath: bench.folder["ballast"]))
+            while (try? ballast.write(contentsOf: Data(repeating: 1, count: 4096))) != nil {}
+            let half = kept.count / 2
+            for id in kept[..<half] {
+                try change { try store.run(id, .retry(after: .zero, countsAttempt: true)) }
+                try change { _ = try store.transaction(durable: false) { try $0.promoteDue() } }
+                try change { try store.run(id, .succeeded) }
+            }
+            store.close()
+            while (try? ballast.write(contentsOf: Data(repeating: 1, count: 4096))) != nil {}
+            store = try bench.open()
+            for id in kept[half...] {
+                try change { _ = try store.transaction(durable: true) { try $0.cancel(id) } }
+            }
+            #expect(try store.counts == QueueCounts())
+            #expect(bench.salvages.isEmpty)
+            #expect(throws: Never.self) { try store.verify() }
         }
     }
 

@@ -32,6 +32,29 @@ import Testing
         #expect(try self.change { try $0.ready(gate: gate.id, limit: 2).map(\.id) } == [ids[2], ids[4]])
     }
 
+    @Test func whatFailedGoesBehindWhatWasNotTried() throws {
+        let ids = try (0..<5).map { number in
+            try self.store.insert(sample(number) { $0.priority = number == 1 ? .high : .normal }).id
+        }
+        for (id, count) in [(ids[0], 1), (ids[1], 2)] {
+            for _ in 0..<count {
+                try self.store.run(id, .retry(after: .zero, countsAttempt: true))
+                _ = try self.change { try $0.promoteDue() }
+            }
+        }
+        let gate = try #require(try self.change { try $0.gates() }.first).id
+        func order(_ order: DeliveryMachine.Order, limit: Int = 9, except known: Set<UUID> = []) throws -> [Int?] {
+            let found = try self.change { try $0.ready(gate: gate, limit: limit, order: order) { known.contains($0) } }
+            return found.map { ids.firstIndex(of: $0.id) }
+        }
+        #expect(try order(.oldest) == [2, 3, 4, 0, 1])
+        #expect(try order(.newest) == [4, 2, 3, 0, 1])
+        #expect(try order(.newest, limit: 1) == [4])
+        #expect(try order(.newest, limit: 1, except: [ids[2], ids[3], ids[4]]) == [0])
+        #expect(try order(.mostFailed) == [1, 2, 3, 4, 0])
+        #expect(try order(.mostFailed, limit: 0) == [])
+    }
+
     @Test func gatesAreHostsAndRequirements() throws {
         for number in 0..<6 {
             try self.store.insert(

@@ -75,7 +75,7 @@ extension RequestStore {
     @discardableResult
     func insert(_ request: RetryableRequest) throws -> Insertion {
         let prepared = try self.prepare(request)
-        return try self.transaction(durable: true) { try $0.insert(prepared) }
+        return try self.transaction(durable: true, inserting: prepared.row.size) { try $0.insert(prepared) }
     }
 
     /// All requests, in order.

@@ -132,7 +132,9 @@ private struct Walk {
         case .succeeded where response == nil: self.model.remove(id)
         case .succeeded: self.model.bury(id, .succeeded)
         case .waitForPath: self.model.set(id, .ready)
-        case .retry: self.model.set(id, .backoff, due: self.time + 7)
+        case .retry:
+            self.model.set(id, .backoff, due: self.time + 7)
+            self.model.failed(id)
         case .hold: self.model.set(id, .held)
         case .dead where response != nil: self.model.bury(id, .dead)
         case .dead: self.model.giveUp(id)

@@ -67,19 +67,19 @@ func idle() throws {
         queue.enqueue(options.request(number)) { _ in enqueued.signal() }
     }
     wait(for: enqueued, count: options["count", default: 100])
-    say(["pending": "\(queue.pendingRequests.count)"])
+    say(["pending": "\(try queue.counts.pending)"])
     block()
 }
 
 /// Says what the file holds.
 func state() throws {
     let queue = try open(sending: false)
-    let counts = queue.counts
+    let counts = try queue.counts
     say([
         "ready": "\(counts.ready)", "blocked": "\(counts.blocked)", "backoff": "\(counts.backoff)",
         "running": "\(counts.running)", "held": "\(counts.held)", "dead": "\(counts.dead)",
     ])
-    for record in queue.pendingRequests {
+    for record in try queue.pendingRequests {
         say(["url": record.request.endpoint, "attempts": "\(record.request.retryCount)"])
     }
     queue.close()
@@ -89,7 +89,7 @@ func state() throws {
 func fill() async throws {
     let queue = try open(sending: false)
     try await enqueueAll(in: queue, count: options["count", default: 100_000], callers: 512)
-    say(["pending": "\(queue.pendingRequests.count)"])
+    say(["pending": "\(try queue.counts.pending)"])
     queue.close()
 }
 

@@ -35,7 +35,7 @@ func measureEnqueuing() async throws {
 /// Prints how many requests per second a full queue sends.
 func measureDraining() async throws {
     let queue = try open(sending: false)
-    let count = queue.pendingRequests.count
+    let count = try queue.counts.pending
     queue.close()
     let begin = ContinuousClock.now
     let sender = try open(sending: true)
@@ -76,7 +76,7 @@ func measureOpening() async throws {
     let begin = ContinuousClock.now
     let queue = try open(sending: true)
     // Until the thread of the queue has looked at all it holds.
-    let count = queue.pendingRequests.count
+    let count = try queue.counts.pending
     let duration = ContinuousClock.now - begin
     try await Task.sleep(for: .milliseconds(300))
     print(Int(duration / .microseconds(1)), residentMemory("VmRSS:"), residentMemory("VmHWM:"), count)

@@ -16,7 +16,7 @@ import NetPathHTTP
 struct DeliveryMachine: Sendable {
     let settings: DeliverySettings
     let responses: ResponsePolicy
-    private var random: any RandomNumberGenerator & Sendable
+    var random: any RandomNumberGenerator & Sendable
 
     /// Which of those that wait for their time go now.
     enum Promotion: Int, Comparable, Sendable {
@@ -31,14 +31,26 @@ struct DeliveryMachine: Sendable {
     var isPaused = false
     /// Which of those that wait for their time go now, once there is a path; `due` when that has been done.
     var promotion = Promotion.due
-    private var facts: PathFacts?
+    private(set) var facts: PathFacts?
     /// When a path that returned has proved itself; may have passed.
-    private var opensAt: MonotonicTime?
+    private(set) var opensAt: MonotonicTime?
     /// How many requests may be sent at the same time: few after a path returned, then more with every success.
     private var limit: Int
-    private var running: [UUID: String] = [:]
+    private(set) var running: [UUID: Attempt] = [:]
     /// The hosts that requests are being sent to, or that failed.
     private(set) var hosts: [String: HostHealth] = [:]
+    /// Hosts that have answered and not failed since; not all of them, if they are many.
+    private(set) var proven: Set<String> = []
+    /// When hosts that were left alone were last tried again.
+    private(set) var probedAt: MonotonicTime?
+    /// How often something was chosen.
+    var turns = 0
+
+    /// A request that is being sent.
+    struct Attempt: Hashable, Sendable {
+        var host: String
+        var since: MonotonicTime
+    }
 
     init(
         settings: DeliverySettings = DeliverySettings(),
@@ -94,14 +106,19 @@ struct DeliveryMachine: Sendable {
     }
 
     /// A request is being sent.
-    mutating func started(_ id: UUID, gate: Gate) {
-        precondition(self.running.updateValue(gate.host, forKey: id) == nil, "\(id) is being sent already")
-        self.hosts[gate.host, default: HostHealth()].running += 1
+    mutating func started(_ id: UUID, gate: Gate, at now: Moment) {
+        let attempt = Attempt(host: gate.host, since: now.monotonic)
+        precondition(self.running.updateValue(attempt, forKey: id) == nil, "\(id) is being sent already")
+        var health = self.hosts[gate.host] ?? HostHealth()
+        health.running += 1
+        if health.isFailing { health.probes += 1 }
+        if health.pauses > 0 { self.probedAt = now.monotonic }
+        self.hosts[gate.host] = health
     }
 
     /// A request is not being sent any more, and its end does not matter, for example because it was removed.
     mutating func dropped(_ id: UUID) {
-        guard let host = self.running.removeValue(forKey: id) else { return }
+        guard let host = self.running.removeValue(forKey: id)?.host else { return }
         self.hosts[host]?.running -= 1
         self.forget(host)
     }
@@ -121,7 +138,7 @@ struct DeliveryMachine: Sendable {
         at now: Moment
     ) -> Disposition {
         let (outcome, host) = self.responses.outcome(of: result, for: request, at: now.wall)
-        self.learn(host, from: self.running[id], at: now)
+        self.learn(host, from: self.running[id]?.host, at: now)
         self.dropped(id)
         if case .success(let response) = result, let decided = self.responses.decide?(response, request) {
             return self.limited(decided, request, failure: result.failure(of: request))
@@ -144,87 +161,16 @@ struct DeliveryMachine: Sendable {
         return .retry(after: self.pause(attempt: attempts - 1), countsAttempt: false)
     }
 
-    // MARK: What may be done
-
-    /// How many requests may be started now, if their gates are open.
-    func slots(at now: Moment) -> Int {
-        guard !self.isPaused, self.facts?.isSatisfied == true, !self.isReconnecting(at: now) else { return 0 }
-        return max(0, self.limit(at: now) - self.running.count)
-    }
-
-    /// Why a request with that gate may not be started now; nil when it may.
-    func waiting(for gate: Gate, at now: Moment) -> WaitingReason? {
-        if self.isPaused { return .paused }
-        guard let facts = self.facts else { return .noPath("nothing is known of the network yet") }
-        if let lack = facts.lacks(gate) { return lack }
-        if self.isReconnecting(at: now) { return .reconnecting }
-        let health = self.hosts[gate.host] ?? HostHealth()
-        if let until = health.pause(at: now.monotonic) {
-            return .hostPaused(gate.host, until: now.wall(at: until))
-        }
-        let limit = self.limit(at: now)
-        guard self.running.count < limit else {
-            return limit < self.settings.concurrency ? .reconnecting : .concurrency
-        }
-        let isShared = health.running > 0 && self.running.count >= self.sharedPlaces
-        return health.running < health.limit(self.settings) && !isShared ? nil : .concurrency
-    }
-
-    /// How many more requests may be sent to a host at the same time.
-    func places(of host: String) -> Int {
-        let health = self.hosts[host] ?? HostHealth()
-        return max(0, health.limit(self.settings) - health.running)
-    }
-
-    /// Chooses what is sent now, the most urgent first, and counts it as being sent.
-    ///
-    /// - Parameters:
-    ///   - places: How many at most.
-    ///   - heads: What is ready: of each gate the first ones.
-    ///   - now: When.
-    /// - Returns: Those that go.
-    mutating func choose(_ places: Int, of heads: [RequestRecord], at now: Moment) -> [RequestRecord] {
-        var chosen: [RequestRecord] = []
-        let inOrder = heads.sorted { ($1.request.priority, $0.sequence) < ($0.request.priority, $1.sequence) }
-        for head in inOrder where chosen.count < places && self.running[head.id] == nil {
-            let gate = Gate(head.request)
-            guard self.waiting(for: gate, at: now) == nil else { continue }
-            self.started(head.id, gate: gate)
-            chosen.append(head)
-        }
-        return chosen
-    }
-
-    /// How many places hosts may take that have one already.
-    private var sharedPlaces: Int {
-        let places = max(1, self.settings.concurrency)
-        return places - (places > 1 ? max(1, places / 4) : 0)
-    }
-
-    /// When one of these gates, those of the requests that are ready, may open by the passing of time alone; nil for
-    /// never, and then no timer is needed.
-    func nextWake(after now: Moment, for gates: some Sequence<Gate>) -> MonotonicTime? {
-        guard !self.isPaused, let facts = self.facts, facts.isSatisfied else { return nil }
-        let step = self.running.count >= self.limit(at: now) ? self.nextStep(after: now) : nil
-        return gates.lazy.filter { facts.lacks($0) == nil }
-            .compactMap { gate in
-                let opensAt = [self.opensAt, self.hosts[gate.host]?.pause(at: now.monotonic)].compactMap { $0 }.max()
-                return opensAt.flatMap { $0 > now.monotonic ? $0 : nil } ?? step
-            }
-            .filter { $0 > now.monotonic }
-            .min()
-    }
-
     /// How many requests may be sent at the same time: few after a path returned, then twice as many with every answer,
     /// and with every few seconds, since a server that does not answer must not keep the others waiting.
-    private func limit(at now: Moment) -> Int {
+    func limit(at now: Moment) -> Int {
         guard let opensAt, self.limit < self.settings.concurrency else { return self.limit }
         let steps = max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
         return min(self.limit << min(steps, 32), max(1, self.settings.concurrency))
     }
 
     /// When more requests may be sent than now.
-    private func nextStep(after now: Moment) -> MonotonicTime? {
+    func nextStep(after now: Moment) -> MonotonicTime? {
         guard let opensAt, self.limit(at: now) < self.settings.concurrency else { return nil }
         let steps = max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)
         return opensAt + .nanoseconds((steps + 1) * Self.rampInterval.inNanoseconds)
@@ -232,7 +178,7 @@ struct DeliveryMachine: Sendable {
 
     private static let rampInterval: Duration = .seconds(3)
 
-    private func isReconnecting(at now: Moment) -> Bool {
+    func isReconnecting(at now: Moment) -> Bool {
         self.opensAt.map { $0 > now.monotonic } ?? false
     }
 }
@@ -242,15 +188,32 @@ extension DeliveryMachine {
         if lesson == .works { self.limit = min(self.limit * 2, max(1, self.settings.concurrency)) }
         guard let host, lesson != .unknown else { return }
         var health = self.hosts[host] ?? HostHealth()
-        if lesson == .works {
+        switch lesson {
+        case .unknown: ()
+        case .works:
             health.recovered()
-        } else if health.failed(pausesAtOnce: lesson == .notReached, at: now.monotonic, self.settings) {
+            self.prove(host)
+        case .faulted:
+            self.proven.remove(host)
+            // The shortest pause, however often: it was reached, and the next request may be another matter.
+            if health.faulted(at: now.monotonic, self.settings) {
+                health.pause(until: now.monotonic + self.pause(attempt: 0), isReached: true)
+            }
+        case .failed, .notReached:
+            self.proven.remove(host)
+            guard health.failed(pausesAtOnce: lesson == .notReached, at: now.monotonic, self.settings) else { break }
             let retryAfter: Duration? = if case .failed(let time) = lesson { time } else { nil }
-            let pause = self.settings.equalJitter(attempt: health.pauses, using: &self.random)
-            health.pause(until: now.monotonic + max(pause, min(retryAfter ?? .zero, self.settings.maxBackoff)))
+            let pause = max(self.pause(attempt: health.pauses), min(retryAfter ?? .zero, self.settings.maxBackoff))
+            health.pause(until: now.monotonic + pause, isReached: false)
         }
         self.hosts[host] = health
         self.forget(host)
+    }
+
+    /// Remembers that a host works, of some thousand hosts at most.
+    private mutating func prove(_ host: String) {
+        if self.proven.count >= 1_024 { _ = self.proven.popFirst() }
+        self.proven.insert(host)
     }
 
     /// The request is tried again, unless this was its last attempt.

@@ -6,7 +6,8 @@ public struct DeliverySettings: Hashable, Sendable {
     /// How many requests are sent at the same time at most.
     ///
     /// The last quarter of the places, at least one of several, is for hosts that nothing is being sent to, so that a few
-    /// slow ones do not keep others waiting.
+    /// slow ones do not keep others waiting. An attempt that has run for ten seconds takes a quarter of a place, unless
+    /// there is only one.
     public var concurrency: Int
     /// How many of them go to the same host at most.
     public var perHostConcurrency: Int
@@ -20,7 +21,7 @@ public struct DeliverySettings: Hashable, Sendable {
     public var minimumOnline: Duration
     /// The longest random wait after that, so that a fleet does not come back in step.
     public var reconnectJitter: Duration
-    /// How many failures of a host in a row pause it.
+    /// How many failures of a host in a row pause it; one that was not reached is paused at once.
     public var failuresBeforePause: Int
 
     /// Creates settings; without arguments those that suit most.

@@ -9,13 +9,20 @@ struct HostHealth: Hashable, Sendable {
     var running = 0
     /// How many attempts failed since the last one that did not.
     private(set) var failures = 0
-    /// How many pauses followed one another; above zero only one request at a time finds out whether it is back.
+    /// How many pauses followed one another because it was not reached or did not answer.
     private(set) var pauses = 0
     /// Until when it is left alone; may have passed.
     private(set) var pausedUntil: MonotonicTime?
+    /// When the last attempt failed.
+    private(set) var failedAt: MonotonicTime?
+    /// How many requests were sent to it since the first of those failures.
+    var probes = 0
+
+    /// Whether the last attempt failed; then one request at a time finds out whether it works again.
+    var isFailing: Bool { self.failures > 0 || self.pauses > 0 }
 
     /// Whether nothing of it needs to be remembered.
-    var isForgettable: Bool { self.running == 0 && self.failures == 0 && self.pauses == 0 }
+    var isForgettable: Bool { self.running == 0 && !self.isFailing }
 
     /// Until when it is left alone, if it is.
     func pause(at now: MonotonicTime) -> MonotonicTime? {
@@ -24,7 +31,7 @@ struct HostHealth: Hashable, Sendable {
 
     /// How many requests may be sent to it at the same time, while it is not left alone.
     func limit(_ settings: DeliverySettings) -> Int {
-        self.pauses > 0 ? 1 : max(1, settings.perHostConcurrency)
+        self.isFailing ? 1 : max(1, settings.perHostConcurrency)
     }
 
     /// It answered as one that works.
@@ -32,17 +39,31 @@ struct HostHealth: Hashable, Sendable {
         self = HostHealth(running: self.running)
     }
 
+    /// It answered, but with the failure of that request; returns whether it has to be left alone for a moment, because
+    /// every answer is one.
+    mutating func faulted(at now: MonotonicTime, _ settings: DeliverySettings) -> Bool {
+        guard self.pause(at: now) == nil else { return false }
+        self.failed(at: now)
+        self.pauses = 0
+        return self.failures >= max(1, settings.failuresBeforePause)
+    }
+
     /// An attempt failed; returns whether the host has to be left alone: because it fails often, or at once.
     mutating func failed(pausesAtOnce: Bool, at now: MonotonicTime, _ settings: DeliverySettings) -> Bool {
         // What was under way when the pause began says nothing new.
         guard self.pause(at: now) == nil else { return false }
-        self.failures += 1
+        self.failed(at: now)
         return pausesAtOnce || self.pauses > 0 || self.failures >= max(1, settings.failuresBeforePause)
     }
 
+    private mutating func failed(at now: MonotonicTime) {
+        self.failures += 1
+        self.failedAt = now
+    }
+
     /// It is left alone.
-    mutating func pause(until end: MonotonicTime) {
+    mutating func pause(until end: MonotonicTime, isReached: Bool) {
         self.pausedUntil = end
-        self.pauses += 1
+        if !isReached { self.pauses += 1 }
     }
 }

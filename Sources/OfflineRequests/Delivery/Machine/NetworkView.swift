@@ -21,31 +21,31 @@ struct NetworkView {
 
     /// Takes what the monitor says.
     ///
-    /// - Returns: Whether connections that stood before are certainly of no use any more. While there is no path they
-    ///   are left alone: what is on its way may still arrive.
-    mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Bool {
+    /// - Returns: The addresses whose connections are certainly of no use any more, none for all connections; nil when all
+    ///   may be. While there is no path they are left alone: what is on its way may still arrive.
+    mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Set<InternetAddress>? {
         // A monitor that knows nothing any more leaves what was known.
-        guard update.path != nil || self.facts == nil else { return false }
+        guard update.path != nil || self.facts == nil else { return nil }
         self.facts = PathFacts(update: update, reachableHosts: self.reachableHosts)
         guard update.isConnected else {
             if self.lostAt == nil { self.lostAt = now }
-            return false
+            return nil
         }
-        guard let path = update.path else { return false }
+        guard let path = update.path else { return nil }
         let links = path.interfaces.reduce(into: [UInt32: Set<AddressPrefix>]()) { links, interface in
             if interface.reason.code == .routed { links[interface.index] = Set(interface.addresses) }
         }
-        defer {
-            self.links = links
-            self.lostAt = nil
+        let last = self.links
+        let isLong = self.lostAt.map { now - $0 > Self.grace } ?? false
+        (self.links, self.lostAt) = (links, nil)
+        if isLong { return Set(last.values.joined().map(\.address)) }
+        let lost = last.compactMap { index, addresses -> Set<AddressPrefix>? in
+            let interface = path.interfaces.first { $0.index == index }
+            guard let interface, [.routed, .alternative].contains(interface.reason.code) else { return addresses }
+            let gone = addresses.subtracting(interface.addresses)
+            return gone.isEmpty ? nil : gone
         }
-        if let lostAt, now - lostAt > Self.grace { return true }
-        return !self.links.allSatisfy { index, addresses in
-            path.interfaces.contains {
-                $0.index == index && addresses.isSubset(of: $0.addresses)
-                    && [.routed, .alternative].contains($0.reason.code)
-            }
-        }
+        return lost.isEmpty ? nil : Set(lost.joined().map(\.address))
     }
 
     mutating func host(_ host: String, isReachable: Bool) {

@@ -11,6 +11,8 @@ enum Outcome: Hashable, Sendable {
     enum Host: Hashable, Sendable {
         /// It answers as one that works.
         case works
+        /// It answered with a failure of its own that may be that of the request alone.
+        case faulted
         /// It failed; how long it asked to be left alone.
         case failed(retryAfter: Duration?)
         /// Nothing could be sent to it.
@@ -92,7 +94,11 @@ extension ResponsePolicy {
     }
 
     private static func host(ofStatus status: Int, retryAfter: Duration?) -> Outcome.Host {
-        status >= 500 || status == 429 ? .failed(retryAfter: retryAfter) : .works
+        switch status {
+        case 429, 503: .failed(retryAfter: retryAfter)
+        case 500...: .faulted
+        default: .works
+        }
     }
 
     private func outcome(

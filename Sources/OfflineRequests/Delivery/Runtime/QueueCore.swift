@@ -6,6 +6,7 @@ import Foundation
 import NetPath
 import NetPathHTTP
 import NetPathStandard
+import NetPathSystem
 import Synchronization
 
 /// What the faces of a queue and its tasks share, and the one serial executor on which everything of it happens.
@@ -50,7 +51,7 @@ final class QueueCore: Sendable {
             worker = QueueWorker(core: self, on: self.queue)
             return worker != nil
         }
-        guard isReady else { throw .io(path: file, reason: "the system grants no more descriptors") }
+        guard isReady else { throw .io(path: file, reason: SystemReason.text(EMFILE)) }
     }
 
     // MARK: The executor
@@ -140,7 +141,12 @@ final class QueueCore: Sendable {
     ) {
         do throws(QueueError) {
             let prepared = try self.store.prepare(request)
-            self.post(QueueCommand({ try $0.enqueue(prepared, after: failure, in: $1) }, reply: reply), here: isHere)
+            let command = QueueCommand(
+                inserting: prepared.row.size,
+                { try $0.enqueue(prepared, after: failure, in: $1) },
+                reply: reply
+            )
+            self.post(command, here: isHere)
         } catch {
             reply(.failure(error))
         }
@@ -173,15 +179,20 @@ final class QueueCore: Sendable {
 
     // MARK: Reading, on the threads of callers
 
-    var counts: QueueCounts { (try? self.store.read { try $0.counts }) ?? QueueCounts() }
-
     func record(_ id: UUID) throws(QueueError) -> RequestRecord? {
         try self.store.reader.record(id, self.status.withLock { $0 })
     }
 
-    func page(of states: Set<RequestState>, after sequence: Int64, limit: Int) -> [RequestRecord] {
+    func page(
+        of states: Set<RequestState>,
+        after sequence: Int64,
+        limit: Int
+    ) throws(QueueError) -> [RequestRecord] {
         let status = self.status.withLock { $0 }
-        return (try? self.store.reader.page(in: states, after: sequence, limit: limit, status).records) ?? []
+        let page = try self.store.reader.page(in: states, after: sequence, limit: limit, status)
+        // What could be read is in the salvage, once the process that sends has repaired the file.
+        guard page.isWhole else { throw .corrupt(path: self.file, setAsideAs: nil) }
+        return page.records
     }
 }
 
@@ -189,6 +200,8 @@ final class QueueCore: Sendable {
 struct QueueCommand: Sendable {
     /// Whether it has to survive the loss of power before the caller hears of it.
     let isDurable: Bool
+    /// How many bytes the request has that it inserts; zero for none.
+    let size: Int
     /// Does it; returns what tells the caller once the transaction is on disk, also where it is refused.
     let perform: @Sendable (QueueWorker, StoreTransaction) throws -> @Sendable () -> Void
     /// Tells the caller that it was not done.
@@ -196,10 +209,12 @@ struct QueueCommand: Sendable {
 
     init<Value: Sendable>(
         isDurable: Bool = true,
+        inserting size: Int = 0,
         _ body: @escaping @Sendable (QueueWorker, StoreTransaction) throws -> Value,
         reply: @escaping @Sendable (Result<Value, QueueError>) -> Void
     ) {
         self.isDurable = isDurable
+        self.size = size
         self.perform = { worker, store in
             do {
                 let value = try body(worker, store)

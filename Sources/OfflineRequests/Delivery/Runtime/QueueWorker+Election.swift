@@ -26,15 +26,15 @@ extension QueueWorker {
     // MARK: The network
 
     func network(is update: ConnectivityUpdate, at now: Moment) {
-        let isOutdated = self.network.change(to: update, at: now.monotonic)
+        let lost = self.network.change(to: update, at: now.monotonic)
         let isRestored = self.machine.path(self.network.facts, at: now)
-        if isOutdated {
+        if let lost, lost.isEmpty || !self.core.transport.cancelRequests(from: Set(lost.map(\.description))) {
             // They wait for answers that cannot come, and would hold up their lanes until they time out. How far they
             // came decides whether the attempt counts.
             for flight in self.flights.values { flight.cancel() }
         }
         // After the requests that were cancelled, whose connections are idle now.
-        if isOutdated || isRestored { self.core.transport.pathChanged() }
+        if lost != nil || isRestored { self.core.transport.pathChanged() }
         if isRestored { self.core.observers.send([.connectivityRestored]) }
     }
 
@@ -62,6 +62,8 @@ extension QueueWorker {
             return self.failed(error)
         }
         self.role = .sender
+        // What became too old meanwhile is found first.
+        self.uselessAt = now.monotonic
         // What the last sender was at when it died; a server may have it.
         self.releasesRunning = true
         self.stopListening()
@@ -89,12 +91,20 @@ extension QueueWorker {
     /// Whether the only request could go now if this process sent; if not, says when to look again.
     private func mayGo(at now: Moment) throws(QueueError) -> Bool {
         guard let only = self.only else { return true }
+        let maxAge = self.core.settings.delivery.maxAge
         self.role = .standby
         // Before the look, for what is written in between would not be heard.
         try self.listen()
-        let (record, isPaused) = try self.core.store.read { (try $0.record(only), $0.status.isPaused) }
+        let (record, isPaused, rest) = try self.core.store.read {
+            (try $0.record(only), $0.status.isPaused, try $0.rest(of: only, maxAge: maxAge))
+        }
         self.machine.isPaused = isPaused
         guard let record, !record.state.isFinal else { return false }
+        // Without a path, too, and whatever else it waits for.
+        if let rest, rest <= .zero { return true }
+        defer {
+            if let rest { self.electionAt = min(self.electionAt ?? now.monotonic + rest, now.monotonic + rest) }
+        }
         let gate = Gate(record.request)
         self.gates = [gate]
         self.hosts.set(Set([gate.requires.hostReachable].compactMap { $0 }))
@@ -117,7 +127,7 @@ extension QueueWorker {
     func head(_ only: UUID, in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
         guard let record = try store.ready(only) else { return [] }
         self.gates = [Gate(record.request)]
-        return self.shutdowns.isEmpty ? self.machine.choose(1, of: [record], at: now) : []
+        return self.shutdowns.isEmpty ? self.machine.choose(1, of: [[record]], at: now) : []
     }
 
     /// Lets others send while the only request cannot go.

@@ -8,19 +8,20 @@ import NetPathHTTP
 extension QueueWorker {
     // MARK: Out
 
-    /// Reads what goes now: of all that may, the most urgent; as many as there are places for.
+    /// Reads what goes now: whose turn it is, as many as there are places for.
     func heads(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
-        let places = self.machine.slots(at: now) - self.flights.values.count { $0.handledBy != nil }
+        let free = self.machine.slots(at: now) - self.flights.values.count { $0.handledBy != nil }
+        let places = self.isDiskFull ? min(free, 1) : free
         if let only { return try self.head(only, in: store, at: now) }
-        var gates = try store.gates()
+        let gates = try store.gates()
         self.gates = gates.map(\.gate)
         guard places > 0, self.shutdowns.isEmpty else { return [] }
-        gates.removeAll { self.machine.waiting(for: $0.gate, at: now) != nil }
-        gates.sort { ($1.priority, $0.first) < ($0.priority, $1.first) }
         // Behind the first of so many gates there is nothing that goes first.
-        let heads = try gates.prefix(places).flatMap { gate in
-            let limit = min(places, self.machine.places(of: gate.gate.host))
-            return try store.ready(gate: gate.id, limit: limit) { self.flights[$0] != nil }
+        let heads = try self.machine.inTurn(gates, at: now).prefix(places).map { gate in
+            let host = gate.gate.host
+            let limit = min(places, self.machine.places(of: host))
+            let order = self.machine.order(of: host)
+            return try store.ready(gate: gate.id, limit: limit, order: order) { self.flights[$0] != nil }
         }
         return self.machine.choose(places, of: heads, at: now)
     }

@@ -17,8 +17,8 @@ final class QueueWorker {
     /// each time that it fails again.
     private static let patience: Duration = .seconds(1)
     private static let longestPatience: Duration = .seconds(60)
-    /// How often it is asked what has become too old.
-    private static let expiryInterval: Duration = .seconds(1)
+    /// The shortest time between two looks for what has become too old.
+    private static let expiryInterval: Duration = .milliseconds(100)
 
     let core: QueueCore
     let wakeSource: WakeSource
@@ -71,7 +71,11 @@ final class QueueWorker {
     private var failures = 0
     /// What is in the way, once it was said.
     private var reported: QueueError?
-    private var nextExpiry: MonotonicTime?
+    /// Whether the transaction under way has to be a small one.
+    private(set) var isDiskFull = false
+    /// When the first request becomes too old, and when the first request or response is of no use any more.
+    private var tooOldAt: MonotonicTime?
+    var uselessAt: MonotonicTime?
     private var wasPending = false
 
     /// Makes one; nil when the system grants no descriptors.
@@ -144,17 +148,21 @@ final class QueueWorker {
         guard sends || !commands.isEmpty else { return false }
         var replies: [@Sendable () -> Void] = []
         let (machine, forces) = (self.machine, self.forces)
+        let isDurable = commands.contains { $0.isDurable }
+        let size = commands.reduce(0) { $0 + $1.size }
+        var landings = self.landings[...]
+        self.isDiskFull = false
         for attempt in 0...3 {
             do throws(QueueError) {
                 (self.effects, replies) = (TurnEffects(), [])
-                try self.core.store.transaction(durable: commands.contains { $0.isDurable }) { store in
+                try self.core.store.transaction(durable: isDurable, inserting: self.isDiskFull ? nil : size) { store in
                     if store.othersWrote {
                         // What they cancelled ends before the next of its lane begins.
                         self.checksFlights = true
                         self.effects.wasPending = try !store.records.counts.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
-                    for landing in self.landings { try self.record(landing, in: store) }
+                    for landing in landings { try self.record(landing, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
                     self.effects.events += store.damaged.map { .held($0, .damaged) }
@@ -163,9 +171,17 @@ final class QueueWorker {
                 break
             } catch {
                 // Nothing of it is in the file.
-                (self.machine, self.forces) = (machine, forces)
+                (self.machine, self.forces, self.uselessAt) = (machine, forces, now.monotonic)
                 // One that was damaged was replaced by what could be read, which can be worked with.
                 if case .corrupt(_, .some) = error, attempt < 3 { continue }
+                // On a full disk nothing new is taken, and the rest goes in small steps: with the room there is, and then
+                // with what is reserved for that.
+                if case .diskFull = error, attempt < 2 {
+                    if attempt > 0 { self.core.store.makeRoom() }
+                    self.isDiskFull = true
+                    landings = self.landings.prefix(1)
+                    continue
+                }
                 for command in commands { command.refuse(error) }
                 self.failed(error)
                 return false
@@ -173,7 +189,8 @@ final class QueueWorker {
         }
         if self.retryAt.take() != nil, !sends { self.core.post { _, _ in } }
         (self.failures, self.reported) = (0, nil)
-        (self.releasesRunning, self.landings) = (false, [])
+        self.releasesRunning = false
+        self.landings.removeFirst(landings.count)
         let effects = self.effects
         if sends { self.checksFlights = false }
         self.remove(effects.removed)
@@ -194,13 +211,7 @@ final class QueueWorker {
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
         }
-        if self.nextExpiry.map({ $0 <= now.monotonic }) ?? true {
-            self.nextExpiry = now.monotonic + Self.expiryInterval
-            for id in try store.expire(maxAge: self.core.settings.delivery.maxAge) {
-                self.effects.events.append(.expired(id))
-            }
-            try store.removeOldResponses()
-        }
+        try self.expire(in: store, at: now)
         (self.gates, self.dueAt) = ([], nil)
         guard self.network.isSatisfied, !self.machine.isPaused else { return }
         let limit = 10_000
@@ -217,6 +228,25 @@ final class QueueWorker {
             // Only to have a response handled is no attempt.
             if record.response == nil { self.effects.events.append(.attempt(record.id, number: record.attempts + 1)) }
         }
+    }
+
+    /// Gives up what has become too old, and finds out when something will be.
+    private func expire(in store: StoreTransaction, at now: Moment) throws {
+        let maxAge = self.core.settings.delivery.maxAge
+        let isDue = [self.tooOldAt, self.uselessAt].contains { $0.map { $0 <= now.monotonic } ?? false }
+        if isDue {
+            (self.tooOldAt, self.uselessAt) = (nil, nil)
+            for (id, finish) in try store.expire(maxAge: maxAge) {
+                self.effects.events.append(finish.state == .held ? .held(id, .laneHeld) : .expired(id))
+                self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
+            }
+            try store.removeOldResponses()
+        }
+        // Only what was put there, or is not being sent any more, can be due sooner than what was known.
+        guard isDue || store.othersWrote || !self.effects.events.isEmpty else { return }
+        let time = { (rest: Duration) in now.monotonic + max(rest, Self.expiryInterval) }
+        self.uselessAt = try store.nextDeadline().map(time)
+        if self.tooOldAt == nil { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
     }
 
     /// Says what became true.
@@ -264,7 +294,7 @@ final class QueueWorker {
             times.append(retryAt)
         } else {
             let wake = self.machine.nextWake(after: now, for: self.gates)
-            times += [wake, self.dueAt, self.landings.isEmpty ? nil : now.monotonic]
+            times += [wake, self.dueAt, self.tooOldAt, self.uselessAt, self.landings.isEmpty ? nil : now.monotonic]
         }
         return times.compactMap { $0 }.min()
     }

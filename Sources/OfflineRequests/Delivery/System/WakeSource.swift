@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Dispatch
+import Glibc
 import NetPath
 import NetPathSystem
 
@@ -22,7 +23,8 @@ final class WakeSource {
         fileChanged: @escaping @Sendable () -> Void,
         timeCame: @escaping @Sendable () -> Void
     ) {
-        guard let files = FileWatch() else { return nil }
+        // Where libdispatch does not get those it needs it ends the process.
+        guard Self.areDescriptorsLeft, let files = FileWatch() else { return nil }
         self.files = files
         self.source = DispatchSource.makeReadSource(fileDescriptor: files.descriptor.number, queue: queue)
         self.source.setEventHandler { if files.take() { fileChanged() } }
@@ -32,6 +34,12 @@ final class WakeSource {
         for timer in self.timers { timer.setEventHandler(handler: timeCame) }
         self.source.activate()
         for timer in self.timers { timer.activate() }
+    }
+
+    /// Whether the system grants so many descriptors as a queue needs besides those of its connections.
+    private static var areDescriptorsLeft: Bool {
+        let descriptors = (0..<16).map { _ in FileDescriptor(unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)) }
+        return descriptors.allSatisfy { $0 != nil }
     }
 
     /// Names the only point in time to wake at; nil for none.

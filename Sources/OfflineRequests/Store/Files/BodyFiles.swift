@@ -73,25 +73,36 @@ struct BodyFiles: Sendable {
     private static func read(_ path: String, limit: Int, _ body: Piece) throws(QueueError) {
         // Without O_NONBLOCK a named pipe would hold up the caller for ever.
         guard let input = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
-            throw .bodyUnreadable(path: path, reason: SystemReason.text(errno))
+            throw self.unreadable(path, errno)
         }
         guard let status = input.status, status.st_mode & S_IFMT == S_IFREG else {
             throw .bodyUnreadable(path: path, reason: "it is no file")
         }
         guard status.st_size <= limit else { throw .bodyTooLarge(bytes: Int(status.st_size), limit: limit) }
-        let file = FileHandle(fileDescriptor: input.number)
         var size = 0
         while true {
-            let piece: Data
-            do { piece = try file.read(upToCount: Self.piece) ?? Data() } catch {
-                throw .bodyUnreadable(path: path, reason: error.localizedDescription)
+            var piece = Data()
+            while piece.count < Self.piece {
+                guard let bytes = input.read(limit: Self.piece - piece.count) else {
+                    if errno == EINTR { continue }
+                    throw self.unreadable(path, errno)
+                }
+                if bytes.isEmpty { break }
+                piece.append(contentsOf: bytes)
             }
-            if piece.isEmpty { return withExtendedLifetime(input) {} }
+            if piece.isEmpty { return }
             size += piece.count
             // It may grow while it is copied.
             guard size <= limit else { throw .bodyTooLarge(bytes: size, limit: limit) }
             try body(piece)
         }
+    }
+
+    /// What the system said of a body; that it cannot give it now says nothing of the body.
+    private static func unreadable(_ path: String, _ number: Int32) -> QueueError {
+        let reason = SystemReason.text(number)
+        return StoreFiles.isPassing(number)
+            ? .io(path: path, reason: reason) : .bodyUnreadable(path: path, reason: reason)
     }
 
     /// Takes away the files that belong to no request, which a process left that died, except those that somebody is at.

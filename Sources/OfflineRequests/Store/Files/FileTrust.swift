@@ -11,7 +11,7 @@ enum FileTrust {
     /// - Returns: How long the file is; nil where there is none.
     @discardableResult
     static func check(_ paths: StorePaths) throws(QueueError) -> Int? {
-        let names = [paths.database, paths.lock, QueueFile.senderLock(of: paths.database)]
+        let names = [paths.database, paths.lock, paths.reserve, QueueFile.senderLock(of: paths.database)]
         for path in names + StorePaths.companions.map({ paths.database + $0 }) {
             guard let status = StoreFiles.status(path), status.st_mode & S_IFMT == S_IFREG else { continue }
             // Root may look after the file of a user in the folder of that user.
@@ -31,7 +31,7 @@ enum FileTrust {
                 }
             if let fault { throw .notTrusted(path: path, reason: fault) }
         }
-        switch StoreFiles.kind(paths.database) {
+        switch try StoreFiles.present(paths.database) {
         case .nothing: return nil
         case .file(_, let size): return size
         case .folder: throw .isDirectory(path: paths.database)

@@ -45,9 +45,21 @@ enum StoreFiles {
         return unsafe lstat(path, &status) == 0 ? status : nil
     }
 
-    static func kind(_ path: String) -> Kind {
+    /// What a path leads to; nothing also where the system does not say.
+    static func kind(_ path: String) -> Kind { (try? self.present(path)) ?? .nothing }
+
+    /// How long a file is; zero where there is none.
+    static func size(_ path: String) -> Int { if case .file(_, let size) = self.kind(path) { size } else { 0 } }
+
+    /// What a path leads to.
+    ///
+    /// - Throws: That the system does not say, which does not mean that nothing is there.
+    static func present(_ path: String) throws(QueueError) -> Kind {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else { return .nothing }
+        guard unsafe stat(path, &status) == 0 else {
+            if [ENOENT, ENOTDIR].contains(errno) { return .nothing }
+            throw self.error(errno, path)
+        }
         return switch status.st_mode & S_IFMT {
         case S_IFREG: .file(FileIdentity(status), size: Int(status.st_size))
         case S_IFDIR: .folder
@@ -108,15 +120,24 @@ enum StoreFiles {
     }
 
     /// Whether the disk of a path, which need not be there, has no room at all.
-    static func isFull(_ path: String) -> Bool {
+    static func isFull(_ path: String) -> Bool { self.free(path) < 64 << 10 }
+
+    /// How many bytes the disk of a path has room for; as many as can be where the system does not say.
+    static func free(_ path: String) -> Int {
         var status = statvfs()
-        guard unsafe statvfs("\(StorePaths(path).folder)/.", &status) == 0 else { return false }
-        return status.f_bavail * status.f_frsize < 64 << 10
+        guard unsafe statvfs("\(StorePaths(path).folder)/.", &status) == 0 else { return .max }
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return overflow ? .max : Int(clamping: bytes)
+    }
+
+    /// Whether a reason of the system is a shortage or a fault that may pass, and says nothing of what was asked for.
+    static func isPassing(_ number: Int32) -> Bool {
+        [EMFILE, ENFILE, ENOMEM, EIO, ENOSPC, EDQUOT, EAGAIN, EINTR, ESTALE].contains(number)
     }
 
     static func error(_ number: Int32, _ path: String) -> QueueError {
         switch number {
-        case ENOSPC, EDQUOT: .diskFull(path: path)
+        case ENOSPC, EDQUOT: .diskFull(path: path, missing: nil)
         case EISDIR: .isDirectory(path: path)
         case EACCES, EPERM, EROFS: .readOnly(path: path)
         default: .io(path: path, reason: SystemReason.text(number))

@@ -33,32 +33,32 @@ final class StoreLock: Sendable {
         return StoreFiles.identity(self.path) == FileIdentity(status)
     }
 
-    /// Shares it, unless somebody has it alone for longer.
+    /// Shares it.
     ///
-    /// - Parameter patience: How long is waited for that; nil for as long as it takes.
-    /// - Returns: Whether it is shared.
-    @discardableResult
-    func share(within patience: Duration? = nil) -> Bool {
-        guard let patience else {
-            self.lock(LOCK_SH)
-            return true
-        }
+    /// - Parameter patience: How long is waited for a process that has it alone.
+    /// - Throws: ``QueueError/io(path:reason:)`` that says which process has it.
+    func share(within patience: Duration) throws(QueueError) { try self.lock(LOCK_SH, within: patience) }
+
+    /// Has it alone.
+    ///
+    /// - Parameter patience: How long is waited for the others.
+    /// - Throws: ``QueueError/io(path:reason:)`` that says which process has it; this one may share it no more then.
+    func takeAlone(within patience: Duration) throws(QueueError) { try self.lock(LOCK_EX, within: patience) }
+
+    func release() { _ = flock(self.descriptor.number, LOCK_UN) }
+
+    private func lock(_ operation: Int32, within patience: Duration) throws(QueueError) {
         let deadline = ContinuousClock.now + patience
         // flock(2) knows no deadline.
-        while flock(self.descriptor.number, LOCK_SH | LOCK_NB) != 0 {
-            if .now >= deadline { return false }
-            usleep(10_000)
+        while flock(self.descriptor.number, operation | LOCK_NB) != 0 {
+            guard [EWOULDBLOCK, EINTR].contains(errno) else { throw StoreFiles.error(errno, self.path) }
+            if .now >= deadline {
+                let holders = LockHolders.text(of: [self.path])
+                let reason = "\(holders) kept the queue for \(patience), to open or to repair it; try again, or end it"
+                throw .io(path: self.path, reason: reason)
+            }
+            usleep(5_000)
         }
-        return true
-    }
-
-    /// Has it alone, and waits for that.
-    func takeAlone() { self.lock(LOCK_EX) }
-
-    func release() { self.lock(LOCK_UN) }
-
-    private func lock(_ operation: Int32) {
-        while flock(self.descriptor.number, operation) != 0, errno == EINTR {}
     }
 
     /// Tells the other processes to look into the queue.

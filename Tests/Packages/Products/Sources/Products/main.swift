@@ -51,6 +51,6 @@ print("path monitor:", NWPathMonitor().currentPath.status == .satisfied)
 let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).sqlite").path
 defer { try? FileManager.default.removeItem(atPath: file) }
 let queue = try OfflineRequestQueue(file: file)
-print("pending:", queue.counts.ready)
+print("pending:", try queue.counts.ready)
 queue.close()
 print("tool:", NetPathTool.self)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// What may be sent now, and until when it may not.
+///
+/// Places are counted in quarters: an attempt that has run for long without an end takes a quarter of a place, so that
+/// hosts that never answer do not hold all of them for as long as their time-outs last.
+extension DeliveryMachine {
+    /// How long an attempt takes a whole place.
+    private static let wholePlace: Duration = .seconds(10)
+    /// How much longer the hosts that are left alone wait for one another, for each of them: a turn looks at all, so that
+    /// it costs the more the more there are.
+    private static let pacePerHost: Duration = .milliseconds(1)
+
+    /// What keeps a request from being sent.
+    private struct Obstacle {
+        var reason: WaitingReason
+        /// When it may be gone by the passing of time alone; nil for never.
+        var until: MonotonicTime?
+    }
+
+    /// How many requests may be started now, if their gates are open.
+    func slots(at now: Moment) -> Int {
+        guard !self.isPaused, self.facts?.isSatisfied == true, !self.isReconnecting(at: now) else { return 0 }
+        return max(0, self.limit(at: now) * 4 - self.load(at: now)) / 4
+    }
+
+    /// Why a request with that gate may not be started now; nil when it may.
+    func waiting(for gate: Gate, at now: Moment) -> WaitingReason? { self.obstacle(for: gate, at: now)?.reason }
+
+    /// When one of these gates, those of the requests that are ready, may open by the passing of time alone; nil for
+    /// never, and then no timer is needed.
+    func nextWake(after now: Moment, for gates: some Sequence<Gate>) -> MonotonicTime? {
+        gates.lazy.compactMap { self.obstacle(for: $0, at: now)?.until }.min()
+    }
+
+    /// How many more requests may be sent to a host at the same time.
+    func places(of host: String) -> Int {
+        let health = self.hosts[host] ?? HostHealth()
+        return max(0, health.limit(self.settings) - health.running)
+    }
+
+    private func obstacle(for gate: Gate, at now: Moment) -> Obstacle? {
+        if self.isPaused { return Obstacle(reason: .paused) }
+        guard let facts = self.facts else { return Obstacle(reason: .noPath("nothing is known of the network yet")) }
+        if let lack = facts.lacks(gate) { return Obstacle(reason: lack) }
+        let health = self.hosts[gate.host] ?? HostHealth()
+        let pause = health.pause(at: now.monotonic)
+        if let opensAt, opensAt > now.monotonic {
+            return Obstacle(reason: .reconnecting, until: max(opensAt, pause ?? opensAt))
+        }
+        if let pause { return Obstacle(reason: .hostPaused(gate.host, until: now.wall(at: pause)), until: pause) }
+        return self.lackOfPlaces(health, at: now)
+    }
+
+    private func lackOfPlaces(_ health: HostHealth, at now: Moment) -> Obstacle? {
+        let limit = self.limit(at: now)
+        if let relief = self.lack(of: limit, at: now) {
+            let reason: WaitingReason = limit < self.settings.concurrency ? .reconnecting : .concurrency
+            return Obstacle(reason: reason, until: [relief.until, self.nextStep(after: now)].compactMap { $0 }.min())
+        }
+        // Only its own end helps.
+        guard health.running < health.limit(self.settings) else { return Obstacle(reason: .concurrency) }
+        if health.running > 0, let relief = self.lack(of: self.concurrency - self.lastPlaces, at: now) { return relief }
+        guard health.isFailing else { return nil }
+        let relief = self.lack(of: max(1, self.concurrency / 4), at: now) { [hosts] in
+            hosts[$0.host]?.isFailing ?? false
+        }
+        if let relief { return relief }
+        guard health.pauses > 0, let probedAt, probedAt != now.monotonic else { return nil }
+        let next = probedAt + Self.pacePerHost * self.hosts.count
+        return next > now.monotonic ? Obstacle(reason: .concurrency, until: next) : nil
+    }
+
+    private var concurrency: Int { max(1, self.settings.concurrency) }
+
+    /// How many places are for hosts that nothing is being sent to.
+    private var lastPlaces: Int { self.concurrency > 1 ? max(1, self.concurrency / 4) : 0 }
+
+    /// That no place is left of so many, and when one may be.
+    private func lack(
+        of places: Int,
+        at now: Moment,
+        among isMeant: (Attempt) -> Bool = { _ in true }
+    ) -> Obstacle? {
+        let excess = self.load(at: now, of: isMeant) + 4 - places * 4
+        guard excess > 0 else { return nil }
+        let ends = self.running.values.filter(isMeant).map { $0.since + Self.wholePlace }.filter { $0 > now.monotonic }
+        // Each of them frees three quarters.
+        let count = (excess + 2) / 3
+        let isEnough = self.concurrency > 1 && ends.count >= count
+        return Obstacle(reason: .concurrency, until: isEnough ? ends.sorted()[count - 1] : nil)
+    }
+
+    /// How many quarters of places are taken.
+    private func load(at now: Moment, of isMeant: (Attempt) -> Bool = { _ in true }) -> Int {
+        self.running.values.reduce(0) { load, attempt in
+            guard isMeant(attempt) else { return load }
+            let isLong = self.concurrency > 1 && attempt.since + Self.wholePlace <= now.monotonic
+            return load + (isLong ? 1 : 4)
+        }
+    }
+}

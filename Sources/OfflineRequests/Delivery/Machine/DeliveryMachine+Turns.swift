@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// Whose turn it is: the hosts take turns, those that work first and those that fail last, and in each host the requests
+/// that were not tried yet go first.
+extension DeliveryMachine {
+    /// How a host stands among the others.
+    private enum Rank: Int, Comparable {
+        /// It has answered, and not failed since.
+        case proven
+        /// It fails, and none that does is being tried.
+        case overdue
+        case unknown
+        case failing
+
+        static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
+    }
+
+    /// Which of the requests through a gate are looked at first.
+    enum Order: Sendable {
+        /// Those that failed least, the oldest first.
+        case oldest
+        /// Those that failed least, the newest first.
+        case newest
+        /// One of those that failed most, and then as ``oldest``.
+        case mostFailed
+    }
+
+    private func rank(of host: String) -> Rank {
+        if self.hosts[host]?.isFailing == true {
+            return self.hosts.values.contains { $0.isFailing && $0.running > 0 } ? .failing : .overdue
+        }
+        return self.proven.contains(host) ? .proven : .unknown
+    }
+
+    /// The gates that are open, in the order of their turns.
+    ///
+    /// Hosts that nothing is known of go in turns from both ends, so that neither many old ones nor many new ones that do
+    /// not answer hide the others; of those that fail the one goes first that was left alone for longest.
+    func inTurn(_ gates: [StoreGate], at now: Moment) -> [StoreGate] {
+        let open = gates.filter { self.waiting(for: $0.gate, at: now) == nil }
+        let ranks = Dictionary(grouping: open) { self.rank(of: $0.gate.host) }
+        let health = { (gate: StoreGate) in self.hosts[gate.gate.host] ?? HostHealth() }
+        let proven = (ranks[.proven] ?? []).map { ($0, health($0).running) }
+            .sorted { ($1.0.priority, $0.1, $0.0.first) < ($0.0.priority, $1.1, $1.0.first) }
+            .map(\.0)
+        let unknown = RequestPriority.allCases.reversed().flatMap { priority in
+            self.fromBothEnds(
+                (ranks[.unknown] ?? []).filter { $0.priority == priority }.sorted { $0.first < $1.first }
+            )
+        }
+        let failing = (ranks[.overdue] ?? ranks[.failing] ?? []).map { ($0, health($0).failedAt ?? now.monotonic) }
+            .sorted { ($0.1, $0.0.first) < ($1.1, $1.0.first) }
+            .map(\.0)
+        return ranks[.overdue] == nil ? proven + unknown + failing : proven + failing + unknown
+    }
+
+    private func fromBothEnds(_ gates: [StoreGate]) -> [StoreGate] {
+        var rest = gates[...]
+        return (0..<gates.count).compactMap { number in
+            (number + self.turns).isMultiple(of: 2) ? rest.popFirst() : rest.popLast()
+        }
+    }
+
+    /// Which requests to a host are looked at first: of one that fails the oldest and the newest in turns, of one that
+    /// works now and then one that failed, so that those do not wait for as long as new ones come.
+    mutating func order(of host: String) -> Order {
+        if let health = self.hosts[host], health.isFailing {
+            return health.probes.isMultiple(of: 2) ? .newest : .oldest
+        }
+        return Int.random(in: 0..<4, using: &self.random) == 0 ? .mostFailed : .oldest
+    }
+
+    /// Chooses what is sent now, and counts it as being sent.
+    ///
+    /// - Parameters:
+    ///   - places: How many at most.
+    ///   - heads: What is ready: of each gate the first ones; the gates in the order of their turns.
+    ///   - now: When.
+    /// - Returns: Those that go.
+    mutating func choose(_ places: Int, of heads: [[RequestRecord]], at now: Moment) -> [RequestRecord] {
+        struct Candidate {
+            var record: RequestRecord
+            var gate: Gate
+            var key: (Rank, RequestPriority, Int, Int)
+        }
+        var candidates: [Candidate] = []
+        for (place, records) in heads.enumerated() {
+            for (round, record) in records.enumerated() where self.running[record.id] == nil {
+                let gate = Gate(record.request)
+                let rank = self.rank(of: gate.host)
+                let priority = rank == .failing || rank == .overdue ? .normal : record.request.priority
+                candidates.append(Candidate(record: record, gate: gate, key: (rank, priority, round, place)))
+            }
+        }
+        candidates.sort { lhs, rhs in
+            (lhs.key.0, rhs.key.1, lhs.key.2, lhs.key.3) < (rhs.key.0, lhs.key.1, rhs.key.2, rhs.key.3)
+        }
+        var chosen: [RequestRecord] = []
+        for candidate in candidates where chosen.count < places {
+            guard self.waiting(for: candidate.gate, at: now) == nil else { continue }
+            self.started(candidate.record.id, gate: candidate.gate, at: now)
+            chosen.append(candidate.record)
+        }
+        if !chosen.isEmpty { self.turns &+= 1 }
+        return chosen
+    }
+}
