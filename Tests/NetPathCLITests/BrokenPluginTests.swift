@@ -274,12 +274,6 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
             "holdings",
             "close what it opens"
         ),
-        .init(
-            "leaves a daemon",
-            join("setsid sleep 1000 >/dev/null 2>&1 & ", taking, no, serve),
-            "leaks",
-            "end what it starts"
-        ),
         .init("leaves a file", join("mktemp >/dev/null; ", taking, no, serve), "leaks", "remove what it makes"),
     ]
 }

@@ -26,6 +26,10 @@ enum ManualText {
         ("HOME", "Used when XDG_CONFIG_HOME is unset."),
         ("XDG_RUNTIME_DIR", "The socket of a user's 'netpath run' is in netpath below it."),
         ("XDG_STATE_HOME", "The recording of a user's 'netpath run' is in netpath below it, or ~/.local/state."),
+        (
+            "RUNTIME_DIRECTORY",
+            "Set by the service manager (systemd.exec(5)): in /run, netpath is a service of the system, and reads /etc/netpath alone."
+        ),
         ("NOTIFY_SOCKET", "Where 'netpath run' tells the service manager how it is doing (sd_notify(3))."),
         ("WATCHDOG_USEC", "How often the service manager wants to hear from 'netpath run'."),
         ("WATCHDOG_PID", "The process that it wants to hear from."),

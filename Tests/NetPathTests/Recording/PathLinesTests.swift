@@ -18,7 +18,7 @@ import Testing
         var walk = MachineWalk(seed: 7)
         var writer = RecordingWriter(RecordingHeader(netpath: "1", boot: "b", configuration: "private"))
         let path = "\(self.folder.path)/recording"
-        var store = try RecordingStore(folder: path)
+        var store = RecordingStore(folder: path)
         try store.append(writer.begin(walk.checkpoint, wallNanoseconds: 1_700_000_000_000_000_000))
         for number in 1...4 {
             for _ in 0..<20 {
