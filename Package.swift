@@ -143,7 +143,7 @@ let programs: [Target] = [
         name: "QueueCommand",
         dependencies: [
             "Connectivity", "NetPath", "NetPathCLI", "NetPathCurl", "NetPathHTTP", "NetPathHTTPProbe",
-            "OfflineRequests", argumentParser,
+            "NetPathSystem", "OfflineRequests", argumentParser,
         ]
     ),
     .executableTarget(

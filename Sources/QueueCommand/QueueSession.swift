@@ -5,6 +5,7 @@ import Connectivity
 import Foundation
 import NetPathCLI
 import NetPathCurl
+import NetPathSystem
 import OfflineRequests
 import Synchronization
 
@@ -20,7 +21,18 @@ final class QueueSession {
     private var queue: OfflineRequestQueue?
     private var toldSalvages = 0
 
+    /// SQLite, libcurl and the runtime of Swift keep so many for themselves; the runtime ends the process where it gets none.
+    private static let leastDescriptors = 20
+
     init(file: String?) throws {
+        let limit = OpenFiles.limit
+        guard limit >= Self.leastDescriptors else {
+            throw ToolFailure(
+                .failure,
+                "a process may have \(limit) descriptors here, which are too few to send requests; allow "
+                    + "\(Self.leastDescriptors) or more with 'ulimit -n'"
+            )
+        }
         self.file = file
         self.loop = try EventLoop()
     }

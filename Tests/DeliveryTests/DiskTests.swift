@@ -40,7 +40,7 @@ struct DiskTests {
         #expect(try stage.lab.run("ls \(folder)").contains("corrupt") == false)
     }
 
-    /// With not one byte free, whoever took it.
+    /// With not one byte free, whichever process took it.
     @Test func whatWasTakenIsDeliveredOnAFullDisk() throws {
         let stage = try Stage()
         let server = try Server(on: stage)
@@ -76,7 +76,7 @@ struct DiskTests {
             ["count": "60", "name": "full", "size": "20000", "pace": "fast", "stay": "1", "events": "1"]
         )
         for _ in 1...60 { try client.next { $0["acknowledged"] != nil } }
-        // Somebody took what was reserved for that.
+        // Another process took what was reserved for that.
         try stage.lab.run("rm \(folder)/queue.sqlite-reserve")
         for size in ["64k", "1k", "1"] {
             try stage.lab.run("dd if=/dev/zero of=\(folder)/ballast-\(size) bs=\(size) status=none 2>&1 || true")

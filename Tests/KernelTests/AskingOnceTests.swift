@@ -13,14 +13,9 @@ struct AskingOnceTests {
     private let configuration: String
 
     init() throws {
-        self.lab = try NetworkNamespace()
-        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let service = try ServiceLab()
+        (self.lab, self.environment) = (service.lab, service.environment)
         let folder = self.lab.directory
-        self.environment = [
-            "RUNTIME_DIRECTORY": "\(folder)/netpath", "STATE_DIRECTORY": "\(folder)/state/netpath",
-            "XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": "\(folder)/state", "HOME": folder,
-        ]
-        try FileManager.default.createDirectory(atPath: "\(folder)/state", withIntermediateDirectories: true)
         // A modem that is awake as soon as there is a file.
         let plugin = """
             echo "{\\"netpath\\":1,\\"name\\":\\"modem\\"}"; while :; do if [ -e \(folder)/awake ]; then s=satisfied; \

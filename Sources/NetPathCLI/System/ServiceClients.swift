@@ -228,12 +228,3 @@ struct ServiceClients {
         return self.clients.count < self.limits.clients || peer.user == 0 || peer.user == geteuid()
     }
 }
-
-/// How many descriptors the process may have.
-enum OpenFileLimit {
-    static var current: Int {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
-        return Int(clamping: limit.rlim_cur)
-    }
-}

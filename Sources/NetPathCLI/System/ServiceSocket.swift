@@ -60,7 +60,7 @@ final class ServiceSocket: Sendable {
     /// - Throws: `SystemError`.
     init(
         at path: String,
-        limits: ServiceLimits = ServiceLimits().fitting(files: OpenFileLimit.current),
+        limits: ServiceLimits = ServiceLimits().fitting(files: OpenFiles.limit),
         identify: @escaping @Sendable (FileDescriptor) -> Peer = PeerCredentials.peer,
         answer: @escaping @Sendable (ServiceRequest, Peer) -> ServiceAnswer
     ) throws(SystemError) {

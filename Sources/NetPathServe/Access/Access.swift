@@ -85,7 +85,7 @@ package struct Access: Sendable {
 
     // MARK: Who is asking
 
-    /// What becomes of somebody who has to know the token.
+    /// What becomes of a request that has to bring the token.
     package enum Admission: Hashable, Sendable {
         case admitted
         case refused

@@ -12,7 +12,7 @@ package struct Site: Sendable {
         self.access = access
     }
 
-    /// Takes other rules of who may ask; with another token, nobody is logged in any more.
+    /// Takes other rules of who may ask; with another token, no browser is logged in any more.
     ///
     /// - Returns: Whether the token is another one.
     package mutating func apply(_ access: Access) -> Bool { self.access.apply(access) }

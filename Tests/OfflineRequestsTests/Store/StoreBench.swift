@@ -41,7 +41,10 @@ final class StoreBench: Sendable {
 
     /// Brings everything into the file itself, and empties its journal.
     static func settle(_ path: String) throws {
-        let database = try DatabaseQueue(path: path)
+        var configuration = Configuration()
+        // A queue that was closed a moment ago may have the lock still.
+        configuration.busyMode = .timeout(10)
+        let database = try DatabaseQueue(path: path, configuration: configuration)
         try database.inDatabase { db in
             // A connection knows of the journal once it has read.
             _ = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema")
