@@ -42,7 +42,7 @@ func cycle(_ count: Int) {
             break
         }
         monitor.cancel()
-        if number == count / 10 || number == count {
+        if number == count / 2 || number == count {
             say("cycle", resources().merging(["number": number]) { $1 })
         }
     }
