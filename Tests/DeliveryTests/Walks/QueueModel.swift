@@ -102,7 +102,8 @@ struct QueueModel {
         for other in self.order.prefix(while: { $0 != flight.id }).compactMap({ self.requests[$0] })
         where other.lane == lane {
             let mayFollow =
-                other.isDelivered || other.mayBeGone || other.mayExpire || other.end == .dead || !other.isAcknowledged
+                other.isDelivered || other.mayBeGone || self.mayHaveExpired(other) || other.end == .dead
+                || !other.isAcknowledged
             if !mayFollow { self.differ("\(flight.id) overtakes \(other.id) of the same lane") }
         }
         if self.flights.contains(where: {
@@ -141,6 +142,14 @@ struct QueueModel {
 
     // MARK: The end
 
+    /// Whether a request may have expired, or have been dropped with its lane by another one that did.
+    private func mayHaveExpired(_ request: Request) -> Bool {
+        request.mayExpire
+            || self.requests.values.contains {
+                $0.mayExpire && $0.policy == "dropLane" && $0.lane != nil && $0.lane == request.lane
+            }
+    }
+
     /// Compares what a file holds when nothing is left to send with what it must hold.
     mutating func compare(dead: Set<UUID>, held: Set<UUID>) {
         for request in self.requests.values {
@@ -151,9 +160,7 @@ struct QueueModel {
             if states == 0, request.isAcknowledged, !request.mayBeGone { self.differ("\(request.id) is lost") }
             // What was accepted and not recorded is sent again, and may end otherwise.
             if states > 1, request.isRecorded { self.differ("\(request.id) was delivered, and is there") }
-            let lane = self.requests.values.filter { $0.lane != nil && $0.lane == request.lane }
-            let mayBeDead = request.mayExpire || lane.contains { $0.mayExpire && $0.policy == "dropLane" }
-            if dead.contains(request.id), request.end != .dead, !mayBeDead, !request.mayBeGone {
+            if dead.contains(request.id), request.end != .dead, !self.mayHaveExpired(request), !request.mayBeGone {
                 self.differ("\(request.id) is dead without a reason")
             }
             let mayBeHeld = request.mayExpire && request.policy == "hold" && request.lane != nil
