@@ -56,6 +56,11 @@ enum CheckFinding: Hashable, Sendable {
     }
 
     private init(_ response: TransportResponse, to check: HTTPCheck) {
+        // A page that is longer than any expected answer.
+        if response.isCut, (200..<300).contains(response.status) {
+            self = .portal(url: check.url, "somebody answered with a page of its own")
+            return
+        }
         if check.isMet(by: response) {
             self = .expected
             return
@@ -86,11 +91,6 @@ enum CheckFinding: Hashable, Sendable {
     }
 
     private init(_ error: TransportError, to check: HTTPCheck) {
-        // A page that is longer than any expected answer.
-        if case .answered(let status) = error.progress, error.reason == .badResponse, (200..<300).contains(status) {
-            self = .portal(url: check.url, "somebody answered with a page of its own")
-            return
-        }
         self =
             switch (error.reason, error.certificateFault) {
             case (.tls, .expired?): .outOfTime(.expired)

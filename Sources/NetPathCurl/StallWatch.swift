@@ -12,6 +12,8 @@ struct StallWatch {
     /// minute.
     struct Moved: Hashable {
         var sent: Int64 = 0
+        /// What of that is the body.
+        var uploaded: Int64 = 0
         var received: Int64 = 0
         var unsent: Int32 = 0
 
@@ -36,7 +38,8 @@ struct StallWatch {
         self.nextLook = now + self.limit / Self.looks
     }
 
-    /// Looks, and says whether too little has moved for too long; nil stands for a connection that is not made yet.
+    /// Looks, and says whether too little has moved for too long; nil stands for a time in which nothing need move: there
+    /// is no connection yet, or the server works at its answer.
     mutating func isStalled(_ moved: Moved?, at now: ContinuousClock.Instant) -> Bool {
         guard now >= self.nextLook else { return false }
         self.nextLook = now + self.limit / Self.looks

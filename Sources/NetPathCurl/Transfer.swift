@@ -25,6 +25,8 @@ final class Transfer {
 
     private var head = ResponseHead()
     var body: [UInt8] = []
+    /// Whether the rest of a response was not read, which is longer than may be kept.
+    private(set) var isCut = false
     var source: SourceFile?
     private(set) var destination: DestinationFile?
 
@@ -86,12 +88,11 @@ final class Transfer {
         return false
     }
 
-    /// Whether so much more of the body may be kept in memory.
-    func hasRoom(for count: Int) -> Bool {
-        let limit = self.job.request.responseLimit
-        if count <= limit - self.body.count { return true }
-        self.failure = Failure(.badResponse, "the response is longer than \(limit) bytes, see 'responseLimit'")
-        return false
+    /// How many of so many bytes more of the body may be kept in memory; with fewer the response is cut there.
+    func room(for count: Int) -> Int {
+        let room = max(0, self.job.request.responseLimit - self.body.count)
+        if count > room { self.isCut = true }
+        return min(count, room)
     }
 
     var isSuccess: Bool { (200..<300).contains(self.head.status ?? 0) }
@@ -99,7 +100,19 @@ final class Transfer {
     // MARK: Its end
 
     func isStalled(at now: ContinuousClock.Instant) -> Bool {
-        self.watch.isStalled(self.attempts > 0 ? self.easy.moved : nil, at: now)
+        guard now >= self.watch.nextLook else { return false }
+        var moved = self.attempts > 0 ? self.easy.moved : nil
+        // Everything has arrived: how long the server may work at its answer, the time-out of the whole says.
+        if let now = moved, !self.head.isComplete, now.unsent == 0, now.uploaded >= self.bodySize { moved = nil }
+        return self.watch.isStalled(moved, at: now)
+    }
+
+    private var bodySize: Int64 {
+        switch self.job.request.body {
+        case .none: 0
+        case .bytes(let bytes): Int64(bytes.count)
+        case .file: Int64(self.source?.size ?? 0)
+        }
     }
 
     /// How far the request came.
@@ -116,14 +129,18 @@ final class Transfer {
             self.source = nil
             self.destination = nil
         }
-        let failure = self.failure ?? code.flatMap { self.easy.failure(code: $0, isConnected: self.attempts > 0) }
+        // What is cut ends because we say so.
+        let ended = self.isCut ? nil : code.flatMap { self.easy.failure(code: $0, isConnected: self.attempts > 0) }
+        let failure = self.failure ?? ended
         do throws(Failure) {
             if let failure { throw failure }
             guard let status = self.head.status, self.head.isComplete else {
                 throw Failure(.connectionLost, "the connection ended within the head of the response")
             }
             if self.isSuccess { try self.destination?.keep() }
-            return .success(TransportResponse(status: status, headers: self.head.headers, body: self.body))
+            return .success(
+                TransportResponse(status: status, headers: self.head.headers, body: self.body, isCut: self.isCut)
+            )
         } catch {
             let message = "\(self.job.request.method) \(self.job.request.place): \(error.message)"
             var failure = TransportError(error.reason, progress: self.progress, message: message)

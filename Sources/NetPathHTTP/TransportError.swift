@@ -33,7 +33,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case connectionLost
         /// TLS failed, the certificate included.
         case tls
-        /// The response is longer than allowed, or not HTTP.
+        /// The response is not HTTP, or has a longer head than allowed.
         case badResponse
         /// It was cancelled.
         case cancelled

@@ -19,7 +19,8 @@ public struct TransportRequest: Hashable, Sendable {
         public var connect: Duration
         /// Until the whole response is there; nil for no limit.
         public var total: Duration?
-        /// How long less than ``minimumRate`` may move, both directions taken together.
+        /// How long less than ``minimumRate`` may move, both directions taken together, while the request is on its way
+        /// or after the head of the response; how long a server works at its answer counts for ``total`` alone.
         public var stall: Duration
         /// How many bytes a second must move on average of ``stall``; 0 for any at all.
         public var minimumRate: Int
@@ -50,7 +51,7 @@ public struct TransportRequest: Hashable, Sendable {
     public var timeouts: Timeouts
     /// The interface to send from; nil for the one the kernel chooses.
     public var interface: String?
-    /// How many bytes of a response are kept in memory; a longer one is an error.
+    /// How many bytes of the body of a response are kept in memory; a longer one is cut, ``TransportResponse/isCut``.
     public var responseLimit: Int
     /// The file where the body of a successful response goes instead, in the place of an older one, once it is whole.
     public var responseFile: String?

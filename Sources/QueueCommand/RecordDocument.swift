@@ -41,6 +41,7 @@ extension OrderedJSON {
             "status": .integer(response.status),
             "headers": .headers(response.headers),
             "body": .optional(text),
+            "isCut": .bool(response.isCut),
             "bodyBase64": text == nil ? .string(Data(response.body).base64EncodedString()) : .null,
         ]
     }

@@ -47,7 +47,8 @@ extension SendCommand {
             uniqueKey: self.unique,
             ifExists: self.ifExists.map(\.value) ?? .keep,
             sensitiveHeaders: self.sensitive,
-            timeouts: TransportRequest.Timeouts(total: self.maxTime?.duration ?? TransportRequest.Timeouts().total),
+            timeouts: self.timeouts,
+            responseLimit: self.maxResponse?.bytes ?? RetryableRequest.usualResponseLimit,
             expects: ExpectedAnswer(
                 statuses: Set(self.expectStatus.compactMap(Self.statuses).joined()),
                 headers: HeaderFields(
@@ -61,6 +62,13 @@ extension SendCommand {
             needsHandler: false,
             keepsResponse: self.wait
         )
+    }
+
+    private var timeouts: TransportRequest.Timeouts {
+        var timeouts = TransportRequest.Timeouts()
+        if let maxTime = self.maxTime { timeouts.total = maxTime.duration }
+        if let stallTime = self.stallTime { timeouts.stall = stallTime.duration }
+        return timeouts
     }
 }
 

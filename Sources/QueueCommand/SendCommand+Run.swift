@@ -67,6 +67,10 @@ extension SendCommand: RunnableCommand {
         } else if let body = record.response?.body, record.state == .succeeded {
             try FileHandle.standardOutput.write(contentsOf: Data(body))
         }
+        if let response = record.response, response.isCut {
+            let limit = "cut after \(response.body.count) bytes"
+            ToolContext.current.say("\(record.id.text) was delivered; the response is \(limit), see --max-response")
+        }
         guard record.state != .succeeded else { return .satisfied }
         let error = record.lastError.map(record.request.redact) ?? record.state.rawValue
         throw ToolFailure(.unsatisfied, "\(record.id.text) was not delivered: \(error.safe)")

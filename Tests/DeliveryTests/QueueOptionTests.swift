@@ -50,6 +50,25 @@ struct QueueOptionTests {
         #expect(try self.tool.run("send", "-d", "-", "-d", "@-", QueueTool.origin + "/echo").status == 64)
     }
 
+    @Test func aSlowAnswerIsWaitedForAndALongOneIsCut() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let words = ["send", "--wait", "--max-retries", "0", "--stall-time", "300ms", "--max-response"]
+        let slow = try self.tool.run(words + ["1K", QueueTool.origin + "/slow?ms=2000"])
+        #expect(slow.output == "ok\n", "\(slow.errors)")
+        #expect(slow.errors == "")
+        let long = try self.tool.run(words + ["1K", "-d", "x", QueueTool.origin + "/drip?n=3000&ms=0"])
+        #expect(long.status == 0, "\(long.errors)")
+        #expect(long.output == String(repeating: ".", count: 1024))
+        #expect(long.errors.contains("was delivered; the response is cut after 1024 bytes"), "\(long.errors)")
+        #expect(try self.tool.run("queue", "stats", "--json").documents.first?["pending"]?.number == 0)
+        let json = try self.tool.run(words + ["2", "--json", QueueTool.origin + "/ok?id=1"])
+        #expect(try json.documents.first?["response"]?["isCut"]?.bool == true)
+        for size in ["1X", "-1", "", "K", "9223372036854775807G"] {
+            #expect(try self.tool.run(words + ["\(size)", QueueTool.origin + "/ok"]).status == 64, "\(size)")
+        }
+    }
+
     @Test func dataHasTheTypeThatCurlGivesIt() throws {
         #expect(try self.contentType(self.tool.send("-d", "a=1")) == "application/x-www-form-urlencoded")
         #expect(try self.contentType(self.tool.send("--data-urlencode", "a=1")) == "application/x-www-form-urlencoded")

@@ -142,6 +142,23 @@ package struct SendCommand: RequestCommand {
 
     @Option(
         help: ArgumentHelp(
+            "End an attempt when hardly anything moves for this long. Default: 30s.",
+            discussion: "How long the server works at its answer counts for --max-time alone.",
+            valueName: "duration"
+        )
+    )
+    package var stallTime: TimeLimit?
+
+    @Option(
+        help: ArgumentHelp(
+            "Read so much of a response, and leave out the rest, for example 64K. Default: 4M.",
+            valueName: "bytes"
+        )
+    )
+    package var maxResponse: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
             "Count an answer with this status as success, and no other, for example 201 or 200-204; may be repeated.",
             valueName: "status"
         )

@@ -54,6 +54,10 @@ import NetPathSystem
         options.set(CURLOPT_PATH_AS_IS, 1)
         options.set(CURLOPT_PROTOCOLS_STR, "http,https")
         options.set(CURLOPT_NOSIGNAL, 1)
+        // Who waits for an answer hears so that the server is there no more.
+        options.set(CURLOPT_TCP_KEEPALIVE, 1)
+        options.set(CURLOPT_TCP_KEEPIDLE, Self.keepAlive)
+        options.set(CURLOPT_TCP_KEEPINTVL, Self.keepAlive)
         // A cancelled name lookup must not hold up all the other requests until it ends.
         options.set(CURLOPT_QUICK_EXIT, 1)
         // The answer of a proxy to CONNECT is not the answer to the request.
@@ -74,6 +78,9 @@ import NetPathSystem
         options.set(callbacksOf: transfer)
         return !options.hasFailed
     }
+
+    /// After how many seconds of silence the kernel asks whether the peer is there; ten times in vain, and it is not.
+    private static let keepAlive = 30
 
     /// How long libcurl keeps connections that are idle (CURLOPT_MAXAGE_CONN, 118 s), and the second it rounds by.
     static let connectionAge: Duration = .seconds(120)
@@ -123,7 +130,8 @@ import NetPathSystem
         _ = unsafe netpath_get_offset(self.handle, CURLINFO_SIZE_DOWNLOAD_T, &received)
         _ = unsafe netpath_get_number(self.handle, CURLINFO_HEADER_SIZE, &head)
         moved.received = Int64(received) + Int64(head)
-        moved.sent = Int64(sent) + Int64(self.sentHeadSize)
+        moved.uploaded = Int64(sent)
+        moved.sent = moved.uploaded + Int64(self.sentHeadSize)
         var socket: curl_socket_t = -1
         _ = unsafe netpath_get_socket(self.handle, &socket)
         if socket >= 0 { _ = unsafe ioctl(socket, UInt(TIOCOUTQ), &moved.unsent) }

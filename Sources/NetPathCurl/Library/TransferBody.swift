@@ -12,12 +12,11 @@ extension Transfer {
         }
     }
 
-    /// Keeps a part of the response, and says whether it could.
+    /// Keeps a part of the response, and says whether more may come.
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let destination = self.destination, self.isSuccess else {
-            guard self.hasRoom(for: bytes.count) else { return false }
-            unsafe self.body.append(contentsOf: bytes)
-            return true
+            unsafe self.body.append(contentsOf: bytes.prefix(self.room(for: bytes.count)))
+            return !self.isCut
         }
         do throws(Failure) {
             unsafe try destination.write(bytes)

@@ -10,7 +10,7 @@ extension RetryableRequest: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, endpoint, method, headers, body, bodyFile, timestamp, retryCount, maxRetries, requestType, priority
         case expiresAt, orderingKey, onFailure, idempotencyKey, requires, uniqueKey, ifExists, sensitiveHeaders
-        case timeouts, keepsResponse, expects, needsHandler, context
+        case timeouts, responseLimit, keepsResponse, expects, needsHandler, context
     }
 
     /// Durations as numbers of seconds, which other programs can read.
@@ -50,6 +50,7 @@ extension RetryableRequest: Codable {
         try read(.uniqueKey, into: &self.uniqueKey)
         try read(.ifExists, into: &self.ifExists)
         try read(.sensitiveHeaders, into: &self.sensitiveHeaders)
+        try read(.responseLimit, into: &self.responseLimit)
         try read(.expects, into: &self.expects)
         try read(.needsHandler, into: &self.needsHandler)
         try read(.keepsResponse, into: &self.keepsResponse)
@@ -88,6 +89,7 @@ extension RetryableRequest: Codable {
         try values.encodeIfPresent(self.uniqueKey, forKey: .uniqueKey)
         try encode(self.ifExists, unless: .keep, .ifExists)
         try encode(self.sensitiveHeaders, unless: [], .sensitiveHeaders)
+        try encode(self.responseLimit, unless: Self.usualResponseLimit, .responseLimit)
         try encode(self.expects, unless: ExpectedAnswer(), .expects)
         try encode(self.needsHandler, unless: true, .needsHandler)
         try encode(self.keepsResponse, unless: false, .keepsResponse)

@@ -39,7 +39,8 @@ extension RetryableRequest {
             url: self.endpoint,
             headers: headers,
             body: body,
-            timeouts: self.timeouts
+            timeouts: self.timeouts,
+            responseLimit: self.responseLimit
         )
     }
 }

@@ -106,6 +106,7 @@ extension RetryableRequest {
         try Self.require(isShort, "context", "is longer than 64 KiB; keep what is long in a file, and its name here")
         try Self.require(self.maxRetries >= 0, "limit of retries", "is negative; 0 is one attempt")
         try Self.require(self.timeouts.minimumRate >= 0, "minimum rate", "is negative; 0 is any at all")
+        try Self.require(self.responseLimit >= 0, "limit of the response", "is negative; 0 is none of its body")
         for (field, date) in [("timestamp", self.timestamp), ("expiry", self.expiresAt)] {
             try Self.require(date?.timeIntervalSince1970.isFinite != false, field, "is no point in time")
         }

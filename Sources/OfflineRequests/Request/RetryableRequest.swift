@@ -50,6 +50,9 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     public var sensitiveHeaders: [String]
     /// How long each part of an attempt may take.
     public var timeouts: TransportRequest.Timeouts
+    /// How many bytes of the body of a response are read; a longer one is delivered all the same, and cut:
+    /// `TransportResponse.isCut`.
+    public var responseLimit: Int
     /// What an answer must be like for the request to count as delivered.
     public var expects: ExpectedAnswer
     /// Whether a response must reach the handler of ``requestType``, and is kept until there is one; of no meaning without
@@ -62,6 +65,9 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// Whether the response is kept in the queue, until ``OfflineRequestQueue/purgeFinished(id:)`` or for
     /// ``QueueLimits/maxResponseAge``.
     public var keepsResponse: Bool
+
+    /// 4 MiB.
+    public static let usualResponseLimit = 4 << 20
 
     /// Creates a request; it is checked when it is enqueued, or by ``validate(maxBodyBytes:)``.
     public init(
@@ -84,6 +90,7 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         ifExists: UniquePolicy = .keep,
         sensitiveHeaders: [String] = [],
         timeouts: TransportRequest.Timeouts = TransportRequest.Timeouts(),
+        responseLimit: Int = Self.usualResponseLimit,
         expects: ExpectedAnswer = ExpectedAnswer(),
         needsHandler: Bool = true,
         keepsResponse: Bool = false
@@ -107,6 +114,7 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         self.ifExists = ifExists
         self.sensitiveHeaders = sensitiveHeaders
         self.timeouts = timeouts
+        self.responseLimit = responseLimit
         self.expects = expects
         self.needsHandler = needsHandler
         self.keepsResponse = keepsResponse

@@ -26,6 +26,16 @@ struct Finish: Hashable, Sendable {
     var dropped: [UUID] = []
 }
 
+/// A request that may go, if it is what was taken.
+struct ReadyRequest: Identifiable, Sendable {
+    /// The request, and where it stands.
+    let record: RequestRecord
+    /// What it was read from.
+    let row: StoredRequest
+
+    var id: UUID { self.row.id }
+}
+
 /// A gate that has requests which may go.
 struct StoreGate: Identifiable, Hashable, Sendable, FetchableRecord {
     /// What its requests have in their column.

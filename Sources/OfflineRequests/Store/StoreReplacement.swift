@@ -67,9 +67,8 @@ struct StoreReplacement {
         }
         try old.forEachReadable("TRUE") { stored in
             var stored = stored
-            // What cannot be read now is looked at before it is sent.
-            let isDamaged: Bool
-            do { isDamaged = try stored.intact(self.bodies) == nil } catch { isDamaged = false }
+            // A body in a file is looked at before it is sent: all others wait here.
+            let isDamaged = try stored.bodyFile == nil && stored.intact(self.bodies) == nil
             if isDamaged, !stored.state.isFinal {
                 (stored.state, stored.waiting, stored.due) = (.held, .damaged, nil)
             }

@@ -23,15 +23,15 @@ extension StoreTransaction {
 
     /// The requests that may go through a gate, in the order they are to go: those first that failed least.
     ///
-    /// One that is not what was taken is held, and must not go.
+    /// Whether they are what was taken has to be looked at before they go, and not within the transaction.
     func ready(
         gate: StoreGate.ID,
         limit: Int,
         order: DeliveryMachine.Order = .oldest,
         except isKnown: (UUID) -> Bool = { _ in false }
-    ) throws -> [RequestRecord] {
+    ) throws -> [ReadyRequest] {
         let gates = "INDEXED BY requestReady WHERE state = 'ready' AND gate = ?"
-        func oldest(limit: Int, except isKnown: (UUID) -> Bool) throws -> [RequestRecord] {
+        func oldest(limit: Int, except isKnown: (UUID) -> Bool) throws -> [ReadyRequest] {
             let order = "ORDER BY retries, priority DESC, sequence"
             return try self.ready("\(gates) \(order)", [gate], limit: limit, except: isKnown)
         }
@@ -46,7 +46,7 @@ extension StoreTransaction {
             return try oldest(limit: limit, except: isKnown)
         }
         let (retries, priority): (Int, Int) = (end[0], end[1])
-        var first: [RequestRecord] = []
+        var first: [ReadyRequest] = []
         if order == .newest {
             let condition = "\(gates) AND retries = ? AND priority = ? ORDER BY sequence DESC"
             first = try self.ready(condition, [gate, retries, priority], limit: 1, except: isKnown)
@@ -58,8 +58,8 @@ extension StoreTransaction {
         return try first + oldest(limit: limit - first.count) { ids.contains($0) || isKnown($0) }
     }
 
-    /// A request, if it may go; one that is not what was taken is held, and must not.
-    func ready(_ id: UUID) throws -> RequestRecord? {
+    /// A request, if it may go.
+    func ready(_ id: UUID) throws -> ReadyRequest? {
         try self.ready("WHERE id = ? AND state = 'ready'", [id], limit: 1) { _ in false }.first
     }
 
@@ -68,34 +68,18 @@ extension StoreTransaction {
         _ arguments: StatementArguments,
         limit: Int,
         except isKnown: (UUID) -> Bool
-    ) throws -> [RequestRecord] {
-        var (requests, damaged, late) = ([RequestRecord](), [UUID](), [(UUID, String)]())
+    ) throws -> [ReadyRequest] {
+        var requests: [ReadyRequest] = []
         let select = try self.db.cachedStatement(sql: "SELECT * FROM request \(condition)")
         let rows = try Row.fetchCursor(select, arguments: arguments)
         while requests.count < limit, let row = try rows.next() {
             if let id = UUID.fromDatabaseValue(row["id"]), isKnown(id) { continue }
             let stored = try StoredRequest(row: row)
-            do throws(QueueError) {
-                if let request = try stored.intact(self.bodies) {
-                    requests.append(stored.record(of: request, self.status, at: self.stamp))
-                } else {
-                    damaged.append(stored.id)
-                }
-            } catch {
-                late.append((stored.id, error.description))
-            }
-        }
-        for id in damaged { try self.hold(damaged: id) }
-        for (id, error) in late {
-            guard let row = try self.row(id) else { continue }
-            let due = self.now &+ Self.bodyPause.inMilliseconds
-            try self.set(row, .backoff, error: error, "due = ?", [due])
+            let record = stored.record(of: stored.readable(self.bodies), self.status, at: self.stamp)
+            requests.append(ReadyRequest(record: record, row: stored))
         }
         return requests
     }
-
-    /// How long a request waits whose body the system does not give, for want of descriptors or because of its disk.
-    private static let bodyPause: Duration = .seconds(2)
 
     /// Marks a request as being sent, which begins an attempt.
     func markRunning(_ id: UUID) throws -> Bool {
@@ -211,9 +195,13 @@ extension StoreTransaction {
     ///
     /// Where it has no room, its body is left out: that it was answered must be known whatever happens.
     private func keep(_ response: TransportResponse, of row: StoredRow) throws {
-        let head = try JSON.text(of: StoredRequest.Answer(status: response.status, headers: response.headers))
-        let fits = try self.records.counts.bytes + head.utf8.count + response.body.count <= self.limits.maxBytes
-        let body = fits ? Data(response.body) : Data()
+        var answer = StoredRequest.Answer(status: response.status, headers: response.headers)
+        if response.isCut { answer.isCut = true }
+        var (head, body) = (try JSON.text(of: answer), Data(response.body))
+        if try self.records.counts.bytes + head.utf8.count + body.count > self.limits.maxBytes, !body.isEmpty {
+            answer.isCut = true
+            (head, body) = (try JSON.text(of: answer), Data())
+        }
         try self.execute(
             """
             UPDATE request SET size = size + ? - ifnull(length(CAST(answer AS BLOB)) + length(answerBody), 0),

@@ -194,7 +194,6 @@ extension StoreTransaction {
     /// Holds a request that is not what was taken, and must not be sent.
     func hold(damaged id: UUID) throws {
         guard let row = try self.row(id) else { return }
-        try self.hold(row, .damaged, error: "it is not what was taken")
-        self.damaged.append(id)
+        try self.hold(row, .damaged, error: RequestRecord.damage)
     }
 }

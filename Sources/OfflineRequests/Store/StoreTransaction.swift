@@ -28,8 +28,6 @@ final class StoreTransaction {
     var leases: [BodyLease] = []
     /// How many bytes are missing on the disk for a request to be taken; nil when there is room.
     var lacksRoom: Int?
-    /// Those that turned out not to be what was taken, and are held.
-    var damaged: [UUID] = []
 
     /// What a transaction leaves to the next one of this process.
     struct Seen: Sendable {

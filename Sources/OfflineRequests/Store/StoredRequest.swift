@@ -41,6 +41,8 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
     struct Answer: Hashable, Sendable, Codable {
         var status: Int
         var headers: HeaderFields
+        /// Whether the rest of the body is missing; nil for no.
+        var isCut: Bool?
     }
 
     /// A new request, whose body may be in a file.
@@ -130,11 +132,17 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
                 TransportResponse(
                     status: answer.status,
                     headers: answer.headers,
-                    body: [UInt8](self.answerBody ?? Data())
+                    body: [UInt8](self.answerBody ?? Data()),
+                    isCut: answer.isCut ?? false
                 )
             }
         )
     }
+}
+
+extension RequestRecord {
+    /// What is said of a request whose checksum is wrong.
+    static let damage = "it is not what was taken"
 }
 
 /// What changes of state need of a row: everything but the request itself.

@@ -113,7 +113,7 @@ struct OutcomeTests {
         #expect(self.wait(self.end(of: .error(.connectionLost, .answered(status: 503)))) != nil)
         #expect(self.end(of: .error(.connectionLost, .answered(status: 404))) == .dead(reason: "it failed"))
         #expect(self.end(of: .error(.timedOut, .answered(status: 401))) == .hold(.unauthorized))
-        // The server has done it, and the same answer would be too long again.
+        // The server has done it, and the same answer would be no better the next time.
         #expect(self.end(of: .error(.badResponse, .answered(status: 200))) == .dead(reason: "it failed"))
     }
 

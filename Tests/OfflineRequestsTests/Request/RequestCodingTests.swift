@@ -28,6 +28,7 @@ struct RequestCodingTests {
             ifExists: .latestOnly,
             sensitiveHeaders: ["X-Twice"],
             timeouts: TransportRequest.Timeouts(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4)),
+            responseLimit: 9,
             keepsResponse: true
         )
         request.retryCount = 2

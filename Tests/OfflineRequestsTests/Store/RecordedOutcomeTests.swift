@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func responsesAreKeptUntilTheyAreTaken() throws {
-        let response = TransportResponse(status: 201, headers: ["Location": "/1"], body: [0, 255, 1])
+        let response = TransportResponse(status: 201, headers: ["Location": "/1"], body: [0, 255, 1], isCut: true)
         let id = try self.store.insert(sample { $0.keepsResponse = true }).id
         try self.store.run(id, .succeeded, response: response)
         let record = try #require(try self.store.record(id))

@@ -91,10 +91,22 @@ extension RequestStore {
     var counts: QueueCounts { get throws { try self.read { try $0.counts } } }
 
     /// Those that may go, those with precedence first in every gate.
-    func readyIDs() throws -> [UUID] {
+    func ready() throws -> [ReadyRequest] {
         try self.transaction(durable: false) { transaction in
-            try transaction.gates().flatMap { try transaction.ready(gate: $0.id, limit: .max).map(\.id) }
+            try transaction.gates().flatMap { try transaction.ready(gate: $0.id, limit: .max) }
         }
+    }
+
+    /// Those of them that are what was taken; the others are held, as by the process that sends.
+    func readyIDs() throws -> [UUID] {
+        let ready = try self.ready()
+        let damaged = try ready.filter { try $0.row.intact(self.bodies) == nil }.map(\.id)
+        if !damaged.isEmpty {
+            try self.transaction(durable: true) { transaction in
+                for id in damaged { try transaction.hold(damaged: id) }
+            }
+        }
+        return ready.map(\.id).filter { !damaged.contains($0) }
     }
 
     /// Starts a request and ends it.

@@ -52,10 +52,14 @@ struct Options: Sendable {
         return settings
     }
 
-    /// How long nothing may move, in seconds.
+    /// How long nothing may move, and half of how long all may take, in seconds.
     private var timeouts: TransportRequest.Timeouts {
         guard let seconds = self["timeout"].flatMap({ Int($0) }) else { return TransportRequest.Timeouts() }
-        return TransportRequest.Timeouts(connect: .seconds(seconds), stall: .seconds(seconds))
+        return TransportRequest.Timeouts(
+            connect: .seconds(seconds),
+            total: .seconds(2 * seconds),
+            stall: .seconds(seconds)
+        )
     }
 
     /// The request of a number: its query names it, so that the server's log does.

@@ -119,7 +119,7 @@ extension ResponsePolicy {
             (.again(retryAfter: nil), .failed(retryAfter: nil))
         case (.answered(let status), let reason):
             switch self.outcome(ofStatus: status, retryAfter: nil, for: request) {
-            // The server has done it, and the same answer would be too long again.
+            // The server has done it, and the same answer would be no better the next time.
             case .succeeded where reason == .badResponse: (.final, .works)
             // The server has done it, but what it answered is lost; the key makes asking again safe.
             case .succeeded: (.again(retryAfter: nil), .unknown)

@@ -124,10 +124,11 @@ extension QueueWorker {
     }
 
     /// The only request, if it may go.
-    func head(_ only: UUID, in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
-        guard let record = try store.ready(only) else { return [] }
-        self.gates = [Gate(record.request)]
-        return self.shutdowns.isEmpty ? self.machine.choose(1, of: [[record]], at: now) : []
+    func head(_ only: UUID, in store: StoreTransaction, at now: Moment) throws -> [ReadyRequest] {
+        guard let ready = try store.ready(only) else { return [] }
+        self.gates = [Gate(ready.record.request)]
+        guard self.shutdowns.isEmpty else { return [] }
+        return self.machine.choose(1, of: [[ready.record]], at: now).map { _ in ready }
     }
 
     /// Lets others send while the only request cannot go.

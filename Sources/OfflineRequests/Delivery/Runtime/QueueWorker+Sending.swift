@@ -9,7 +9,7 @@ extension QueueWorker {
     // MARK: Out
 
     /// Reads what goes now: whose turn it is, as many as there are places for.
-    func heads(in store: StoreTransaction, at now: Moment) throws -> [RequestRecord] {
+    func heads(in store: StoreTransaction, at now: Moment) throws -> [ReadyRequest] {
         let free = self.machine.slots(at: now) - self.flights.values.count { $0.handledBy != nil }
         let places = self.isDiskFull ? min(free, 1) : free
         if let only { return try self.head(only, in: store, at: now) }
@@ -23,15 +23,42 @@ extension QueueWorker {
             let order = self.machine.order(of: host)
             return try store.ready(gate: gate.id, limit: limit, order: order) { self.flights[$0] != nil }
         }
-        return self.machine.choose(places, of: heads, at: now)
+        let chosen = self.machine.choose(places, of: heads.map { $0.map(\.record) }, at: now)
+        return chosen.compactMap { record in heads.joined().first { $0.id == record.id } }
     }
 
-    /// Begins an attempt that the file knows of.
-    func start(_ record: RequestRecord, at now: Moment) {
+    /// How long a request waits whose body the system does not give, for want of descriptors or because of its disk.
+    private static let bodyPause: Duration = .seconds(2)
+
+    /// Begins an attempt that the file knows of, if the request is what was taken.
+    func start(_ ready: ReadyRequest, at now: Moment) {
         self.lastRun += 1
-        let (id, run, request) = (record.id, self.lastRun, record.request)
-        self.flights[id] = Flight(record: record, run: run)
-        if let response = record.response, let flight = self.flights[id] {
+        let (id, run) = (ready.id, self.lastRun)
+        self.flights[id] = Flight(record: ready.record, run: run)
+        let bodies = self.core.store.bodies
+        let isIntact = { @Sendable in Result { () throws(QueueError) in try ready.row.intact(bodies) != nil } }
+        guard ready.row.bodyFile != nil else { return self.checked(id, run, isIntact(), at: now) }
+        // As long as a body is that long takes the look at it, for which no process and no other request waits.
+        Task(executorPreference: self.core.executor) { [core = self.core] in
+            let result = isIntact()
+            core.post { worker, now in worker.checked(id, run, result, at: now) }
+        }
+    }
+
+    private func checked(_ id: UUID, _ run: UInt64, _ isIntact: Result<Bool, QueueError>, at now: Moment) {
+        guard let flight = self.flight(id, run) else { return }
+        let (record, request) = (flight.record, flight.record.request)
+        switch isIntact {
+        case .success(true): ()
+        case .success(false):
+            self.machine.dropped(id)
+            return self.land(Landing(record: record, disposition: .hold(.damaged), failure: RequestRecord.damage))
+        case .failure(let error):
+            self.machine.dropped(id)
+            let later = Disposition.retry(after: Self.bodyPause, countsAttempt: false)
+            return self.land(Landing(record: record, disposition: later, failure: error.description))
+        }
+        if let response = record.response {
             // It was delivered; only a handler is missing.
             self.machine.dropped(id)
             return self.handle(response, of: flight, at: now)

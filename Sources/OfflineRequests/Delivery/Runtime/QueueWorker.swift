@@ -165,7 +165,6 @@ final class QueueWorker {
                     for landing in landings { try self.record(landing, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
-                    self.effects.events += store.damaged.map { .held($0, .damaged) }
                     self.effects.isPending = try !store.records.counts.isDrained
                 }
                 break
@@ -198,7 +197,7 @@ final class QueueWorker {
         if !commands.isEmpty, self.role != .sender { self.core.store.ring() }
         self.publish(at: now)
         for reply in replies { reply() }
-        for record in effects.starts { self.start(record, at: now) }
+        for ready in effects.starts { self.start(ready, at: now) }
         self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
         self.announce(effects)
         return true
@@ -219,12 +218,13 @@ final class QueueWorker {
         if promoted < limit { self.machine.promotion = .due }
         self.dueAt =
             promoted < limit ? try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) } : now.monotonic
-        for record in try self.heads(in: store, at: now) {
+        for ready in try self.heads(in: store, at: now) {
+            let record = ready.record
             guard try store.markRunning(record.id) else {
                 self.machine.dropped(record.id)
                 continue
             }
-            self.effects.starts.append(record)
+            self.effects.starts.append(ready)
             // Only to have a response handled is no attempt.
             if record.response == nil { self.effects.events.append(.attempt(record.id, number: record.attempts + 1)) }
         }
@@ -342,7 +342,7 @@ struct TurnEffects {
     /// Those that were removed, which may be being sent.
     var removed: [UUID] = []
     /// Those that go now.
-    var starts: [RequestRecord] = []
+    var starts: [ReadyRequest] = []
     /// Whether anything that others put there waited for being sent before, and whether anything does afterwards.
     var wasPending = false
     var isPending = false
