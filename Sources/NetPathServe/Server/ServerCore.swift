@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NIOCore
+import NetPathSystem
 
 /// What all connections share; of the server's thread alone.
 final class ServerCore {
@@ -17,6 +18,8 @@ final class ServerCore {
     private(set) var state: ServedState
     private let limits: ServeLimits
     private let worker: StatusServer.Worker
+    /// Runs a function on a thread of its own; returns whether there is one.
+    let startThread: (@escaping @Sendable () -> Void) -> Bool
     private let begin = NIODeadline.now()
     private let log: @Sendable (String) -> Void
     /// What is asked often does not wait for what takes long.
@@ -35,6 +38,7 @@ final class ServerCore {
         document: [UInt8],
         loop: any EventLoop,
         worker: @escaping StatusServer.Worker,
+        startThread: @escaping (@escaping @Sendable () -> Void) -> Bool = BackgroundThread.start,
         log: @escaping @Sendable (String) -> Void = { _ in }
     ) {
         self.loop = loop
@@ -42,6 +46,7 @@ final class ServerCore {
         self.site = Site(access)
         self.state = ServedState(document: document)
         self.worker = worker
+        self.startThread = startThread
         self.log = log
     }
 

@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import NIOCore
-import NetPathSystem
 
 /// Has one thing after another made on a thread apart, which is there while there is something to make; of the server's
 /// thread alone.
@@ -48,12 +47,13 @@ final class WorkLane {
     }
 
     private func begin() {
-        guard self.current == nil, !self.items.isEmpty, let version = self.core?.state.version else { return }
+        guard self.current == nil, !self.items.isEmpty, let core = self.core else { return }
+        let version = core.state.version
         let item = self.items.removeFirst()
         let work = item.work
         self.current = item
         let lane = NIOLoopBound(self, eventLoop: self.loop)
-        let isStarted = BackgroundThread.start { [worker, loop] in
+        let isStarted = core.startThread { [worker, loop] in
             let bytes = worker(work)
             loop.execute { lane.value.finish(bytes, of: version) }
         }
