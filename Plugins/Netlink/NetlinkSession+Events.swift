@@ -37,9 +37,7 @@ extension NetlinkSession {
             guard let update = LinkUpdate(message) else {
                 // Such a message lacks what it takes to update the table.
                 if let index = LinkUpdate.indexOfProtocolSettings(message) { self.table.outdate(index) }
-                if let (port, isBlocked) = LinkUpdate.portState(message) {
-                    self.table.setPort(port, isBlocked: isBlocked)
-                }
+                if let (index, port) = LinkUpdate.port(message) { self.table.setPort(index, port) }
                 return
             }
             self.table.apply(update, now: self.context.clock.now())

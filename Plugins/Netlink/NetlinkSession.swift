@@ -128,8 +128,9 @@ final class NetlinkSession {
             gateways: self.gateways.addresses,
             followsRecovery: !self.gateways.silent.isEmpty,
             hardwareAddresses: isBridged ? Set(self.gateways.hardwareAddresses.values) : nil,
-            unknownGateways: isBridged ? self.gateways.unknownAddresses : [],
-            followsForwarding: self.bridges.isLearning,
+            unknownGateways: self.bridges.interest == .addresses
+                ? self.gateways.addresses : isBridged ? self.gateways.unknownAddresses : [],
+            followsForwarding: self.bridges.interest >= .entries,
             qdiscs: self.watchesTrafficControl
         )
         guard interests != self.interests else { return }

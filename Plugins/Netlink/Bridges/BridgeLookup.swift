@@ -8,7 +8,7 @@ import NetPath
 ///
 /// A bridge has a carrier as long as one port has, so that a virtual machine hides that the cable is out. Its forwarding
 /// database knows more: the kernel takes out what it learnt behind a port together with the port's carrier. It is asked
-/// only while a port does not forward, or none that does is hardware.
+/// only while a port does not forward, none that does is hardware, or one that is does not forward everything.
 struct BridgeLookup {
     let queries: KernelQueries
     /// Where addresses were while the bridge knew them.
@@ -17,8 +17,16 @@ struct BridgeLookup {
     private var withdrawn: [ForwardingUpdate.Key: (port: UInt32, name: String)] = [:]
     /// The bridges that gateways are behind.
     private(set) var inUse: Set<UInt32> = []
-    /// Whether it matters now where gateways are learnt.
-    private(set) var isLearning = false
+    /// What matters now besides entries that go.
+    private(set) var interest = Interest.nothing
+
+    enum Interest: Comparable {
+        case nothing
+        /// Where gateways are learnt.
+        case entries
+        /// Also what addresses they answer from: one is lost.
+        case addresses
+    }
 
     /// More is not remembered.
     private static let memoryLimit = 64
@@ -29,7 +37,7 @@ struct BridgeLookup {
 
     /// Begins to ask about all gateways in use.
     mutating func beginRound() {
-        self.isLearning = false
+        self.interest = .nothing
         self.inUse = []
         if self.seen.count + self.withdrawn.count > Self.memoryLimit { (self.seen, self.withdrawn) = ([:], [:]) }
     }
@@ -47,15 +55,22 @@ struct BridgeLookup {
     ///
     /// - Returns: The place; nil where there is no bridge, and where nothing keeps it from reaching the gateway.
     mutating func place(of gateway: Neighbour, at address: [UInt8]?, in table: LinkTable) -> BridgePlace? {
+        let place = self.find(gateway, at: address, in: table)
+        if case .lost = place { self.interest = .addresses }
+        return place
+    }
+
+    private mutating func find(_ gateway: Neighbour, at address: [UInt8]?, in table: LinkTable) -> BridgePlace? {
         guard let (bridge, upper) = table.bridge(below: gateway.interfaceIndex) else { return nil }
         let bridges = table.bridges(connectedTo: bridge)
         self.inUse.formUnion(bridges)
-        let hasLine = bridges.contains { bridge in
-            table.hardwareMembers(of: bridge).contains { table.forwards($0, in: bridge) }
+        let lines = bridges.flatMap { bridge in
+            table.hardwareMembers(of: bridge).filter { table.forwards($0, in: bridge) }
         }
         let idle = bridges.flatMap { table.members[$0]?.idle.indices ?? [] }
-        guard !hasLine || !idle.isEmpty else { return nil }
-        self.isLearning = true
+        guard lines.isEmpty || !idle.isEmpty || lines.contains(where: { table.entries[$0]?.port != .everything })
+        else { return nil }
+        self.interest = max(self.interest, .entries)
         let unknown = BridgePlace.unknown(
             ports: idle.prefix(LinkTable.spareLimit).compactMap { table.entries[$0]?.interface.name }
         )
@@ -67,7 +82,7 @@ struct BridgeLookup {
             guard let vlan = self.vlan(in: key.bridge, of: key.bridge == bridge ? upper : nil) else { break }
             key.vlan = vlan
             guard let port = self.port(for: key, in: table) else {
-                guard let (_, name) = self.withdrawn[key], !hasLine else { break }
+                guard let (_, name) = self.withdrawn[key], lines.isEmpty else { break }
                 return .lost(port: name)
             }
             guard table.forwards(port, in: key.bridge) else {
@@ -93,7 +108,9 @@ struct BridgeLookup {
             guard table.forwards(port, in: key.bridge) else { return nil }
             self.withdrawn[key] = nil
         }
-        return self.seen[key].flatMap { table.forwards($0, in: key.bridge) ? $0 : nil }
+        return self.seen[key].flatMap { port in
+            table.forwards(port, in: key.bridge) && table.entries[port]?.port == .everything ? port : nil
+        }
     }
 
     /// The VLAN that packets are in which come to a bridge by a VLAN interface or without one (PVID); 0 where it does not

@@ -8,13 +8,18 @@ import NetPath
 extension NetlinkSession {
     /// Where bridges have gateways, in the same order; nil where that does not matter.
     func places(of gateways: [Neighbour]) -> [BridgePlace?] {
-        let wasHeard = (self.bridges.inUse, self.bridges.isLearning)
-        self.bridges.beginRound()
         let table = self.table
-        let places = gateways.map { gateway in
-            self.bridges.place(of: gateway, at: self.gateways.hardwareAddresses[gateway], in: table)
+        var places: [BridgePlace?] = []
+        // Again where more is heard of now: it may have changed before.
+        for _ in 0..<2 {
+            let heard = (self.bridges.inUse, self.bridges.interest)
+            self.bridges.beginRound()
+            places = gateways.map { gateway in
+                self.bridges.place(of: gateway, at: self.gateways.hardwareAddresses[gateway], in: table)
+            }
+            if (self.bridges.inUse, self.bridges.interest) == heard { break }
+            self.attachFilter()
         }
-        if (self.bridges.inUse, self.bridges.isLearning) != wasHeard { self.attachFilter() }
         return places
     }
 

@@ -11,8 +11,10 @@ extension LinkTable {
         var hardwareType: UInt16 = 0
         var classification: InterfaceClassification?
         var hasParentDevice = false
-        /// Whether it is a port of a bridge that does not forward.
-        var isBlockedPort = false
+        /// What it forwards as the port of a bridge.
+        var port = PortAttributes.everything
+        /// Whether it takes in no frame.
+        var isDeaf = false
         var bond: BondAttributes?
         var tunnel: TunnelAttributes?
         var hasDynamicAddressHistory = false
@@ -34,7 +36,7 @@ extension LinkTable {
         var isPointToPoint: Bool { self.interface.kind == "ppp" }
 
         /// Whether it forwards what the bridge that it is a port of sends through it.
-        var forwards: Bool { self.hasCarrier && !self.isBlockedPort }
+        var forwards: Bool { self.hasCarrier && self.port != .nothing }
     }
 
     /// How much an interface matters.

@@ -27,15 +27,17 @@ extension LinkTable {
         }
     }
 
-    /// Sets whether a port of a bridge does not forward.
-    mutating func setPort(_ index: UInt32, isBlocked: Bool) {
-        guard var entry = self.entries[index], entry.isBlockedPort != isBlocked else { return }
-        entry.isBlockedPort = isBlocked
+    /// Sets what a port of a bridge forwards.
+    mutating func setPort(_ index: UInt32, _ port: PortAttributes) {
+        guard var entry = self.entries[index], entry.port != port else { return }
+        entry.port = port
         self.store(entry)
     }
 
-    /// Whether a bridge has a port that packets can leave through; nil for what is no bridge.
+    /// Whether a bridge has a port that packets can leave through, and a macvlan a sender that it takes packets of; nil
+    /// for others.
     func hasPorts(_ index: UInt32) -> Bool? {
+        if self.entries[index]?.isDeaf == true { return false }
         guard self.entries[index]?.interface.kind == "bridge" else { return nil }
         let ports = self.members[index]?.all
         return ports?.contains { !NetworkInterface.isDiscardingKind(self.entries[$0]?.interface.kind) } ?? false

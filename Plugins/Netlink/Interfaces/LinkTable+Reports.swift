@@ -33,7 +33,7 @@ extension LinkTable {
             guard var interface = self.entries[index]?.interface else { return nil }
             interface.type = self.type(of: index)
             interface.foundation = self.foundation(of: index)
-            if interface.kind == "bridge" { interface.hasPorts = self.hasPorts(index) }
+            interface.hasPorts = self.hasPorts(index)
             if interface.kind == "bond" {
                 interface.bondFault = self.bondFault(of: index)
                 // Without link monitoring (miimon 0) a bond never says that it has lost what carries its packets.

@@ -64,7 +64,7 @@ struct LinkTable {
             entry.tunnel = details.tunnel
             entry.interface.controllerIndex = details.controllerIndex
             entry.hasParentDevice = details.hasParentDevice
-            entry.isBlockedPort = details.isBlockedPort
+            (entry.port, entry.isDeaf) = (details.port, details.isDeaf)
             entry.bond = details.bond
             entry.sawRouterAdvertisement = details.sawRouterAdvertisement
         }

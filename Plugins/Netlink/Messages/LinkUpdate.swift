@@ -29,8 +29,10 @@ struct LinkUpdate: Hashable {
         /// What a tunnel says of its own packets.
         var tunnel: TunnelAttributes?
         var controllerIndex: UInt32?
-        /// Whether it is a port of a bridge that does not forward (IFLA_BRPORT_STATE), as without a carrier.
-        var isBlockedPort = false
+        /// What it forwards as the port of a bridge.
+        var port = PortAttributes.everything
+        /// Whether it takes in no frame: a macvlan of mode source to which no sender is named.
+        var isDeaf = false
         /// What a bond says of its members.
         var bond: BondAttributes?
         /// Whether there is a device behind the link (IFLA_PARENT_DEV_NAME); the hwsim and Bluetooth buses do not say.
@@ -85,17 +87,19 @@ extension LinkUpdate {
         if let kind = details.kind, let data { details.tunnel = TunnelAttributes(kind: kind, data) }
         // The number means something else for every kind: to a bridge its hello time.
         if details.kind == "bond" { details.bond = data.map(BondAttributes.init) }
-        // To other controllers than bridges the number means something else; only bridges say "forwarding" with 3.
-        if details.controllerIndex != nil, info?.nested(IFLA_INFO_SLAVE_KIND)?.bytes.starts(with: "bridge".utf8) == true
+        if ["macvlan", "macvtap"].contains(details.kind) {
+            details.isDeaf =
+                data?.nested(IFLA_MACVLAN_MODE)?.uint32 == MACVLAN_MODE_SOURCE.rawValue
+                && data?.nested(IFLA_MACVLAN_MACADDR_COUNT)?.uint32 == 0
+        }
+        // To other controllers than bridges the numbers mean something else.
+        if details.controllerIndex != nil, let port = info?.nested(IFLA_INFO_SLAVE_DATA),
+            info?.nested(IFLA_INFO_SLAVE_KIND)?.bytes.starts(with: "bridge".utf8) == true
         {
-            let state: UInt8? = info?.nested(IFLA_INFO_SLAVE_DATA)?.nested(IFLA_BRPORT_STATE)?.load(at: 0)
-            details.isBlockedPort = state.map { $0 != Self.forwarding } ?? false
+            details.port = PortAttributes(port)
         }
         self.details = details
     }
-
-    /// BR_STATE_FORWARDING of `if_bridge.h`.
-    private static let forwarding: UInt8 = 3
 }
 
 extension LinkUpdate {
@@ -105,14 +109,13 @@ extension LinkUpdate {
         return message.field(at: 4, as: UInt32.self)
     }
 
-    /// Whether a port of a bridge does not forward, from the RTM_NEWLINK of AF_BRIDGE that alone announces it.
-    static func portState(_ message: NetlinkMessage) -> (port: UInt32, isBlocked: Bool)? {
+    /// What a port of a bridge forwards, from the RTM_NEWLINK of AF_BRIDGE that may be the only one to say so.
+    static func port(_ message: NetlinkMessage) -> (index: UInt32, PortAttributes)? {
         guard message.type == RTM_NEWLINK, message.field(at: 0, as: UInt8.self) == UInt8(AF_BRIDGE),
-            let port = message.field(at: 4, as: UInt32.self),
-            let state: UInt8 = message.attribute(IFLA_PROTINFO, headerLength: Self.headerLength)?
-                .nested(IFLA_BRPORT_STATE)?.load(at: 0)
+            let index = message.field(at: 4, as: UInt32.self),
+            let port = message.attribute(IFLA_PROTINFO, headerLength: Self.headerLength)
         else { return nil }
-        return (port, state != Self.forwarding)
+        return (index, PortAttributes(port))
     }
 }
 

@@ -31,7 +31,7 @@ struct EventFilter: Hashable {
         var followsRecovery = false
         /// Where gateways answer from, when one is behind a bridge: then it matters when a bridge forgets one.
         var hardwareAddresses: Set<[UInt8]>?
-        /// Those of which that is not known yet.
+        /// Those of which that is not known yet, and all where one is lost: it may answer from another address.
         var unknownGateways: Set<InternetAddress> = []
         /// Whether it matters too when a bridge learns one.
         var followsForwarding = false

@@ -25,7 +25,10 @@ extension AssessedEvidence {
             return PathReason(.noCarrier, "\(port), the port of \(end.name) to the gateway, has no link")
         }
         if [interface, end].contains(where: { self.rule($0.index)?.isUplink == true }) { return nil }
-        if end.hasPorts == false { return PathReason(.noCarrier, "\(end.name) has no port") }
+        if end.hasPorts == false {
+            let lack = end.kind == "bridge" ? "port" : "sender whose packets it takes in (mode source)"
+            return PathReason(.noCarrier, "\(end.name) has no \(lack)")
+        }
         // A backend that did not look cannot tell.
         guard end.hasDiscardingKind, interface.diversions == [] else { return nil }
         return PathReason(.routeRejects, "\(end.name) discards every packet")

@@ -116,7 +116,8 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     /// The names of the ports of a bridge that are up and have no carrier, where packets to the internet leave through the
     /// bridge: whether the gateway is behind one of them no link tells.
     public var membersWithoutCarrier: [String] = []
-    /// Whether a bridge has a port that packets can leave through; nil for others, and when the backend cannot know it.
+    /// Whether a bridge has a port that packets can leave through, and a macvlan of mode source a sender that it takes
+    /// packets of; nil for others, and when the backend cannot know it.
     public var hasPorts: Bool?
     /// What may take packets off an interface that discards them, where a route leads there; nil when it was not asked.
     public var diversions: [Diversion]?

@@ -97,7 +97,10 @@ import Testing
             (through(dummy) { $0.diversions = [] }, uplink),
             (through(dummy) { $0.diversions = [.trafficControl] }, uplink),
         ],
-        4: [(through(bridge) { $0.hasPorts = false }, [])],
+        4: [
+            (through(bridge) { $0.hasPorts = false }, []),
+            (through(bridge) { ($0.hasPorts, $0.kind) = (false, "macvlan") }, []),
+        ],
         5: [(through(places: nil), [])],
         6: [(through(places: .reachable), []), (through(places: .reachable, .lost(port: "eno1")), [])],
         7: [(through(places: .lost(port: "eno1"), .lost(port: "eno1")), [])],
@@ -140,6 +143,10 @@ import Testing
     @Test func reasons() {
         #expect(message(Self.through(Self.dummy) { $0.diversions = [] }) == "dummy0 discards every packet")
         #expect(message(Self.through(Self.bridge) { $0.hasPorts = false }) == "br0 has no port")
+        #expect(
+            message(Self.through(Self.bridge) { ($0.hasPorts, $0.kind) = (false, "macvlan") })
+                == "br0 has no sender whose packets it takes in (mode source)"
+        )
         #expect(
             message(Self.through(places: .lost(port: "eno1")))
                 == "eno1, the port of br0 to the gateway, has no link"

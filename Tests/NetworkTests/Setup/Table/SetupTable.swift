@@ -13,5 +13,5 @@ enum SetupTable {
 
     static let setups =
         clouds + routers + transitions + virtualPrivateNetworks + fullTunnels + killSwitches + containers + nodes
-        + dataCentres + laptops + underlays
+        + dataCentres + laptops + underlays + keptFrames
 }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPathTestKit
+import Testing
+
+/// Where a bridge has its gateway, by what the kernel tells while ports come, go and are restricted.
+@Suite(.needsNamespaces)
+struct BridgeTests {
+    private let lab: NetworkNamespace
+    private let ports: [LabInterface]
+
+    init() throws {
+        self.lab = try NetworkNamespace()
+        self.ports = [try self.lab.addUplink("eth0"), try self.lab.addUplink("vnet0")]
+        let bridge = try self.lab.addBridge("br0", ports: self.ports)
+        try bridge.addAddress("192.0.2.2/24")
+        try self.lab.ip("route add default via 192.0.2.1 dev br0")
+        // Each port leads to a host of its own.
+        try self.lab.runOnFarSide("echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore")
+        try self.lab.runOnFarSide("ip link set \(self.peer(0)) address 02:00:00:00:00:01")
+        try self.lab.addFarAddress("192.0.2.1/24", behind: self.ports[0])
+    }
+
+    private func peer(_ port: Int) throws -> String { try #require(self.ports[port].peerName) }
+
+    private func isDoubtful(_ path: JSONValue) -> Bool {
+        path["reason"]?["message"]?.string?.contains("is behind a port of br0 is not known") == true
+    }
+
+    private func fresh() throws -> JSONValue { try JSONValue(json: self.lab.run("\(Watched.program) --json")) }
+
+    /// A router that takes over from another one, with a hardware address of its own.
+    @Test func aGatewayThatMovesBehindAnotherPortIsFound() throws {
+        let watched = try Watched(self.lab)
+        try watched.expect("satisfied", "routed")
+        try self.lab.keepSending(to: "9.0.0.1")
+        try watched.monitor.next { $0["gateways"]?.elements.first?["answers"] == true }
+        try watched.expect("unsatisfied", "noCarrier") { try self.ports[0].setPeerCarrier(false) }
+        // Before the kernel gives up the former address, which is heard of anyway.
+        try watched.expect("satisfied", "routed", within: .seconds(10)) {
+            try self.lab.runOnFarSide(
+                """
+                ip address del 192.0.2.1/24 dev \(self.peer(0))
+                ip address add 192.0.2.1/24 dev \(self.peer(1))
+                echo 1 >/proc/sys/net/ipv4/conf/\(self.peer(1))/arp_notify
+                ip link set \(self.peer(1)) address 02:00:00:00:00:99
+                """
+            )
+        }
+    }
+
+    /// A port that lets in only what was entered: watch and a fresh look are in doubt alike, until it is entered.
+    @Test(arguments: ["ip link set eth0 type bridge_slave", "bridge link set dev eth0"])
+    func aLockedPortIsADoubt(command: String) throws {
+        try self.lab.ip("link set vnet0 nomaster")
+        let watched = try Watched(self.lab)
+        try self.lab.keepSending(to: "9.0.0.1")
+        try watched.monitor.next { $0["gateways"]?.elements.first?["answers"] == true && !self.isDoubtful($0.value) }
+        try self.lab.run("\(command) locked on; ip neigh flush dev br0; bridge fdb flush dev br0 dynamic")
+        let line = try watched.monitor.next { self.isDoubtful($0.value) }
+        #expect(line["status"] == "satisfied")
+        #expect(self.isDoubtful(try self.fresh()))
+        try self.lab.run("bridge fdb add 02:00:00:00:00:01 dev eth0 master static")
+        try watched.monitor.next { $0["status"] == "satisfied" && !self.isDoubtful($0.value) }
+        // The kernel has to find the gateway's address anew before a fresh look can know it.
+        let end = ContinuousClock.now + .seconds(20)
+        while self.isDoubtful(try self.fresh()), ContinuousClock.now < end {}
+        #expect(!self.isDoubtful(try self.fresh()))
+    }
+}
