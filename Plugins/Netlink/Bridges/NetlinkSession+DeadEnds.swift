@@ -10,7 +10,7 @@ extension NetlinkSession {
     func places(of gateways: [Neighbour]) -> [BridgePlace?] {
         let table = self.table
         var places: [BridgePlace?] = []
-        // Again where more is heard of now: it may have changed before.
+        // Again where more is heard of now, which may have changed before.
         for _ in 0..<2 {
             let heard = (self.bridges.inUse, self.bridges.interest)
             self.bridges.beginRound()
@@ -19,6 +19,7 @@ extension NetlinkSession {
             }
             if (self.bridges.inUse, self.bridges.interest) == heard { break }
             self.attachFilter()
+            if self.askAbout(gateways) { self.confirmSoon() }
         }
         return places
     }
