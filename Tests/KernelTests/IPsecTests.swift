@@ -84,6 +84,25 @@ struct IPsecTests {
         #expect(try self.isSent())
     }
 
+    /// Without the privilege to read policies: a socket that is connected for the source address is refused.
+    @Test func aPolicyThatIsNotReadShowsWhereASocketIsConnected() throws {
+        // The kernel prefers the source address that is more like the destination.
+        for prefix in ["2001:db8:1", "2600:0:0:2"] { try self.lab.ip("address add \(prefix)::2/64 dev wan0 nodad") }
+        let route = "-6 route add default from 2600:0:0:2::/64 via 2001:db8:1::1 dev wan0"
+        guard (try? self.lab.ip(route)) != nil else {
+            return print("SKIPPED: a policy that is not read: this kernel has no CONFIG_IPV6_SUBTREES")
+        }
+        let without = "setpriv --bounding-set=-net_admin --inh-caps=-net_admin"
+        func isRefused(by policy: String) throws -> Bool {
+            try self.lab.ip("xfrm policy flush")
+            try self.lab.ip("xfrm policy add dir out dst 2600::/16 \(policy) action block")
+            let answer = try self.lab.run("\(without) \(Watched.program) reach 2600::1 || true")
+            return answer.contains("a blocking IPsec policy")
+        }
+        #expect(try isRefused(by: ""))
+        #expect(try !isRefused(by: "proto udp"), "other protocols are not refused")
+    }
+
     @Test func aPolicyWithoutAState() throws {
         let ends = "src 192.0.2.2 dst 192.0.2.9 proto esp"
         let policy = "policy add dir out src 0.0.0.0/0 dst 0.0.0.0/0 tmpl \(ends) reqid 5 mode tunnel"

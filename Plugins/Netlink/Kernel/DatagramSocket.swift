@@ -11,7 +11,9 @@ enum SourceChoice: Hashable {
     case address(InternetAddress)
     /// None: it finds no way for datagrams.
     case none
-    /// It does not say: EAGAIN while IPsec negotiates, EPERM where a policy or a sandbox forbids to connect.
+    /// A policy of IPsec refuses the packets.
+    case refused
+    /// It does not say: EAGAIN while IPsec negotiates, EPERM where a sandbox forbids to connect.
     case unknown
     /// Nobody was asked: connecting is switched off, or the process gets no such socket.
     case notAsked
@@ -22,9 +24,9 @@ struct DatagramSocket {
     private let descriptor: FileDescriptor
 
     /// Opens a socket; nil when the system refuses, as it does when it has none of the family.
-    init?(_ family: AddressFamily) {
+    init?(_ family: AddressFamily, protocol number: Int32 = 0) {
         let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        guard let descriptor = FileDescriptor(socket(family == .ipv4 ? AF_INET : AF_INET6, type, 0)) else {
+        guard let descriptor = FileDescriptor(socket(family == .ipv4 ? AF_INET : AF_INET6, type, number)) else {
             return nil
         }
         self.descriptor = descriptor
@@ -52,29 +54,62 @@ struct DatagramSocket {
     ///   - port: The port to connect to.
     /// - Returns: What the kernel chose.
     static func source(to destination: InternetAddress, through interface: UInt32?, port: UInt16) -> SourceChoice {
-        guard destination.family == .ipv6, let socket = Self(.ipv6) else { return .notAsked }
-        if let interface, socket.boundInterface != interface {
-            let index = Int32(bitPattern: interface)
-            let result = unsafe withUnsafePointer(to: index) {
-                unsafe setsockopt(socket.descriptor.number, SOL_SOCKET, SO_BINDTOIFINDEX, $0, 4)
-            }
-            if result != 0 { return .notAsked }
+        guard destination.family == .ipv6, let socket = Self(.ipv6), socket.isBound(to: interface) else {
+            return .notAsked
         }
         var address = sockaddr_in6()
         address.sin6_family = sa_family_t(AF_INET6)
         address.sin6_port = port.bigEndian
         if destination.isLinkLocal { address.sin6_scope_id = interface ?? 0 }
         unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.bytes) }
-        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        let error = unsafe withUnsafeMutablePointer(to: &address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
-                guard unsafe connect(socket.descriptor.number, address, size) == 0 else { return errno }
-                return unsafe getsockname(socket.descriptor.number, address, &size) == 0 ? 0 : errno
-            }
-        }
+        let error = socket.connect(&address)
+        if error == EPERM, Self.isRefusedByPolicy(&address, through: interface) { return .refused }
         if error != 0 { return LookupFailure(KernelError(number: error)) == .cannotTell ? .unknown : .none }
         let bits = unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe $0.loadUnaligned(as: UInt128.self) }
         return .address(InternetAddress(ipv6: UInt128(bigEndian: bits)))
+    }
+
+    private func isBound(to interface: UInt32?) -> Bool {
+        guard let interface, self.boundInterface != interface else { return true }
+        let index = Int32(bitPattern: interface)
+        return unsafe withUnsafePointer(to: index) {
+            unsafe setsockopt(self.descriptor.number, SOL_SOCKET, SO_BINDTOIFINDEX, $0, 4)
+        } == 0
+    }
+
+    /// - Parameter address: Where to connect to; afterwards where from.
+    /// - Returns: 0, or the error number.
+    private func connect(_ address: inout sockaddr_in6) -> Int32 {
+        var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        return unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
+                guard unsafe Glibc.connect(self.descriptor.number, address, size) == 0 else { return errno }
+                return unsafe getsockname(self.descriptor.number, address, &size) == 0 ? 0 : errno
+            }
+        }
+    }
+
+    // MARK: IPsec
+
+    /// Whether EPERM comes from a policy of IPsec, and not only for one protocol: the kernel counts what its policies
+    /// refuse, for everybody to read, while sandboxes and programs of control groups refuse without a trace.
+    private static func isRefusedByPolicy(_ address: inout sockaddr_in6, through interface: UInt32?) -> Bool {
+        [0, self.udpLite].allSatisfy { number in
+            guard let socket = Self(.ipv6, protocol: number), socket.isBound(to: interface),
+                let before = self.refusals()
+            else { return false }
+            return socket.connect(&address) == EPERM && self.refusals().map { $0 > before } == true
+        }
+    }
+
+    /// IPPROTO_UDPLITE, whose sockets send nothing either when they connect.
+    private static let udpLite: Int32 = 136
+
+    /// How many packets policies of IPsec have refused (XfrmOutPolBlock, kernel document `xfrm_proc.rst`); nil where the
+    /// kernel does not count.
+    private static func refusals() -> UInt64? {
+        FileAccess.contents("/proc/net/xfrm_stat")?.split(separator: "\n").lazy.map { $0.split(separator: "\t") }
+            .first { $0.first?.hasPrefix("XfrmOutPolBlock") == true }?.last.flatMap { UInt64($0) }
     }
 }
 

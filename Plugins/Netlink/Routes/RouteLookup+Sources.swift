@@ -136,6 +136,7 @@ extension RouteLookup {
         case .none: return first
         case .address(let source): return self.answersWithSource([flow.with(\.source, source)])[0]
         case .notAsked: return best
+        case .refused: return .rejected(.ipsecBlock)
         case .unknown: return .unknown
         }
     }

@@ -316,7 +316,7 @@ import Testing
         let lookup = self.lookup(kernel)
         let outcomes: [(SourceChoice, RouteLookupResult)] = [
             (.address(self.first), self.route(from: self.first)), (.address(self.second), .noRoute), (.none, .noRoute),
-            (.unknown, .unknown), (.notAsked, self.route(from: self.first)),
+            (.unknown, .unknown), (.notAsked, self.route(from: self.first)), (.refused, .rejected(.ipsecBlock)),
         ]
         for (choice, answer) in outcomes {
             kernel.choice = choice
