@@ -53,11 +53,11 @@ public struct HTTPProbeMonitor: PathMonitor {
 
     /// Nobody waits longer for the first word; coordinators give every backend 2 s.
     private static let firstWordLimit: Duration = .milliseconds(1_500)
-    /// How long a connection may take while nothing comes back, and so how often Linux sends a SYN: with TLS there are
-    /// more round trips.
-    private static func silentLimit(of url: String) -> Duration {
-        HTTPCheck(url: url).isSecure ? .seconds(6) : .seconds(3)
-    }
+    /// How long a connection may take while nothing comes back, and so how often Linux sends a SYN: three times.
+    ///
+    /// A server that answers the SYN and is slow to agree on TLS has broken the silence; it has all its time in the next
+    /// round.
+    private static let silentLimit: Duration = .seconds(3)
     /// A round that is disturbed by a change may go on for so long.
     private static let disturbedLimit: Duration = .milliseconds(250)
     /// So many rounds in a row are given up; a network that never comes to rest has to be told of too.
@@ -180,7 +180,7 @@ public struct HTTPProbeMonitor: PathMonitor {
         request.headers["Connection"] = "close"
         request.interface = self.options.interface
         let limit = self.options.timeout
-        request.timeouts.connect = isSilent ? min(limit, Self.silentLimit(of: url)) : limit
+        request.timeouts.connect = isSilent ? min(limit, Self.silentLimit) : limit
         request.timeouts.total = self.options.timeout
         request.responseLimit = 65_536
         let beganAt = context.clock.now()

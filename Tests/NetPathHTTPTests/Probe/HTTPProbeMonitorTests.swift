@@ -156,6 +156,18 @@ import Testing
         #expect(schedule.next(now: now) == now && !schedule.isSilent, "a change is looked at")
     }
 
+    /// In silence Linux repeats a SYN twice at most, with TLS too; a handshake that is slow breaks the silence.
+    @Test func inSilenceAConnectionIsGivenUpSoon() async throws {
+        let transport = ScriptedTransport(.failure(.timedOut, .notSent))
+        transport.answer(.failure(.connectTimedOut, .notSent))
+        let options = HTTPProbeMonitor.Options(checks: [HTTPCheck(url: "https://a.example/")])
+        let run = BackendRun(HTTPProbeMonitor(options, transport: transport))
+        try await transport.waitForRequests(3)
+        let limits = transport.requests.prefix(3).map(\.timeouts.connect)
+        #expect(limits == [options.timeout, .seconds(3), options.timeout])
+        try await run.stop()
+    }
+
     @Test func onAMeteredPathRoundsAreATenth() {
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
         var schedule = Self.schedule(now: now)
