@@ -4,6 +4,7 @@
 import Foundation
 import NetPath
 import NetPathConfiguration
+import NetPathProcess
 import NetPathTestKit
 import Testing
 
@@ -27,6 +28,18 @@ struct ExecCommandTests {
 
     @Test func whatCanRunIsNot() throws {
         #expect(try self.warnings("/bin/sh, -c, true").isEmpty)
+    }
+
+    /// The kernel executes neither.
+    @Test(arguments: ["", "echo hello\n"]) func aTextWithoutAnInterpreterIsNoProgram(_ text: String) throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("door", text)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory["door"])
+        let obstacle = LaunchPlan.obstacle(to: [directory["door"]], isPrivileged: false)
+        #expect(obstacle?.description.contains("needs a first line such as #!/bin/sh") == true)
+        try directory.write("script", "#!/bin/sh\n" + text)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory["script"])
+        #expect(LaunchPlan.obstacle(to: [directory["script"]], isPrivileged: false) == nil)
     }
 
     /// The folder for everyone stays one.

@@ -110,6 +110,8 @@ package struct LaunchPlan {
             guard status.st_mode & S_IFMT == S_IFREG else { throw LaunchError("'\(shown)' is no program") }
             guard unsafe access(path, X_OK) == 0
             else { throw LaunchError("'\(shown)' is not executable; chmod +x it") }
+            guard !TrustedFile.isBareText(path)
+            else { throw LaunchError("'\(shown)' is no program; a script needs a first line such as #!/bin/sh") }
             return nil
         } catch {
             return error

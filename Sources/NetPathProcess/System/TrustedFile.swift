@@ -95,6 +95,16 @@ package enum TrustedFile {
         return String(decoding: line, as: UTF8.self).split { $0 == " " || $0 == "\t" }.first.map(String.init)
     }
 
+    /// Whether a file is empty, or begins as a text without the mark of a script: the kernel executes none.
+    ///
+    /// What else it begins with may be a format of this machine's (binfmt_misc).
+    static func isBareText(_ path: String) -> Bool {
+        guard let file = FileDescriptor(unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)), let head = file.read(limit: 16)
+        else { return false }
+        let isText = head.allSatisfy { (0x20...0x7E).contains($0) || (0x09...0x0D).contains($0) }
+        return isText && !head.starts(with: "#!".utf8)
+    }
+
     /// Whether a path names a regular file.
     static func isRegular(_ path: String) -> Bool {
         var status = stat()
@@ -117,15 +127,6 @@ package enum TrustedFile {
                 """
                 '\(name.printable(limit: 200))' is a folder in which every user may put files; move the program to a folder of \
                 root's, such as /etc/netpath, since \(Self.reason)
-                """
-            )
-        }
-        // A folder for everyone, such as /tmp, is meant to be one.
-        guard status.st_mode & S_IFMT != S_IFDIR || status.st_mode & 0o1002 != 0o1002 else {
-            throw LaunchError(
-                """
-                everyone may put files into '\(name.printable(limit: 200))', and netpath is privileged; move the program to \
-                a folder of root's, such as /usr/local/lib/netpath
                 """
             )
         }
