@@ -16,8 +16,9 @@ struct PendingRequests: Sendable {
 package enum PluginEvent: Hashable, Sendable {
     /// It wrote a line.
     case line(PluginLine)
-    /// It was ended, as nothing was wanted of it any more; its ending is nil where the kernel does not tell.
-    case ended(Farewell, ProcessEnding?)
+    /// It was ended, as nothing was wanted of it any more; its ending is nil where the kernel does not tell. Whether it
+    /// left a process behind in a group of its own.
+    case ended(Farewell, ProcessEnding?, hasLeftGroup: Bool)
 }
 
 /// One run of a plugin, confined to its thread: performs what the machine says, and tells it what the plugin does.
@@ -108,7 +109,7 @@ final class PluginSession {
         // Who asked once waits for the end.
         let request = self.machine.takesRequests ? PluginRequest.shutdown.line : nil
         let farewell = self.process.end(request: request, patience: self.context.asksOnce ? .zero : Self.patience)
-        self.observe?(.ended(farewell, self.process.ending))
+        self.observe?(.ended(farewell, self.process.ending, hasLeftGroup: self.process.hasLeftGroup))
     }
 
     /// Takes back the plugin's numbers, and counts why it ended.

@@ -161,8 +161,9 @@ static int is_child(const char *name, pid_t *group) {
     return parent == getpid();
 }
 
-// Sends a signal to the children there are but for those of a group. Without opendir(3), which allocates.
-static void signal_children(int number, pid_t except) {
+// Sends a signal to the children there are but for those of a group, and returns whether there were any. Without
+// opendir(3), which allocates.
+static int signal_children(int number, pid_t except) {
     struct entry {
         uint64_t inode;
         int64_t offset;
@@ -172,7 +173,8 @@ static void signal_children(int number, pid_t except) {
     };
     _Alignas(struct entry) char room[4096];
     int folder = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
+    if (folder < 0) return 0;
+    int found = 0;
     long count;
     while ((count = syscall(SYS_getdents64, folder, room, sizeof room)) > 0) {
         for (long offset = 0; offset < count;) {
@@ -180,10 +182,13 @@ static void signal_children(int number, pid_t except) {
             offset += entry->length;
             pid_t group;
             if (entry->name[0] < '1' || entry->name[0] > '9' || !is_child(entry->name, &group)) continue;
-            if (group != except) kill((pid_t)atoi(entry->name), number);
+            if (group == except) continue;
+            found = 1;
+            kill((pid_t)atoi(entry->name), number);
         }
     }
     close(folder);
+    return found;
 }
 
 static void say(const char *text) {
@@ -215,7 +220,7 @@ static void supervise(const struct netpath_launch *launch, pid_t parent, int rep
     sigaddset(&awaited, SIGCHLD);
     sigaddset(&awaited, SIGTERM);
     sigaddset(&awaited, NETPATH_LAUNCH_KILL);
-    int status = 0, is_over = 0, was_told = 0;
+    int status = 0, is_over = 0, was_told = 0, left_group = 0;
     while (!is_over) {
         int ended;
         pid_t process;
@@ -231,7 +236,7 @@ static void supervise(const struct netpath_launch *launch, pid_t parent, int rep
             kill(-child, SIGTERM);
             // One that was stopped would not hear of it.
             kill(-child, SIGCONT);
-            signal_children(SIGTERM, child);
+            left_group |= signal_children(SIGTERM, child);
         } else if (number == NETPATH_LAUNCH_KILL) {
             was_told = 1;
             break;
@@ -249,9 +254,12 @@ static void supervise(const struct netpath_launch *launch, pid_t parent, int rep
             else if (WIFSIGNALED(ended) && WTERMSIG(ended) == SIGKILL) was_killed = 1;
         }
         if (process < 0 && errno == ECHILD) break;
+        // What it started itself and has in its group ends with it in the best of programs; a daemon is meant to stay.
+        if (turn == 0) left_group |= signal_children(SIGKILL, child);
         signal_children(SIGKILL, 0);
         sigtimedwait(&awaited, NULL, &pause);
     }
+    if (left_group) say(NETPATH_LAUNCH_LEFT_GROUP "\n");
     if (turn == 400) say("netpath: what it left behind could not be ended\n");
     else if (was_killed && !was_told) say("netpath: what it left behind was ended\n");
 

@@ -134,7 +134,9 @@ extension PluginLine.Reading {
             return parts.joined(separator: ", ")
         case .report(let evidence): return evidence.sentence
         case .metrics(let metrics):
-            return "numbers: \(metrics.map { $0.name.printable(limit: 64) }.joined(separator: ", "))"
+            let (kept, complaint) = BackendMetric.accepted(metrics)
+            let names = kept.isEmpty ? "none" : kept.map(\.name).joined(separator: ", ")
+            return "numbers: \(names)" + (complaint.map { "; \($0)" } ?? "")
         case .unavailable(let sentence): return "nothing to go by: \(sentence)"
         case .heartbeat: return "sign of life"
         case .log(let level, let text): return "for the operator, \(level.rawValue): \(text)"

@@ -68,11 +68,15 @@ actor ProgramCheck {
         let limit = min(max(heartbeat.map { $0 + .seconds(1) } ?? .zero, Self.watch.least), Self.watch.most)
         let lines = run.record.lines
         var samples: [ProgramHoldings] = []
+        var rest: Outcome
         do {
             for _ in 0...Self.batches {
                 try await run.rest(limit / (Self.batches + 1))
                 samples.append(.now())
             }
+            rest = self.judge(run, lines: run.record.lines - lines, limit)
+            // One change may be the first of those that every heartbeat brings.
+            if Snapshots.verdicts(run.backend.reports).count == 2 { try await run.rest(limit) }
         } catch {
             return Live(
                 rest: .broken("\(error)"),
@@ -80,12 +84,14 @@ actor ProgramCheck {
                 interfaces: self.judgeInterfaces(run)
             )
         }
-        let rest = self.judge(run, lines: run.record.lines - lines, limit)
         let holdings: Outcome
         if run.backend.takesRefreshRequests {
             holdings = await self.ask(run)
         } else {
             holdings = self.judge(samples, isGrowth: 1, in: (limit / (Self.batches + 1)).rounded)
+        }
+        if case .kept = rest, let alternation = Snapshots.alternation(run.backend.reports) {
+            rest = .broken(alternation)
         }
         await run.stop()
         return Live(rest: rest, holdings: holdings, interfaces: self.judgeInterfaces(run))
@@ -119,7 +125,6 @@ actor ProgramCheck {
                 """
             )
         }
-        if let alternation = Snapshots.alternation(run.backend.reports) { return .broken(alternation) }
         let heartbeat = run.record.heartbeat.map { DurationText.format($0) }
         return .kept(
             "\(lines) lines in \(limit.rounded)" + (heartbeat.map { ", with a heartbeat of \($0)" } ?? "")

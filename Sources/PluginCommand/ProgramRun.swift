@@ -45,14 +45,12 @@ final class ProgramRun: Sendable {
     init(_ entry: String, see: @escaping @Sendable (PluginLine) -> Void = { _ in }) throws {
         let state = SharedRecord()
         self.state = state
-        guard let monitor = try makeMonitor(entry) as? ExecMonitor else {
-            throw ToolFailure(.failure, "the backend is no program")
-        }
-        let observed = monitor.observed { event in
-            if case .line(let line) = event { see(line) }
-            state.record.withLock { $0.take(event) }
-        }
-        self.backend = BackendRun(observed)
+        self.backend = BackendRun(
+            try makeProgram(entry) { event in
+                if case .line(let line) = event { see(line) }
+                state.record.withLock { $0.take(event) }
+            }
+        )
     }
 
     /// Waits for its first report.
@@ -75,6 +73,16 @@ final class ProgramRun: Sendable {
     func stop() async { try? await self.backend.stop() }
 }
 
+/// Makes a backend of the type exec whose programs are observed.
+///
+/// - Throws: What is wrong with the entry.
+func makeProgram(_ entry: String, observe: @escaping @Sendable (PluginEvent) -> Void) throws -> any PathMonitor {
+    guard let monitor = try makeMonitor(entry) as? ExecMonitor else {
+        throw ToolFailure(.failure, "the backend is no program")
+    }
+    return monitor.observed(by: observe)
+}
+
 extension ProgramRecord {
     fileprivate mutating func take(_ event: PluginEvent) {
         switch event {
@@ -84,7 +92,7 @@ extension ProgramRecord {
             guard case .hello(_, let answersRefresh, let watches, let heartbeat) = line.reading else { return }
             self.heartbeat = heartbeat
             self.takesRequests = answersRefresh || watches
-        case .ended(let farewell, let ending): self.end = (farewell, ending)
+        case .ended(let farewell, let ending, _): self.end = (farewell, ending)
         }
     }
 }

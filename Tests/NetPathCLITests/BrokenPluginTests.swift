@@ -223,6 +223,18 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
             "rest",
             "wait for it to settle"
         ),
+        .init(
+            "alternates with its heartbeat",
+            join(#"echo '{"netpath":1,"heartbeat":4}'; "#, "while :; do \(yes) sleep 3; \(no) sleep 3; done"),
+            "rest",
+            "wait for it to settle"
+        ),
+        .init(
+            "alternates whenever it looks",
+            join(taking, no, serve.replacing(no, with: "if [ $n ]; then n=; \(no) else n=1; \(yes) fi")),
+            "rest",
+            "wait for it to settle"
+        ),
     ]
 
     /// Does not end as it has to.
@@ -276,6 +288,18 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
             ],
             "holdings",
             "close what it opens"
+        ),
+        .init(
+            "leaves a daemon",
+            join("setsid -f sleep 1000 </dev/null >/dev/null 2>&1; ", taking, no, serve),
+            "leaks",
+            "end what it starts"
+        ),
+        .init(
+            "leaves a daemon, and takes no requests",
+            join("setsid -f sleep 1000 </dev/null >/dev/null 2>&1; ", hello, no, wait),
+            "leaks",
+            "end what it starts"
         ),
         .init("leaves a file", join("mktemp >/dev/null; ", taking, no, serve), "leaks", "remove what it makes"),
     ]
@@ -331,6 +355,40 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
             """
         let (status, output) = try self.check(["/bin/sh", "-c", script], options: ["--cycles", "20"])
         #expect(status == 0, "\(output)")
+    }
+
+    /// What other processes make is not the program's.
+    @Test func filesOfOthersAreNotItsOwn() throws {
+        let name = "netpath-test-\(UUID().uuidString)"
+        let other = Process()
+        other.executableURL = URL(filePath: "/bin/sh")
+        other.arguments = ["-c", "n=0; while sleep 0.01; do n=$((n+1)); : >/tmp/\(name)-$n; done"]
+        try other.run()
+        defer {
+            other.terminate()
+            other.waitUntilExit()
+            let files = (try? FileManager.default.contentsOfDirectory(atPath: "/tmp")) ?? []
+            for file in files where file.hasPrefix(name) {
+                try? FileManager.default.removeItem(atPath: "/tmp/\(file)")
+            }
+        }
+        let script = #"echo '{"netpath":1}'; echo '{"conclusion":{"status":"unsatisfied"}}'; exec sleep 1000"#
+        let others = Self.rules.filter { $0 != "leaks" }.flatMap { ["--except", $0] }
+        let options = ["--json", "--cycles", "100"] + others
+        let (status, output) = try self.check(["/bin/sh", "-c", script], options: options)
+        #expect(status == 0, "\(output)")
+        let leaks = try JSONValue(json: output)["findings"]?.elements.first { $0["rule"] == "leaks" }
+        #expect(leaks?["message"]?.string?.contains("other processes make files") == true, "\(output)")
+    }
+
+    /// Numbers that are not exported are told to their author.
+    @Test func oneRunTellsOfNumbersThatAreLeftOut() throws {
+        let script = #"""
+            echo '{"netpath":1}'; echo '{"metrics":[{"name":"Signal","value":1},{"name":"roams","value":2}]}'
+            echo '{"conclusion":{"status":"unsatisfied"}}'; exec sleep 1000
+            """#
+        let (status, output) = try self.check(["/bin/sh", "-c", script], options: ["--once"])
+        #expect(status == 0 && output.contains("numbers: roams; the metric 'Signal' has no name"), "\(output)")
     }
 
     @Test func oneRunShowsEachLine() throws {

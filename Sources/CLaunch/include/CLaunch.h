@@ -43,6 +43,9 @@ enum netpath_launch_step {
 /// What a supervisor is told by SIGTERM and by NETPATH_LAUNCH_KILL: to ask what it supervises to end, and to end it.
 #define NETPATH_LAUNCH_KILL SIGUSR1
 
+/// What a supervisor writes to standard error where the program left a process behind that had a group of its own: a daemon.
+#define NETPATH_LAUNCH_LEFT_GROUP "netpath: it left a process in a group of its own, which was ended"
+
 /// Starts a program as the leader of a session and a process group of its own, which dies with the calling thread.
 ///
 /// Returns 0 and sets `process`, or the error number, and sets `step`. The process is the program's supervisor: that adopts

@@ -54,7 +54,7 @@ extension BackendMetric {
     public static let labelLimit = 8
 
     /// What of a backend's metrics can be exported, with texts that are short enough; and what cannot, as a sentence.
-    static func accepted(_ metrics: [BackendMetric]) -> (metrics: [BackendMetric], complaint: String?) {
+    package static func accepted(_ metrics: [BackendMetric]) -> (metrics: [BackendMetric], complaint: String?) {
         var accepted: [BackendMetric] = []
         var names: Set<String> = []
         var complaint: String?

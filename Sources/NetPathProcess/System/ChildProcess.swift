@@ -23,6 +23,8 @@ package final class ChildProcess {
     /// What it complains of; nil when that is closed.
     package private(set) var errors: FileDescriptor?
     private var status: Int32?
+    /// The last that it complained of while it was ended.
+    private var lastWords: [UInt8] = []
 
     /// Starts a program.
     ///
@@ -186,9 +188,25 @@ package final class ChildProcess {
                 timeout: isBlind ? min(rest, .milliseconds(20)) : rest
             )
             if ready[1], Self.read(self.output) == nil { self.output = nil }
-            if ready[2], Self.read(self.errors) == nil { self.errors = nil }
+            if ready[2] { self.hear() }
         }
+        // The supervisor speaks right before its end.
+        for _ in 0..<4 where self.errors != nil { self.hear() }
         return true
+    }
+
+    private func hear() {
+        guard let bytes = Self.read(self.errors) else {
+            self.errors = nil
+            return
+        }
+        self.lastWords = (self.lastWords + bytes).suffix(4_096)
+    }
+
+    /// Whether it left a process behind in a group of its own, a daemon, once it was ended; a plugin that has to be killed is
+    /// not heard any more.
+    package var hasLeftGroup: Bool {
+        String(decoding: self.lastWords, as: UTF8.self).contains(NETPATH_LAUNCH_LEFT_GROUP)
     }
 
     /// Asks the program, and all that it started, to end.

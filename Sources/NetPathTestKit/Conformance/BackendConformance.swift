@@ -95,6 +95,8 @@ public struct BackendConformance: Sendable {
 package struct ProgramChecks: Sendable {
     /// By rule.
     package var checks: [ConformanceRule: @Sendable () async -> ConformanceFinding.Outcome]
+    /// How many runs that the suite made have left a daemon behind.
+    package var daemons: @Sendable () -> Int = { 0 }
 
     /// Creates the checks.
     package init(_ checks: [ConformanceRule: @Sendable () async -> ConformanceFinding.Outcome]) {

@@ -93,6 +93,9 @@ actor ConformanceSession {
     /// The words for the author of a backend in Swift, or of a program.
     nonisolated func says(_ text: String, program: String) -> String { self.suite.program == nil ? text : program }
 
+    /// How many runs have left a daemon behind.
+    var daemons: Int { self.suite.program?.daemons() ?? 0 }
+
     func makeMonitor() throws -> any PathMonitor { try self.suite.make() }
 
     func makeMonitorWithoutSource() throws -> any PathMonitor {

@@ -53,8 +53,7 @@ package enum Snapshots {
 
     /// What a backend does that takes its verdict back and gives it again while nothing happens; nil for others.
     package static func alternation(_ reports: [Evidence]) -> String? {
-        var verdicts: [PathStatus] = []
-        for status in reports.compactMap(self.status) where status != verdicts.last { verdicts.append(status) }
+        let verdicts = self.verdicts(reports)
         // One change may be the end of its start.
         guard verdicts.count > 2 else { return nil }
         let words = verdicts.prefix(4).map(\.rawValue).joined(separator: ", ")
@@ -62,6 +61,13 @@ package enum Snapshots {
             its verdict changed \(verdicts.count - 1) times while nothing happened (\(words)); say what the source says, \
             and wait for it to settle
             """
+    }
+
+    /// The verdicts in order, each with what differs from it behind it.
+    package static func verdicts(_ reports: [Evidence]) -> [PathStatus] {
+        var verdicts: [PathStatus] = []
+        for status in reports.compactMap(self.status) where status != verdicts.last { verdicts.append(status) }
+        return verdicts
     }
 
     /// What a coordinator makes of evidence; nil without a verdict.

@@ -94,9 +94,6 @@ enum LabSystem {
         return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
     }
 
-    /// Forgets children that have ended, those that were adopted included.
-    static func forgetEndedChildren() { while waitpid(-1, nil, WNOHANG) > 0 {} }
-
     /// Whether this machine has an interface of a name.
     static func hasInterface(_ name: String) -> Bool { unsafe if_nametoindex(name) != 0 }
 

@@ -10,6 +10,8 @@ struct LeftFiles: Sendable {
     private var known: Set<String>
     /// How many more there were after each batch, at least.
     private(set) var least = Int.max
+    /// How many more there were after a time in which the program did not run, at most: those of other processes.
+    private(set) var others = 0
     /// One of those that came last.
     private(set) var example = ""
 
@@ -19,11 +21,18 @@ struct LeftFiles: Sendable {
 
     /// Ends a batch.
     mutating func count() {
-        let now = Self.now()
-        let new = now.subtracting(self.known)
+        let new = self.news()
         self.least = min(self.least, new.count)
         self.example = new.min() ?? self.example
-        self.known = now
+    }
+
+    /// Ends a time in which the program did not run.
+    mutating func countOthers() { self.others = max(self.others, self.news().count) }
+
+    private mutating func news() -> Set<String> {
+        let now = Self.now()
+        defer { self.known = now }
+        return now.subtracting(self.known)
     }
 
     private static func now() -> Set<String> {
