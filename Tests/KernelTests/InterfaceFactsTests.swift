@@ -40,6 +40,18 @@ struct InterfaceFactsTests {
         #expect(explanation.contains("modem says of wan0"), "\(explanation)")
     }
 
+    /// It keeps no standby from running, and a fresh look waits for that one's word.
+    @Test(arguments: [
+        ("status --probe", "satisfied"), ("explain --probe", "satisfied"), ("reach 9.0.0.1", "reachable"),
+    ])
+    func aStandbyAnswersBesideIt(question: String, status: String) throws {
+        let facts = #"{"facts":[{"name":"wan0","label":"LTE"}]}"#
+        let lines = try self.configuration("echo '\(facts)'").replacing("  - type: netlink\n", with: "")
+        let path = try Watched.write(lines + "  - {type: netlink, mode: standby}\n", in: self.lab)
+        let command = "\(try Watched.program) \(question) --json --config \(path) || test $? -eq 69"
+        #expect(try JSONValue(json: self.lab.run(command))["status"]?.string == status)
+    }
+
     /// A step that only the daemon knows of is the reason; when the daemon is gone, it is what the kernel says again.
     @Test func aPendingStepLastsAsLongAsTheWordOfIt() throws {
         let facts = #"{"facts":[{"name":"wan0","pending":{"code":"authenticating","message":"a PIN is wanted"}}]}"#

@@ -112,7 +112,7 @@ struct OneShotCommand: Sendable {
     }
 
     private static func isSettled(_ snapshots: [BackendSnapshot]) -> Bool {
-        !snapshots.contains { $0.report.isSilent || $0.isStillProbing }
+        !snapshots.contains { $0.report.isSilent || $0.isStillProbing } && !snapshots.awaitStandby
     }
 
     /// Says on standard error which backends had the time to speak and did not.
@@ -172,7 +172,25 @@ struct OneShotCommand: Sendable {
     }
 }
 
+extension [BackendSnapshot] {
+    /// Whether a backend that stands by is about to be called: one above it is well, and none there has a verdict, such as
+    /// one that knows an interface and no path.
+    var awaitStandby: Bool {
+        self.indices.contains { index in
+            guard self[index].report.health == .standby else { return false }
+            let superiors = self[..<index].filter { !$0.isAdvisor && $0.report.health == .healthy }
+            return !superiors.isEmpty && superiors.allSatisfy { $0.report.status == nil }
+        }
+    }
+}
+
 extension BackendSnapshot {
+    /// Whether it only probes, or passes on the word of another machine: no backend stands by for it.
+    fileprivate var isAdvisor: Bool {
+        guard let evidence = self.evidence, self.report.host == nil else { return self.report.host != nil }
+        return evidence.probes != nil && evidence.interfaces == nil && evidence.conclusion == nil
+    }
+
     /// Whether it has spoken only to say that it knows nothing yet: no target has answered, and some may still do.
     fileprivate var isStillProbing: Bool {
         guard self.report.health == .healthy, let evidence = self.evidence, evidence.interfaces == nil,

@@ -87,7 +87,9 @@ struct ReachCommand: ToolCommand {
         defer { if let subscription { host.unsubscribe(subscription) } }
         let deadline = loop.now() + self.timeout.timeout.duration
         func isSettled() -> Bool {
-            !coordinator.snapshots.contains(where: \.report.isSilent) && host.ask().reason.code != .resolving
+            let snapshots = coordinator.snapshots
+            return !snapshots.contains(where: \.report.isSilent) && !snapshots.awaitStandby
+                && host.ask().reason.code != .resolving
         }
         while loop.now() < deadline, !isSettled() {
             if loop.turn(limit: deadline - loop.now()).reasons.contains(.stop) { return true }
