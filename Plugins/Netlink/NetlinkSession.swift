@@ -302,12 +302,18 @@ final class NetlinkSession {
         evidence.resynchronizations = self.resynchronizations
         evidence.suspensions = self.suspensions
         let gateways = evidence.namedGateways
-        if self.watch(gateways) {
+        let outerHops = self.bridgedHops(of: outer).filter { !gateways.contains($0) }
+        if self.watch(gateways + outerHops) {
             self.stale = .all
             self.readingSince = self.context.clock.now()
             return self.report(even: isUnchanged)
         }
-        for (gateway, place) in zip(gateways, self.places(of: gateways)) {
+        let places = self.places(of: gateways + outerHops)
+        for position in evidence.interfaces?.indices ?? 0..<0 where !places.isEmpty {
+            evidence.interfaces?[position].tunnelEvidence?.note(places)
+        }
+        for gateway in gateways {
+            let place = places[gateway]
             let answers = self.gateways.answers(gateway)
             let failedBefore = self.gateways.doubtful.contains(gateway)
             guard answers != nil || failedBefore || place != nil else { continue }

@@ -217,7 +217,7 @@ extension AssessedEvidence {
             ["address": "\(address)", "ip": address.family.command]
         }
         return switch cause {
-        case .interface, .source: nil
+        case .interface, .port, .source: nil
         case .nothingLeft: RemedyTexts.text(.noInterface, .tunnel, about: name)
         case .route(let destination, nil), .loop(let destination):
             RemedyTexts.text(.noRoute, .wayOfTunnel, about: name, words(destination))

@@ -47,6 +47,7 @@ struct BridgeLookup {
     /// - Returns: The port it was for, of which has to be asked whether it lost its link.
     mutating func apply(_ update: ForwardingUpdate, in table: LinkTable) -> UInt32? {
         guard update.isWithdrawn, !update.isLocal, self.inUse.contains(update.key.bridge) else { return nil }
+        self.seen[update.key] = nil
         self.withdrawn[update.key] = (update.port, table.entries[update.port]?.interface.name ?? "a port")
         return update.port
     }

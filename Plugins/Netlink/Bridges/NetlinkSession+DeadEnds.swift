@@ -6,22 +6,39 @@ import NetPath
 
 /// What is asked about interfaces that take packets and may deliver them nowhere.
 extension NetlinkSession {
-    /// Where bridges have gateways, in the same order; nil where that does not matter.
-    func places(of gateways: [Neighbour]) -> [BridgePlace?] {
+    /// Where bridges have gateways, as far as that matters.
+    func places(of gateways: [Neighbour]) -> [Neighbour: BridgePlace] {
         let table = self.table
-        var places: [BridgePlace?] = []
+        var places: [Neighbour: BridgePlace] = [:]
         // Again where more is heard of now, which may have changed before.
         for _ in 0..<2 {
             let heard = (self.bridges.inUse, self.bridges.interest)
             self.bridges.beginRound()
-            places = gateways.map { gateway in
-                self.bridges.place(of: gateway, at: self.gateways.hardwareAddresses[gateway], in: table)
+            for gateway in gateways {
+                let address = self.gateways.hardwareAddresses[gateway]
+                places[gateway] = self.bridges.place(of: gateway, at: address, in: table)
             }
             if (self.bridges.inUse, self.bridges.interest) == heard { break }
             self.attachFilter()
             if self.askAbout(gateways) { self.confirmSoon() }
         }
         return places
+    }
+
+    /// More hops of tunnels' packets are not asked about: each costs the kernel comparisons at every event.
+    private static let outerLimit = 4
+
+    /// What the packets of tunnels are handed to behind bridges.
+    func bridgedHops(of outer: [UInt32: TunnelEvidence]) -> [Neighbour] {
+        var hops: [Neighbour] = []
+        for route in outer.sorted(by: { $0.key < $1.key }).flatMap(\.value.routes) {
+            guard case .route(let answer) = route.answer else { continue }
+            for hop in answer.nextHops where self.table.bridge(below: hop.interfaceIndex) != nil {
+                guard let next = route.neighbour(of: hop), !hops.contains(next) else { continue }
+                hops.append(next)
+            }
+        }
+        return Array(hops.prefix(Self.outerLimit))
     }
 
     /// Finds out what may take packets off the interfaces that discard them, where a route leads there.
@@ -64,6 +81,28 @@ extension NetlinkSession {
             diversions.insert(.mark(mark))
         }
         return Array(diversions)
+    }
+}
+
+extension OuterRoute {
+    /// The gateway of a hop, or the far end on the link; nil where that is not known.
+    fileprivate func neighbour(of hop: NextHop) -> Neighbour? {
+        guard let address = hop.gateway ?? (self.basis == .endpoint ? self.destination : nil) else { return nil }
+        return Neighbour(interfaceIndex: hop.interfaceIndex, address: address)
+    }
+}
+
+extension TunnelEvidence {
+    /// Notes where bridges have what the packets are handed to.
+    mutating func note(_ places: [Neighbour: BridgePlace]) {
+        for position in self.routes.indices {
+            guard case .route(var answer) = self.routes[position].answer else { continue }
+            for hop in answer.nextHops.indices {
+                let neighbour = self.routes[position].neighbour(of: answer.nextHops[hop])
+                answer.nextHops[hop].place = neighbour.flatMap { places[$0] }
+            }
+            self.routes[position].answer = .route(answer)
+        }
     }
 }
 

@@ -87,6 +87,11 @@ extension AssessedEvidence {
         guard !nextHop.isDown, self.assessments[index]?.isUsable == true, !self.isIgnored(index) else {
             return .lost(.interface(index))
         }
+        switch nextHop.place {
+        case .lost(let port): return .lost(.port(port, of: index, to: nextHop.gateway ?? destination))
+        case .unknown: return .undecided
+        case .reachable, nil: break
+        }
         if self.isTunnel(interface) {
             if above.contains(index) { return .lost(.loop(to: destination)) }
             switch self.judge(interface, below: above).transport {
@@ -142,7 +147,8 @@ extension OuterFinding {
             case .leaves(let some, let lost):
                 through.formUnion(some)
                 losing.formUnion(lost)
-            case .lost(.interface(let index)), .lost(.source(let index, _)): losing.insert(index)
+            case .lost(.interface(let index)), .lost(.source(let index, _)), .lost(.port(_, let index, _)):
+                losing.insert(index)
             case .lost, .undecided, .meaningless: break
             }
         }

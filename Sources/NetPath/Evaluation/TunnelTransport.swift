@@ -15,6 +15,8 @@ package enum TunnelTransport: Hashable {
     package enum Cause: Hashable {
         /// What this interface is in, which they would leave through or could.
         case interface(UInt32)
+        /// The link of this port of a bridge, behind which the address is.
+        case port(String, of: UInt32, to: InternetAddress)
         /// There is no usable address to send to the destination from through this interface.
         case source(UInt32, to: InternetAddress)
         /// The routes to this address; the rejection, where one refuses them.
@@ -103,8 +105,12 @@ extension AssessedEvidence {
 
     /// Whether the way of marked packets leads, or led when last there was one, through interfaces that are lost.
     private func hasLostWay(_ findings: [OuterFinding], _ outer: TunnelEvidence) -> Bool {
-        findings.contains { if case .lost(.interface) = $0 { true } else { false } }
-            || outer.formerCarriers.contains { self.assessments[$0]?.isUsable != true }
+        findings.contains { finding in
+            switch finding {
+            case .lost(.interface), .lost(.port): true
+            default: false
+            }
+        } || outer.formerCarriers.contains { self.assessments[$0]?.isUsable != true }
     }
 
     /// Whether a route beside the tunnel led somewhere, as was seen before, or as one shows that is still there.
@@ -117,7 +123,7 @@ extension AssessedEvidence {
         var aboutRoutes: TunnelTransport.Cause?
         for case .lost(let cause) in findings {
             switch cause {
-            case .interface, .source, .nothingLeft: return cause
+            case .interface, .port, .source, .nothingLeft: return cause
             case .route, .loop: aboutRoutes = aboutRoutes ?? cause
             }
         }

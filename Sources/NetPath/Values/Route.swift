@@ -87,6 +87,9 @@ public struct NextHop: Hashable, Sendable, Codable {
     public var isPassedOver: Bool
     /// How large a share of the route's packets the hop gets beside the others; nil counts as 1.
     public var weight: UInt32?
+    /// Where a bridge has what the packets of a tunnel go to here, which may be their far end on the link; nil when it was
+    /// not asked.
+    public var place: BridgePlace?
 
     /// Creates a next hop.
     public init(

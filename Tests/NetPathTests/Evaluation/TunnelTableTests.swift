@@ -65,9 +65,11 @@ import Testing
     private static func through(
         _ interface: NetworkInterface,
         isDown: Bool = false,
-        metric: UInt32? = nil
+        metric: UInt32? = nil,
+        place: BridgePlace? = nil
     ) -> RouteLookupResult {
-        let nextHop = NextHop(interfaceIndex: interface.index, gateway: .fixture("192.0.2.1"), isDown: isDown)
+        var nextHop = NextHop(interfaceIndex: interface.index, gateway: .fixture("192.0.2.1"), isDown: isDown)
+        nextHop.place = place
         return .route(Route(nextHops: [nextHop], source: .from("192.0.2.7"), metric: metric, table: 254))
     }
 
@@ -81,6 +83,7 @@ import Testing
         2: [
             (wg0, asked(.endpoint, .unknown, .noRoute), [eth0]),
             (wg0, asked(.mark, .unknown), [dead]),
+            (wg0, asked(.endpoint, through(eth0, place: .unknown(ports: ["eno1"]))), [eth0]),
             (
                 tun0, asked(.defaultRoute, through(dead, isDown: true, metric: 1), through(eth1, metric: 2)),
                 [dead, eth1]
@@ -100,6 +103,7 @@ import Testing
         ],
         6: [
             (tun0, asked(.endpoint, .noRoute), [eth0]),
+            (wg0, asked(.endpoint, through(eth0, place: .lost(port: "eno1"))), [eth0]),
             // A program that answers by itself.
             (tun0, asked(.endpoint, through(dead, isDown: true), isReceiving: true), [dead]),
         ],

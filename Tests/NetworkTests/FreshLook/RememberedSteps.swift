@@ -39,6 +39,7 @@ enum RememberedSteps {
         ],
         .gatewayPort: [
             "Proxmox: the cable is in another bridge, behind a pair of veths": ["enp1s0: the cable is unplugged"],
+            "Proxmox: a vxlan over a bridge with a virtual machine": ["enp1s0: the cable is unplugged"],
             "Proxmox: a virtual machine keeps the carrier of the bridge while the cable is out": [
                 "enp1s0: the cable is unplugged", "the port is set down",
             ],

@@ -5,7 +5,7 @@
 extension SetupTable {
     static let nodes = [
         dockerHost, lxdHost, calicoNode, ciliumNode, flannelNode, bridgedUplink, bridgeWithMachine,
-        bridgeBehindBridge, bridgeWithoutPort, vxlanOverRoute, vxlanBound,
+        bridgeBehindBridge, bridgeWithoutPort, vxlanOverRoute, vxlanBound, vxlanOverBridge,
     ]
 
     private static var dockerHost: Setup {
@@ -180,6 +180,24 @@ extension SetupTable {
                 Step("the vxlan is removed", "link del vx0"),
                 Step("the vxlan is back", vxlan),
             ]
+        )
+    }
+
+    /// The gateway towards the far end is behind the bridge's cable, and no default route says so.
+    private static var vxlanOverBridge: Setup {
+        Setup(
+            "Proxmox: a vxlan over a bridge with a virtual machine",
+            uplinks: [Uplink("enp1s0")],
+            prepare: [
+                "link add tap100 up type veth peer name vm100", "link set vm100 up",
+                "link add vmbr0 up type bridge", "link set tap100 master vmbr0", "link set enp1s0 master vmbr0",
+                "address add 192.168.1.2/24 dev vmbr0", "route add 203.0.113.9 via 192.168.1.1 dev vmbr0",
+                "link add vx0 up type vxlan id 42 remote 203.0.113.9 dstport 4789",
+                "address add 10.42.0.2/24 dev vx0", "route add default via 10.42.0.1 dev vx0",
+                // The bridge learns where the gateway is.
+                .shell("bash -c 'echo >/dev/udp/203.0.113.9/9'"),
+            ],
+            steps: Uplink("enp1s0").failures([.carrier])
         )
     }
 
