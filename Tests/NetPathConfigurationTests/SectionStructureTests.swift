@@ -83,6 +83,18 @@ import Testing
         )
     }
 
+    /// What is wrong with a value that may stand there is not its form.
+    @Test func warningsNameSingleValuesAndNoForms() throws {
+        let section = try section(of: "l: [a]\nn: 1\n")
+        section.warn("l", "is doubtful")
+        section.warn("n", "is doubtful")
+        #expect(
+            section.warnings.map(\.description) == [
+                "netpath.yaml:1:4: warning: 'l' is doubtful", "netpath.yaml:2:4: warning: 'n' is doubtful, found '1'",
+            ]
+        )
+    }
+
     @Test(arguments: [("[a]", "a list"), ("text", "'text'")]) func theFileMustBeAMapping(
         text: String,
         found: String

@@ -331,7 +331,8 @@ public final class ConfigurationSection {
             in: node.map { $0.source ?? collector.source } ?? source,
             at: node?.position ?? position,
             path: path,
-            found: node?.summary,
+            // That a list stands where one belongs tells nothing.
+            found: severity == .warning && node?.isScalar == false ? nil : node?.summary,
             allowed: allowed,
             suggestion: suggestion,
             severity: severity

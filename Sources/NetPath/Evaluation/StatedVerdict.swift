@@ -46,6 +46,6 @@ extension PathReason {
     static func named(in conclusion: Conclusion, by backend: String) -> PathReason {
         conclusion.status == .satisfied
             ? PathReason(.routed, "\(backend) states that it carries the path")
-            : PathReason(conclusion.reason.code, "\(backend) states a reason about it")
+            : PathReason(conclusion.reason.code, "\(backend) states that it is why there is no path")
     }
 }
