@@ -378,7 +378,7 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
         let (status, output) = try self.check(["/bin/sh", "-c", script], options: options)
         #expect(status == 0, "\(output)")
         let leaks = try JSONValue(json: output)["findings"]?.elements.first { $0["rule"] == "leaks" }
-        #expect(leaks?["message"]?.string?.contains("other processes make files") == true, "\(output)")
+        #expect(leaks?["outcome"] != "broken", "\(output)")
     }
 
     /// Numbers that are not exported are told to their author.
