@@ -46,7 +46,6 @@ extension NamingCommand {
     ) throws -> ToolStatus {
         let ids = try self.ids.map { try UUID(argument: $0) }
         let queue = try session.openExisting()
-        defer { queue.close() }
         var count = 0
         if ids.isEmpty {
             count = try session.wait { () async throws(QueueError) in try await all(queue) }
@@ -68,7 +67,7 @@ extension NamingCommand {
 
 extension QueueCommands.Retry: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
-        let (headers, includesDead) = (HeaderFields(commandLine: self.headers), self.all)
+        let (headers, includesDead) = (try HeaderFields(commandLine: self.headers), self.all)
         return try self.each("retried", in: session) { queue, id throws(QueueError) in
             try await queue.forceTriggerRetry(id: id, replacing: headers)
         } all: { queue throws(QueueError) in
@@ -93,7 +92,6 @@ extension QueueCommands.Cancel: RunnableCommand {
 extension QueueCommands.Reset: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
-        defer { queue.close() }
         let counts = try queue.counts
         let count = counts.pending + counts.dead
         try session.wait { () async throws(QueueError) in
@@ -108,7 +106,6 @@ extension QueueCommands.Reset: RunnableCommand {
 extension QueueCommands.Pause: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.open()
-        defer { queue.close() }
         try session.wait { () async throws(QueueError) in try await queue.pause() }
         try self.tell(queue.counts.pending, "paused")
         return .satisfied
@@ -118,7 +115,6 @@ extension QueueCommands.Pause: RunnableCommand {
 extension QueueCommands.Resume: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
-        defer { queue.close() }
         try session.wait { () async throws(QueueError) in try await queue.resume() }
         try self.tell(queue.counts.pending, "resumed")
         return .satisfied
@@ -158,8 +154,7 @@ extension QueueCommands.Responses.Purge: RunnableCommand {
 extension QueueCommands.Import: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         // To open the usual one imports the usual one.
-        let queue = try session.open()
-        defer { queue.close() }
+        _ = try session.open()
         let former = self.former ?? OfflineRequestQueue.formerStandardFile
         guard FileManager.default.fileExists(atPath: former) else { throw QueueError.missing(path: former) }
         try self.tell(session.importRequests(from: former), "imported")
@@ -170,7 +165,6 @@ extension QueueCommands.Import: RunnableCommand {
 extension QueueCommands.Repair: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
-        defer { queue.close() }
         try queue.repair()
         let salvage = queue.salvages.last
         let document: OrderedJSON = [

@@ -141,6 +141,12 @@ final class QueueSession {
         return queue
     }
 
+    /// Closes the queue, and waits for that: what was delivered or cancelled leaves the journal then.
+    func close() {
+        guard let queue = self.queue else { return }
+        _ = try? self.wait { () async throws(QueueError) in await queue.shutdown(within: .zero) }
+    }
+
     /// Waits for something asynchronous on this thread; nothing here needs the pool of the runtime.
     ///
     /// - Parameter body: Runs on this thread.

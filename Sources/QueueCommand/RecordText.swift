@@ -52,7 +52,7 @@ extension RequestRecord {
     /// Why it stands where it stands; nil when there is nothing to say.
     var explanation: String? {
         if let waiting = self.waiting { return "waiting: \(waiting.description)\(waiting.advice(for: self.id))" }
-        if let response = self.response { return "response: \(response.summary)" }
+        if let response = self.response { return "response: \(response)" }
         return self.state == .dead ? self.lastError : nil
     }
 
@@ -82,7 +82,7 @@ extension RequestRecord {
         if let status = self.lastStatus { screen.row("Last status", ["\(status)"]) }
         if let error = self.lastError { screen.row("Last error", [error]) }
         if let response = self.response {
-            screen.row("Response", [response.summary])
+            screen.row("Response", [response.description])
         }
         return screen.text
     }
@@ -107,11 +107,6 @@ extension RequestRecord {
         ]
         return facts.compactMap { label, value in value.flatMap { $0.isEmpty ? nil : (label, $0) } }
     }
-}
-
-extension TransportResponse {
-    /// The status and the length.
-    fileprivate var summary: String { "\(self.status), \(self.body.count) bytes\(self.isCut ? ", cut there" : "")" }
 }
 
 extension Date {

@@ -34,7 +34,7 @@ extension QueueCommands.Run: RunnableCommand {
         let report = RunReport(queue: queue, isJSON: self.options.json)
         defer {
             evidence.cancel()
-            queue.close()
+            session.close()
             report.end()
         }
         let hasWork = (try? queue.counts.isDrained) != true

@@ -18,7 +18,7 @@ extension SendCommand {
     /// - Throws: `QueueError` when the body cannot be read.
     func request(now: Date = Date(), bodyLimit limit: Int) throws(QueueError) -> RetryableRequest {
         let body = try SendBody(data: self.data, encoded: self.dataUrlencode, limit: limit)
-        var headers = HeaderFields(commandLine: self.headers)
+        var headers = try HeaderFields(commandLine: self.headers)
         if headers["Content-Type"] == "" {
             // As with curl: none at all.
             headers["Content-Type"] = nil
@@ -73,9 +73,32 @@ extension SendCommand {
 }
 
 extension HeaderFields {
-    /// The headers of a command line, which have been checked.
-    init(commandLine texts: [String]) {
-        self.init(texts.compactMap(SendCommand.field).map { Field(name: $0.name, value: $0.value) })
+    /// The headers of a command line, which have been checked, and of the files that it names, as with curl.
+    ///
+    /// - Throws: `QueueError` when a file cannot be read, or has a line that is none.
+    init(commandLine texts: [String]) throws(QueueError) {
+        self.init()
+        for text in texts {
+            let isFile = text.hasPrefix("@")
+            for (number, line) in try (isFile ? Self.lines(of: String(text.dropFirst())) : [text]).enumerated() {
+                guard let field = SendCommand.field(line) else {
+                    // The line may be a secret.
+                    let place = "line \(number + 1) of \(text.dropFirst().description.safe)"
+                    throw .invalidRequest(field: "header", reason: "is none in \(place): it takes 'Name: value'")
+                }
+                self.fields.append(Field(name: field.name, value: field.value))
+            }
+        }
+    }
+
+    private static func lines(of path: String) throws(QueueError) -> [String] {
+        let file = FileHandle(forReadingAtPath: path)
+        // Longer heads are refused by servers.
+        guard let content = try? file?.read(upToCount: 1 << 20), content.count < 1 << 20 else {
+            throw .invalidRequest(field: "header", reason: "cannot be read from \(path.safe), or is longer than 1 MiB")
+        }
+        let lines = String(decoding: content, as: UTF8.self).split(omittingEmptySubsequences: false) { $0.isNewline }
+        return lines.map { String($0) }.filter { !$0.isEmpty }
     }
 }
 

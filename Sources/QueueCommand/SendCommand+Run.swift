@@ -11,7 +11,6 @@ import Synchronization
 extension SendCommand: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = self.wait ? try session.openToSend(self.options, trusting: self.trust) : try session.open()
-        defer { queue.close() }
         let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
         let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
         if self.wait {

@@ -16,7 +16,10 @@ NetPathTool.main(QueueTool.self) { context in
             throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")
         }
         let session = try QueueSession(file: command.file.named)
-        defer { session.tellDamage() }
+        defer {
+            session.close()
+            session.tellDamage()
+        }
         do {
             let status = try command.run(in: session)
             return session.tellDamage() && status == .satisfied ? .failure : status

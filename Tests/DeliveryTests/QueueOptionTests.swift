@@ -69,6 +69,30 @@ struct QueueOptionTests {
         }
     }
 
+    @Test func headersComeFromFilesAsWithCurl() throws {
+        let folder = self.tool.lab.directory
+        try Data("Authorization: Bearer s3cr3t\r\n\nX-Two: 2\n".utf8).write(to: URL(filePath: "\(folder)/head"))
+        try Data("s3cr3t".utf8).write(to: URL(filePath: "\(folder)/bad"))
+        let id = try self.tool.send("-H", "@\(folder)/head", "-H", "X-One: 1")
+        let shown = try self.tool.run("queue", "show", "--show-secrets", id)
+        for line in ["Authorization: Bearer s3cr3t", "X-Two: 2", "X-One: 1"] {
+            #expect(shown.output.contains(line), "\(shown)")
+        }
+        try Data("Authorization: Bearer another\n".utf8).write(to: URL(filePath: "\(folder)/head"))
+        #expect(try self.tool.run("queue", "retry", id, "-H", "@\(folder)/head").status == 0)
+        #expect(try self.tool.run("queue", "show", "--show-secrets", id).output.contains("Bearer another"))
+        let bad = try self.tool.run("send", "-H", "@\(folder)/bad", QueueTool.origin + "/ok")
+        #expect(bad.status == 64)
+        #expect(bad.errors.contains("line 1 of \(folder)/bad") && !bad.errors.contains("s3cr3t"), "\(bad.errors)")
+        #expect(try self.tool.run("send", "-H", "@\(folder)/none", QueueTool.origin + "/ok").status == 64)
+        // Nothing of it stays once it is cancelled, whichever command did that.
+        #expect(try self.tool.run("queue", "cancel", "--all").status == 0)
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) where name.hasPrefix("queue.sqlite") {
+            let content = (try? Data(contentsOf: URL(filePath: "\(folder)/\(name)"))) ?? Data()
+            #expect(content.firstRange(of: Data("Bearer".utf8)) == nil, "\(name)")
+        }
+    }
+
     @Test func dataHasTheTypeThatCurlGivesIt() throws {
         #expect(try self.contentType(self.tool.send("-d", "a=1")) == "application/x-www-form-urlencoded")
         #expect(try self.contentType(self.tool.send("--data-urlencode", "a=1")) == "application/x-www-form-urlencoded")

@@ -104,11 +104,9 @@ struct SenderTests {
 
     @Test func aJournalWhoseFileIsGoneIsSetAside() throws {
         try self.tool.send("-d", "lost")
-        // Somebody who has the file open keeps the journal.
+        // Another program, which has the file open, keeps the journal, and has written there.
         let other = try DatabaseQueue(path: self.tool.file)
-        let count = "SELECT count(*) FROM request"
-        #expect(try other.read { try Int.fetchOne($0, sql: count) } == 1)
-        try self.tool.send("-d", "lost, too")
+        try other.write { try $0.execute(sql: "UPDATE queue SET forces = forces + 1") }
         try self.tool.lab.run("rm \(self.tool.file); test -s \(self.tool.file)-wal")
         let server = try self.tool.serve()
         let result = try self.tool.run("send", "-d", "kept", QueueTool.origin + "/ok")

@@ -40,7 +40,7 @@ extension QueueCommands {
                 failed, and everything that is held; with --all what was given up, too.
 
                 What is held because the server did not accept the credentials can be given new ones: \
-                'queue retry ID -H "Authorization: Bearer NEW"'.
+                'queue retry ID -H @FILE', with a line 'Authorization: Bearer NEW'.
                 """
         )
 
@@ -50,7 +50,7 @@ extension QueueCommands {
         @Option(
             name: [.customShort("H"), .customLong("header")],
             help: ArgumentHelp(
-                "Send this header in place of those of the same name from now on; may be repeated.",
+                "Send this header, or those of @file, in place of those of the same name from now on; may be repeated.",
                 valueName: "name: value"
             )
         )

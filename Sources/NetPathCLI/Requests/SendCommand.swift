@@ -67,8 +67,11 @@ package struct SendCommand: RequestCommand {
     @Option(
         name: [.customShort("H"), .customLong("header")],
         help: ArgumentHelp(
-            "Send this header; may be repeated.",
-            discussion: "With --show-secrets alone other commands show more than the values of harmless ones.",
+            "Send this header, or those that are the lines of @file; may be repeated.",
+            discussion: """
+                Other users see what is typed (ps): a secret belongs into a file. With --show-secrets alone other \
+                commands show more than the values of harmless headers.
+                """,
             valueName: "name: value"
         )
     )
@@ -238,8 +241,8 @@ package struct SendCommand: RequestCommand {
 
     /// Makes sure that headers are some.
     static func validate(headers: [String]) throws {
-        for header in headers where Self.field(header) == nil {
-            throw ValidationError("-H takes 'Name: value', found '\(header.safe)'")
+        for header in headers where Self.field(header) == nil && (!header.hasPrefix("@") || header.count < 2) {
+            throw ValidationError("-H takes 'Name: value' or @file, found '\(header.safe)'")
         }
     }
 

@@ -4,65 +4,6 @@
 import Foundation
 import NetPathHTTP
 
-/// What must not be shown, and how a text without it is made.
-enum Redaction {
-    /// What stands for a secret.
-    static let mark = "<redacted>"
-
-    /// The headers whose values are no secrets, in lower case: what is not known to be harmless may be one.
-    private static let harmless: Set<String> = [
-        "accept", "accept-charset", "accept-encoding", "accept-language", "accept-ranges", "age", "allow", "alt-svc",
-        "cache-control", "connection", "content-disposition", "content-encoding", "content-language", "content-length",
-        "content-range", "content-type", "date", "etag", "expect", "expires", "host", "idempotency-key", "if-match",
-        "if-modified-since", "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "last-modified",
-        "pragma", "prefer", "preference-applied", "range", "retry-after", "server", "strict-transport-security", "te",
-        "trailer", "transfer-encoding", "upgrade", "user-agent", "vary", "via", "warning", "x-content-type-options",
-        "x-frame-options", "x-request-id",
-    ]
-
-    /// Whether the value of a header may be a secret.
-    static func isSensitive(header name: String) -> Bool { !self.harmless.contains(name.lowercased()) }
-
-    /// What may be secret in an address: what precedes the @ sign, and every value of the query and the fragment.
-    static func secrets(of endpoint: String) -> [Substring] {
-        var found: [Substring] = []
-        // Also of an address that is not valid: that is when it is printed.
-        let start = endpoint.firstRange(of: "://")?.upperBound ?? endpoint.startIndex
-        let end = endpoint[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? endpoint.endIndex
-        if let at = endpoint[start..<end].lastIndex(of: "@") { found.append(endpoint[start..<at]) }
-        if let query = endpoint[end...].firstIndex(where: { $0 == "?" || $0 == "#" }) {
-            let parts = endpoint[query...].split { $0 == "?" || $0 == "&" || $0 == ";" || $0 == "#" }
-            for part in parts {
-                // What has no name is a value.
-                let value = part.firstIndex(of: "=").map { part[$0...].dropFirst() } ?? part
-                found.append(value)
-            }
-        }
-        return found.filter { !$0.isEmpty }
-    }
-
-    /// An address without its secrets.
-    static func redact(endpoint: String) -> String {
-        var result = endpoint
-        // From the end, so that the places of those before stay right.
-        for secret in self.secrets(of: endpoint).reversed() {
-            result.replaceSubrange(secret.startIndex..<secret.endIndex, with: self.mark)
-        }
-        return result
-    }
-}
-
-extension HeaderFields {
-    /// The fields without the values that must not be shown.
-    fileprivate func redacted(_ isSensitive: (String) -> Bool) -> HeaderFields {
-        var copy = self
-        for index in copy.fields.indices where isSensitive(copy.fields[index].name) {
-            copy.fields[index].value = Redaction.mark
-        }
-        return copy
-    }
-}
-
 extension RequestRecord {
     /// The record as it may be shown: ``RetryableRequest/redacted``, and the response without the values of headers
     /// that are not known to be harmless.

@@ -155,15 +155,13 @@ final class RequestStore: Sendable {
     /// They cannot watch it for being written: SQLite shows others a transaction only after it has written all of it.
     func announce() { StoreFiles.knock(self.paths.journal) }
 
-    /// Gives back the room on the disk that a file takes which is mostly empty, and brings into the file what is in the
-    /// journal, whose room is then what deliveries are recorded in on a full disk.
+    /// Gives back the room on the disk that a file takes which is mostly empty.
     ///
     /// For when nothing else is to be done; it does nothing while another process is at the file.
     func tidy() throws(QueueError) {
         try self.use { database, _ in
             defer { self.reserve.shrink() }
             try database.writeWithoutTransaction { db in
-                _ = try? db.checkpoint(.passive)
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
                 let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
                 // What is used, up to 16 MiB, is copied, and until that is done nobody can enqueue.
@@ -193,10 +191,21 @@ final class RequestStore: Sendable {
     /// Makes sure that the file is still under its name, and makes it anew where somebody has removed it.
     func checkPlace() throws(QueueError) { try self.use { _, _ in } }
 
+    /// Takes everything out of the journal, where secrets of what was delivered or cancelled would stay.
+    ///
+    /// While another process reads it stays as it is, until the next time.
+    func emptyJournal() {
+        _ = try? self.use { database, _ in Self.emptyJournal(of: database) }
+    }
+
+    private static func emptyJournal(of database: DatabaseQueue) {
+        _ = try? database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+    }
+
     /// Closes the file; everything fails with ``QueueError/closed`` from then on.
     func close() {
         self.reader.close()
-        self.file.close()
+        self.file.close { Self.emptyJournal(of: $0) }
     }
 
     // MARK: Damage

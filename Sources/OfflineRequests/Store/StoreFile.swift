@@ -38,8 +38,13 @@ final class StoreFile: Sendable {
     /// Tells the other processes to look into the queue.
     func ring() { self.lock?.ring() }
 
-    func close() {
+    /// Ends the use of the file; before that does something with the database that is open, if that is still the one
+    /// under the name.
+    func close(_ last: (DatabaseQueue) -> Void = { _ in }) {
         self.state.withLock { state in
+            if let database = state.database, state.identity == StoreFiles.identity(self.paths.database) {
+                last(database)
+            }
             state = State()
             state.isClosed = true
         }

@@ -53,6 +53,33 @@ struct QueueDeliveryTests {
         #expect(events.all.contains(.connectivityRestored))
     }
 
+    /// SQLite's journal has what was written until somebody empties it; another reader keeps it from being removed.
+    @Test(arguments: ["delivered", "cancelled", "closed"])
+    func noSecretOutlivesItsRequest(end: String) async throws {
+        let lab = try QueueLab(network: end == "delivered" ? .wifi : .noLink)
+        let queue = try lab.started()
+        let reader = try QueueReader(file: lab.file)
+        _ = try reader.counts()
+        var request = lab.request("a")
+        request.headers["Authorization"] = "Bearer s3cr3tToken"
+        request.body = Data("s3cr3tBody".utf8)
+        let id = try await queue.enqueue(request)
+        if end == "delivered" {
+            try await queue.waitUntilEmpty()
+        } else {
+            if end == "closed" { try await queue.enqueue(lab.request("b")) }
+            try await queue.cancelRequest(id: id)
+        }
+        if end == "closed" { await queue.shutdown(within: .zero) }
+        for name in try FileManager.default.contentsOfDirectory(atPath: lab.folder.path) {
+            let content = (try? Data(contentsOf: URL(filePath: lab.folder[name]))) ?? Data()
+            for secret in ["s3cr3tToken", "s3cr3tBody"] {
+                #expect(content.firstRange(of: Data(secret.utf8)) == nil, "\(name) has \(secret)")
+            }
+        }
+        #expect(try reader.counts().pending == (end == "closed" ? 1 : 0))
+    }
+
     @Test func aRequestWhoseBodyWasDamagedIsHeldAndThatIsSaid() async throws {
         let lab = try QueueLab(network: .noLink)
         let queue = try lab.started()
@@ -261,8 +288,7 @@ struct QueueDeliveryTests {
         let lab = try QueueLab()
         let first = try lab.open()
         try await first.enqueue(lab.request())
-        first.close()
-        try StoreBench.settle(lab.file)
+        await first.shutdown(within: .zero)
         let file = try FileHandle(forUpdating: URL(filePath: lab.file))
         try file.write(contentsOf: Data(repeating: 0xFF, count: 100))
         try file.close()

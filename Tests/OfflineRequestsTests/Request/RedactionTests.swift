@@ -80,6 +80,30 @@ struct RedactionTests {
         self.expectNoSecret("\(shown.response as Any)", "the response")
     }
 
+    @Test func whatIsPrintedOfWhatIsSentAndAnsweredHasNoSecret() {
+        let request = Self.request.httpRequest()
+        var record = RequestRecord(request: Self.request, state: .succeeded, sequence: 1)
+        record.response = TransportResponse(
+            status: 200,
+            headers: ["Content-Type": "text/plain", "Set-Cookie": "sid=c00kieval", "X-Auth-Token": "acmevalue"],
+            body: Array("acmevalue".utf8)
+        )
+        func expectNone(_ value: some Any, _ what: String) {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for text in ["\(value)", String(reflecting: value), dumped] {
+                self.expectNoSecret(text, "\(what): \(text)")
+            }
+        }
+        expectNone(request, "what is sent")
+        expectNone(request.headers, "its headers")
+        expectNone(record, "the record")
+        expectNone(record.response as Any, "the response")
+        #expect("\(request)".hasPrefix("\(request.method) https://<redacted>@example.net/a?"), "\(request)")
+        #expect("\(request.headers)".contains("User-Agent: harmless"), "\(request.headers)")
+        #expect(record.response.map { "\($0)" } == "200, 9 bytes")
+    }
+
     @Test func errorsOfTransportsLoseTheSecrets() {
         let message =
             "could not send Bearer beareRvalue to https://alice:s3cret%21word@example.net/a?access_token=tok3nvalue, "

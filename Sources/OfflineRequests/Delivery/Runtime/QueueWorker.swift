@@ -193,13 +193,16 @@ final class QueueWorker {
         let effects = self.effects
         if sends { self.checksFlights = false }
         self.remove(effects.removed)
-        // First, because a program may end as soon as it has its answer.
+        let isDrained = (self.wasPending || effects.wasPending) && !effects.isPending
+        self.wasPending = effects.isPending
+        // These first, because a program may end as soon as it has its answer.
+        if isDrained { self.core.store.emptyJournal() }
         if !commands.isEmpty, self.role != .sender { self.core.store.ring() }
         self.publish(at: now)
         for reply in replies { reply() }
         for ready in effects.starts { self.start(ready, at: now) }
         self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
-        self.announce(effects)
+        self.announce(effects, isDrained: isDrained)
         return true
     }
 
@@ -250,9 +253,7 @@ final class QueueWorker {
     }
 
     /// Says what became true.
-    private func announce(_ effects: TurnEffects) {
-        let isDrained = (self.wasPending || effects.wasPending) && !effects.isPending
-        self.wasPending = effects.isPending
+    private func announce(_ effects: TurnEffects, isDrained: Bool) {
         self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
         self.checkWaiters(ended: effects.ended, isDrained: !effects.isPending)
         // The file may be much larger than it need be; another time, if that cannot be changed now.
