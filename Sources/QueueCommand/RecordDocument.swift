@@ -77,7 +77,6 @@ extension RequestRecord {
             "requires": [
                 "unmeteredOnly": .bool(requires.unmeteredOnly),
                 "interfaceType": .optional(requires.interfaceType?.rawValue),
-                "hostReachable": .optional(requires.hostReachable),
             ],
         ]
     }

@@ -92,7 +92,6 @@ extension RequestRecord {
         let needs = [
             requires.unmeteredOnly ? "a path that is not metered" : nil,
             requires.interfaceType.map { "a path over \($0.rawValue)" },
-            requires.hostReachable.map { "\($0) reachable" },
         ]
         let facts: [(String, String?)] = [
             ("Expires", request.expiresAt?.text),

@@ -41,8 +41,7 @@ extension SendCommand {
             idempotencyKey: self.noIdempotencyKey ? .none : self.idempotencyKey.map { .value($0) } ?? .automatic,
             requires: PathRequirements(
                 unmeteredOnly: self.unmeteredOnly,
-                interfaceType: self.interfaceType?.value,
-                hostReachable: self.hostReachable
+                interfaceType: self.interfaceType?.value
             ),
             uniqueKey: self.unique,
             ifExists: self.ifExists.map(\.value) ?? .keep,

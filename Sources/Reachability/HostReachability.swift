@@ -83,9 +83,9 @@ public final class HostReachability: Sendable {
         self.init(.address(address, zone: nil), coordinator: coordinator)
     }
 
-    /// Watches a host on the coordinator that others share, and keeps that running.
-    package convenience init(host: String, sharing source: SharedCoordinator) throws(HostReachabilityError) {
-        self.init(try HostTarget(host).host, lease: CoordinatorLease(source))
+    /// Watches the host of a URL on the coordinator that others share, and keeps that running.
+    package convenience init(url: String, sharing source: SharedCoordinator) throws(HostReachabilityError) {
+        self.init(try HostTarget(url: url).host, lease: CoordinatorLease(source))
     }
 
     private convenience init(_ host: NetworkHost, coordinator: PathCoordinator?) {

@@ -25,7 +25,6 @@ struct QueueCommandErrorTests {
             (["-d", "@/nowhere/at/all", "http://198.51.100.7/"], "/nowhere/at/all"),
             (["-d", "@/", "http://198.51.100.7/"], "body"),
             (["--idempotency-key", "\u{E9}", "http://198.51.100.7/"], "idempotency key"),
-            (["--host-reachable", "a b", "http://198.51.100.7/"], "host"),
         ]
     )
     func requestIsRefused(_ words: [String], _ expected: String) throws {

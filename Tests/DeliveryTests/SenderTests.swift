@@ -316,6 +316,32 @@ struct SenderTests {
         #expect(try server.bodies() == ["mine", "mine", "mine"])
     }
 
+    // MARK: Without a path to the internet
+
+    @Test func aServerOnTheLANAndOneOnThisMachineAreReachedWithoutADefaultRoute() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let here = try self.tool.lab.start(
+            MonitorProcess.builtProduct("LabPeers"),
+            ["serve", "--port", "8081", "127.0.0.1"]
+        )
+        try here.next { $0["port"] != nil }
+        try self.tool.lab.removeDefaultRoute()
+        let words = ["send", "--wait", "--timeout", "20s"]
+        for origin in ["http://192.0.2.1:8080", "http://127.0.0.1:8081", "http://localhost:8081"] {
+            let answer = try self.tool.run(words + [origin + "/ok?id=1"])
+            #expect(answer.output == "ok\n", "\(origin): \(answer.errors)")
+        }
+        // Beside what has to wait, in the process that sends for all.
+        try self.tool.send("-d", "far")
+        try self.tool.run("send", "-d", "near", "http://192.0.2.1:8080/ok?id=2")
+        let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "3s")
+        #expect(run.status == 3)
+        #expect(run.errors.contains("1 requests are left; the first one waits: no path"), "\(run.errors)")
+        let bodies = try server.bodies()
+        #expect(bodies.contains("near") && !bodies.contains("far"), "\(bodies)")
+    }
+
     // MARK: Answers of somebody else
 
     @Test func whatIsNotExpectedIsNotDelivered() throws {

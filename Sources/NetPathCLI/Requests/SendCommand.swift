@@ -182,9 +182,6 @@ package struct SendCommand: RequestCommand {
     @Option(help: "Wait for a path over this.")
     package var interfaceType: Link?
 
-    @Option(help: ArgumentHelp("Wait until this host can be reached.", valueName: "host"))
-    package var hostReachable: String?
-
     @Flag(help: "Wait for the response and print its body.")
     package var wait = false
 

@@ -37,7 +37,7 @@ struct LegacyReader {
         request.idempotencyKey = try reader.optional { try $0.text() }
         request.requires.unmeteredOnly = try reader.flag()
         request.requires.interfaceType = try reader.optional { try $0.known(ConnectionType(rawValue: try $0.text())) }
-        request.requires.hostReachable = try reader.optional { try $0.text() }
+        _ = try reader.optional { try $0.text() }
         request.uniqueKey = try reader.optional { try $0.text() }
         request.ifExists = try reader.known(UniquePolicy(rawValue: try reader.text()))
         request.sensitiveHeaders = try reader.list { try $0.text() }

@@ -11,14 +11,11 @@ public struct PathRequirements: Hashable, Sendable, Codable {
     public var unmeteredOnly: Bool
     /// What the path must lead over; nil for anything.
     public var interfaceType: ConnectionType?
-    /// A host that must be reachable, as Reachability names it: a name or an address; nil for none.
-    public var hostReachable: String?
 
     /// Creates requirements; without arguments any path will do.
-    public init(unmeteredOnly: Bool = false, interfaceType: ConnectionType? = nil, hostReachable: String? = nil) {
+    public init(unmeteredOnly: Bool = false, interfaceType: ConnectionType? = nil) {
         self.unmeteredOnly = unmeteredOnly
         self.interfaceType = interfaceType
-        self.hostReachable = hostReachable
     }
 
     /// Decodes requirements; what is missing is not required.
@@ -26,7 +23,6 @@ public struct PathRequirements: Hashable, Sendable, Codable {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.unmeteredOnly = try values.decodeIfPresent(Bool.self, forKey: .unmeteredOnly) ?? false
         self.interfaceType = try values.decodeIfPresent(ConnectionType.self, forKey: .interfaceType)
-        self.hostReachable = try values.decodeIfPresent(String.self, forKey: .hostReachable)
     }
 
     /// Whether something of the path itself is required, which somebody has to know.

@@ -5,7 +5,6 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
-import Reachability
 
 /// The one place that says whether a request can be sent as it is.
 extension RetryableRequest {
@@ -86,13 +85,6 @@ extension RetryableRequest {
     }
 
     private func validateNeeds() throws(QueueError) {
-        if let host = self.requires.hostReachable {
-            do {
-                _ = try HostTarget(host)
-            } catch {
-                throw .invalidRequest(field: "required host", reason: "cannot be asked about: \(error)")
-            }
-        }
         let isSomewhere = self.requires.interfaceType != ConnectionType.none
         try Self.require(isSomewhere, "required interface", "is none, over which nothing goes")
         let areFinal = self.expects.statuses.allSatisfy { (200...599).contains($0) }

@@ -11,8 +11,6 @@ public enum WaitingReason: Hashable, Sendable {
     case metered
     /// The path does not lead over an interface of this type.
     case interfaceType(String)
-    /// This host, which the request asks for, is not reachable, or nobody knows yet.
-    case hostUnreachable(String)
     /// This request of the same lane goes first.
     case behind(UUID)
     /// It was tried, and is tried again then.
@@ -55,7 +53,6 @@ extension WaitingReason: CustomStringConvertible {
         case .noPath(let reason): "no path: \(reason)"
         case .metered: "the path is metered"
         case .interfaceType(let type): "the path does not lead over \(type)"
-        case .hostUnreachable(let host): "\(host) is not reachable"
         case .behind(let head): "behind \(head.uuidString.lowercased()) of the same lane"
         case .backoff(let until): "tried again at \(until.formatted(.iso8601))"
         case .reconnecting: "the path has just returned"
@@ -89,7 +86,6 @@ extension WaitingReason: Codable {
         case .noPath(let reason): Coded(code: "noPath", text: reason)
         case .metered: Coded(code: "metered")
         case .interfaceType(let type): Coded(code: "interfaceType", text: type)
-        case .hostUnreachable(let host): Coded(code: "hostUnreachable", text: host)
         case .behind(let head): Coded(code: "behind", id: head)
         case .backoff(let until): Coded(code: "backoff", until: until)
         case .reconnecting: Coded(code: "reconnecting")
@@ -117,7 +113,7 @@ extension WaitingReason: Codable {
         let coded = try Coded(from: decoder)
         let (text, id, until) = (coded.text ?? "", coded.id ?? UUID(), coded.until ?? .distantPast)
         let all: [WaitingReason] = [
-            .noPath(text), .metered, .interfaceType(text), .hostUnreachable(text), .behind(id), .backoff(until: until),
+            .noPath(text), .metered, .interfaceType(text), .behind(id), .backoff(until: until),
             .reconnecting, .concurrency, .hostPaused(text, until: until), .unauthorized, .portal, .redirected(text),
             .unexpectedAnswer(text), .laneHeld, .damaged, .paused, .otherSender, .notRunning,
         ]

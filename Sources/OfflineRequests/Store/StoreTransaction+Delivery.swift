@@ -10,15 +10,22 @@ extension StoreTransaction {
     /// The gates that have requests which may go, each with the first of them.
     ///
     /// One look into the index for each, however many requests wait.
-    func gates() throws -> [StoreGate] {
+    func gates(limit: Int = .max) throws -> [StoreGate] {
         let sql = """
             SELECT gate AS id, priority, sequence AS first FROM request INDEXED BY requestReady
             WHERE state = 'ready' AND gate > ? ORDER BY gate, retries, priority DESC, sequence LIMIT 1
             """
         var gates: [StoreGate] = []
         let statement = try self.db.cachedStatement(sql: sql)
-        while let next = try StoreGate.fetchOne(statement, arguments: [gates.last?.id ?? ""]) { gates.append(next) }
+        while gates.count < limit, let next = try StoreGate.fetchOne(statement, arguments: [gates.last?.id ?? ""]) { gates.append(next) }
         return gates
+    }
+
+    /// Some of the gates of what is ready, or waits for its time: of that only so many requests are looked at.
+    func waitingGates(limit: Int) throws -> Set<Gate> {
+        let sql = "SELECT gate FROM request INDEXED BY requestDue WHERE state = 'backoff' ORDER BY due LIMIT ?"
+        let tried = try String.fetchAll(self.db.cachedStatement(sql: sql), arguments: [limit])
+        return Set(tried.compactMap { Gate(text: $0) } + (try self.gates(limit: limit)).map(\.gate))
     }
 
     /// The requests that may go through a gate, in the order they are to go: those first that failed least.

@@ -98,14 +98,17 @@ struct GateTests {
         #expect(lab.waiting(wired) == nil)
     }
 
-    @Test func aHostThatIsAskedForMustBeReachable() {
+    @Test func aHostThatIsNearIsReachedWithoutAPath() {
         var lab = MachineLab()
-        let request = post(requires: PathRequirements(hostReachable: "db.e.net"))
-        lab.online()
-        #expect(lab.waiting(request) == .hostUnreachable("db.e.net"))
-        #expect(lab.wake(request) == nil)
-        lab.machine.path(PathFacts(isSatisfied: true, reachableHosts: ["db.e.net"]), at: lab.now)
-        #expect(lab.waiting(request) == nil)
+        lab.machine.path(PathFacts(isSatisfied: false, nearHosts: ["db.e.net"]), at: lab.now)
+        #expect(lab.machine.slots(at: lab.now) == 16)
+        #expect(lab.waiting(post("db.e.net")) == nil)
+        for other in [post("db.e.net:8080"), post("db.e.net", requires: PathRequirements(unmeteredOnly: true))] {
+            #expect(lab.waiting(other) == .noPath(""))
+            #expect(lab.wake(other) == nil)
+        }
+        lab.offline()
+        #expect(lab.machine.slots(at: lab.now) == 0)
     }
 
     // MARK: Reconnecting

@@ -91,7 +91,7 @@ extension PathFacts {
         isConstrained: Bool = false,
         over type: InterfaceType = .other,
         links: [AddressPrefix] = [],
-        reachableHosts: Set<String> = [],
+        nearHosts: Set<String> = [],
         internet: InternetReachability = .unknown
     ) {
         var interface = PathInterface(index: 2, name: "if2", type: type, reason: PathReason(.routed, ""))
@@ -102,7 +102,7 @@ extension PathFacts {
             interfaces: [interface]
         )
         (path.isExpensive, path.isConstrained, path.internet) = (isExpensive, isConstrained, internet)
-        self.init(update: ConnectivityUpdate(isKnown ? path : nil), reachableHosts: reachableHosts)
+        self.init(update: ConnectivityUpdate(isKnown ? path : nil), nearHosts: nearHosts)
     }
 }
 

@@ -135,28 +135,54 @@ struct QueueNetworkTests {
         #expect(lab.transport.pathChanges == 1)
     }
 
-    @Test func aHostThatHasToBeReachable() async throws {
+    @Test func aHostThatIsNearNeedsNoPathToTheInternet() async throws {
         let kernel = ScriptedResolver(.noRoute)
-        let lab = try QueueLab(resolver: kernel)
+        let lab = try QueueLab(network: .noLink, resolver: kernel)
         let queue = try lab.started()
-        var request = lab.request()
-        request.requires.hostReachable = "203.0.113.7"
-        let id = try await queue.enqueue(request)
+        let id = try await queue.enqueue(lab.request("near"))
+        var thrifty = lab.request("thrifty")
+        thrifty.requires.unmeteredOnly = true
+        var far = lab.request("far")
+        far.endpoint = "http://203.0.113.7:8080/far"
+        let waiting = [try await queue.enqueue(thrifty), try await queue.enqueue(far)]
         // The backends of the queue's own monitor are asked, and nobody else's.
+        try await kernel.waitForQuestion(about: .fixture("192.0.2.80"))
         try await kernel.waitForQuestion(about: .fixture("203.0.113.7"))
         #expect(lab.sent.isEmpty)
+        lab.transport.answer(.status(503), .status(200))
         let eth0 = NetworkInterface.wired("eth0", 3).with("192.0.2.8/24")
-        kernel.answer("203.0.113.7", with: .through(eth0, gateway: "192.0.2.1", source: .from("192.0.2.8")))
-        lab.network.report(.ethernet)
+        kernel.answer("192.0.2.80", with: .through(eth0, gateway: nil, source: .from("192.0.2.8")))
+        lab.network.report(.noLink)
+        // Also once more after a failure.
         #expect(try await queue.wait(for: id).state == .succeeded)
+        #expect(lab.sent == ["near", "near"])
+        for id in waiting {
+            guard case .noPath = try queue.record(id: id)?.waiting else {
+                Issue.record("\(String(describing: try queue.record(id: id)?.waiting))")
+                continue
+            }
+        }
+        lab.network.report(.ethernet)
+        try await queue.waitUntilEmpty()
+        #expect(Set(lab.sent) == ["near", "thrifty", "far"])
     }
 
-    @Test func whereNobodyCanTellOfHostsTheyCountAsReachable() async throws {
-        let lab = try QueueLab()
-        let queue = try lab.started()
-        var request = lab.request()
-        request.requires.hostReachable = "203.0.113.7"
-        #expect(try await queue.wait(for: queue.enqueue(request)).state == .succeeded)
+    @Test func oneThatIsTriedAgainIsFoundNear() async throws {
+        let kernel = ScriptedResolver(.noRoute)
+        let lab = try QueueLab(resolver: kernel)
+        lab.transport.answer(.failure(.connectionLost, .mayHaveBeenReceived), .status(200))
+        var settings = QueueSettings(delivery: QueueLab.quick)
+        settings.delivery.baseBackoff = .milliseconds(500)
+        settings.delivery.maxBackoff = .milliseconds(500)
+        let queue = try lab.started(settings)
+        let events = Events(queue)
+        let id = try await queue.enqueue(lab.request("near"))
+        try await events.wait { $0.isBackoff }
+        let eth0 = NetworkInterface.wired("eth0", 3).with("192.0.2.8/24")
+        kernel.answer("192.0.2.80", with: .through(eth0, gateway: nil, source: .from("192.0.2.8")))
+        lab.network.report(.noLink)
+        #expect(try await queue.wait(for: id).state == .succeeded)
+        #expect(lab.monitor.path?.status == .unsatisfied)
     }
 
     @Test func aReturnTriesAgain() async throws {

@@ -23,7 +23,7 @@ struct RequestCodingTests {
             orderingKey: "lane",
             onFailure: .dropLane,
             idempotencyKey: .value("k \"1\""),
-            requires: PathRequirements(unmeteredOnly: true, interfaceType: .wifi, hostReachable: "example.net:443"),
+            requires: PathRequirements(unmeteredOnly: true, interfaceType: .wifi),
             uniqueKey: "u",
             ifExists: .latestOnly,
             sensitiveHeaders: ["X-Twice"],
@@ -92,7 +92,7 @@ struct RequestCodingTests {
     }
 
     static let reasons: [WaitingReason] = [
-        .noPath("no carrier"), .metered, .interfaceType("WiFi"), .hostUnreachable("example.net"), .behind(UUID()),
+        .noPath("no carrier"), .metered, .interfaceType("WiFi"), .behind(UUID()),
         .backoff(until: Date(timeIntervalSince1970: 1_800_000_000)), .reconnecting, .concurrency,
         .hostPaused("example.net:8080", until: Date(timeIntervalSince1970: 1_800_000_000)), .unauthorized, .laneHeld,
         .portal, .redirected("example.net"), .unexpectedAnswer("no header X"), .damaged, .paused, .otherSender,

@@ -113,8 +113,6 @@ struct ValidationTests {
         #expect(self.refusedField(RetryableRequest(endpoint: url, uniqueKey: text)) == "unique key")
         #expect(self.refusedField(RetryableRequest(endpoint: url, bodyFile: text)) == "body file")
         #expect(self.refusedField(RetryableRequest(endpoint: url, idempotencyKey: .value(text))) == "idempotency key")
-        let requires = PathRequirements(hostReachable: text)
-        #expect(self.refusedField(RetryableRequest(endpoint: url, requires: requires)) == "required host")
     }
 
     @Test func emptyKeysAreRefused() {

@@ -19,7 +19,7 @@ import Testing
             request.expiresAt = Date(timeIntervalSince1970: 1_760_000_000.25)
             request.orderingKey = "lane"
             request.onFailure = .dropLane
-            request.requires = PathRequirements(unmeteredOnly: true, interfaceType: .wifi, hostReachable: "a.example")
+            request.requires = PathRequirements(unmeteredOnly: true, interfaceType: .wifi)
             request.uniqueKey = "key"
             request.ifExists = .latestOnly
             request.sensitiveHeaders = ["X-Pin"]

@@ -23,7 +23,7 @@ extension DeliveryMachine {
 
     /// How many requests may be started now, if their gates are open.
     func slots(at now: Moment) -> Int {
-        guard !self.isPaused, self.facts?.isSatisfied == true, !self.isReconnecting(at: now) else { return 0 }
+        guard !self.isPaused, self.facts?.leadsSomewhere == true, !self.isReconnecting(at: now) else { return 0 }
         return max(0, self.limit(at: now) * 4 - self.load(at: now)) / 4
     }
 

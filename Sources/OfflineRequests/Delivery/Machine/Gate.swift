@@ -48,17 +48,19 @@ extension Gate {
 struct PathFacts: Hashable, Sendable {
     /// What the monitor says; that nobody can tell is not "offline".
     var update: ConnectivityUpdate
-    /// The hosts of ``PathRequirements/hostReachable`` that can be reached.
-    ///
-    /// A host that nobody has asked about yet is not among them; one of which nothing can be known is.
-    var reachableHosts: Set<String> = []
+    /// The hosts that packets would be sent to although there is no path to the internet: on a link, or this machine.
+    var nearHosts: Set<String> = []
 
-    /// Whether there is a path, or nobody can tell.
+    /// Whether there is a path to the internet, or nothing can tell.
     var isSatisfied: Bool { self.update.isConnected }
+
+    /// Whether there is a way to any host at all.
+    var leadsSomewhere: Bool { self.isSatisfied || !self.nearHosts.isEmpty }
 
     /// What a gate asks for and this path does not give; nil when it is open as far as the path is concerned.
     func lacks(_ gate: Gate) -> WaitingReason? {
         let path = self.update.path
+        if !self.isSatisfied, !gate.requires.dependsOnPath, self.nearHosts.contains(gate.host) { return nil }
         guard self.isSatisfied, path != nil || !gate.requires.dependsOnPath else {
             let reason = path.map { $0.reason.message + ($0.statedBy.map { " (stated by \($0))" } ?? "") }
             return .noPath(reason ?? "nobody can tell how the network is")
@@ -66,9 +68,6 @@ struct PathFacts: Hashable, Sendable {
         if gate.requires.unmeteredOnly, self.update.isExpensive || self.update.isConstrained { return .metered }
         if let type = gate.requires.interfaceType, type != self.update.connectionType {
             return .interfaceType(type.displayName)
-        }
-        if let host = gate.requires.hostReachable, !self.reachableHosts.contains(host) {
-            return .hostUnreachable(host)
         }
         if let path, path.hasPortal(before: gate) { return .portal }
         return nil

@@ -11,12 +11,12 @@ struct NetworkView {
 
     /// What is known; nil before anything is.
     private(set) var facts: PathFacts?
-    private var reachableHosts: Set<String> = []
+    private var nearHosts: Set<String> = []
     /// The links and addresses of the last path there was, which connections were made from.
     private var links: [UInt32: Set<AddressPrefix>] = [:]
     private var lostAt: MonotonicTime?
 
-    /// Whether there is a path.
+    /// Whether there is a path to the internet.
     var isSatisfied: Bool { self.facts?.isSatisfied ?? false }
 
     /// Takes what the monitor says.
@@ -26,7 +26,7 @@ struct NetworkView {
     mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Set<InternetAddress>? {
         // A monitor that knows nothing any more leaves what was known.
         guard update.path != nil || self.facts == nil else { return nil }
-        self.facts = PathFacts(update: update, reachableHosts: self.reachableHosts)
+        self.facts = PathFacts(update: update, nearHosts: self.nearHosts)
         guard update.isConnected else {
             if self.lostAt == nil { self.lostAt = now }
             return nil
@@ -48,8 +48,15 @@ struct NetworkView {
         return lost.isEmpty ? nil : Set(lost.joined().map(\.address))
     }
 
+    /// Takes what the kernel says of the way to a host.
     mutating func host(_ host: String, isReachable: Bool) {
-        if isReachable { self.reachableHosts.insert(host) } else { self.reachableHosts.remove(host) }
-        self.facts?.reachableHosts = self.reachableHosts
+        if isReachable { self.nearHosts.insert(host) } else { self.nearHosts.remove(host) }
+        self.facts?.nearHosts = self.nearHosts
+    }
+
+    /// Forgets the hosts that are not asked about any more.
+    mutating func forgetHosts(but hosts: Set<String>) {
+        self.nearHosts.formIntersection(hosts)
+        self.facts?.nearHosts = self.nearHosts
     }
 }

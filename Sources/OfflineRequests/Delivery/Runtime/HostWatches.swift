@@ -3,15 +3,23 @@
 
 import Connectivity
 import NetPath
+import NetPathHTTP
 import NetPathStandard
 import Reachability
 
-/// Watches the hosts that requests ask for, as long as requests that are ready do.
+/// Watches the way to the hosts of requests while there is no path to the internet: one on a link is reached without, and
+/// one on this machine.
 struct HostWatches {
+    /// Each costs a question at every change of the network, and more than so many hosts are hardly near.
+    static let capacity = 128
+
     private let core: QueueCore
     /// What tells of the network tells of hosts: rules and backends of one's own count for both.
     private var source: SharedCoordinator = .process
     private var watches: [String: HostReachability] = [:]
+    /// Names that have no address as the network is now. They would be looked up again every minute, for which a host
+    /// without a path must not wake up.
+    private var unknown: Set<String> = []
 
     init(core: QueueCore) {
         self.core = core
@@ -20,21 +28,32 @@ struct HostWatches {
     /// Goes by the coordinator of a monitor, for the hosts that are watched from then on.
     mutating func follow(_ monitor: NetworkMonitor) { self.source = monitor.source }
 
-    /// Watches these hosts and no others.
+    /// Another network may know other names.
+    mutating func networkChanged() { self.unknown = [] }
+
+    /// Watches these hosts, as ``Gate/host`` has them, and no others.
     mutating func set(_ hosts: Set<String>) {
         for (host, watch) in self.watches where !hosts.contains(host) {
             watch.cancel()
             self.watches[host] = nil
         }
-        for host in hosts where self.watches[host] == nil {
-            // What is no name of a host is never reachable, which is what the request waits for.
-            guard let watch = try? HostReachability(host: host, sharing: self.source) else { continue }
+        for host in hosts where self.watches[host] == nil && !self.unknown.contains(host) {
+            guard self.watches.count < Self.capacity else { return }
+            guard let watch = try? HostReachability(url: "http://\(host)", sharing: self.source) else { continue }
             self.watches[host] = watch
             watch.reach { [core = self.core] status in
-                // Also where nobody can tell, but not while the name is being looked up.
-                let isReachable = status.isReachable || status.reason.code == .notAnswered
-                core.post { worker, now in worker.host(host, isReachable: isReachable, at: now) }
+                // Where nothing can tell there is no way.
+                let (isReachable, isUnknown) = (status.isReachable, status.reason.code == .notResolved)
+                core.post { worker, now in
+                    if isUnknown { worker.hosts.giveUp(host) }
+                    worker.host(host, isReachable: isReachable, at: now)
+                }
             }
         }
+    }
+
+    private mutating func giveUp(_ host: String) {
+        self.watches.removeValue(forKey: host)?.cancel()
+        self.unknown.insert(host)
     }
 }

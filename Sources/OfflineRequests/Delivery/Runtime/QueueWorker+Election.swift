@@ -26,6 +26,7 @@ extension QueueWorker {
     // MARK: The network
 
     func network(is update: ConnectivityUpdate, at now: Moment) {
+        self.hosts.networkChanged()
         let lost = self.network.change(to: update, at: now.monotonic)
         let isRestored = self.machine.path(self.network.facts, at: now)
         if let lost, lost.isEmpty || !self.core.transport.cancelRequests(from: Set(lost.map(\.description))) {
@@ -40,6 +41,14 @@ extension QueueWorker {
 
     func host(_ host: String, isReachable: Bool, at now: Moment) {
         self.network.host(host, isReachable: isReachable)
+        self.machine.path(self.network.facts, at: now)
+    }
+
+    /// Asks for the way to hosts while there is no path to the internet, and for nothing while there is one.
+    func watchHosts(_ hosts: Set<String>, at now: Moment) {
+        let hosts = self.network.isSatisfied ? [] : hosts
+        self.hosts.set(hosts)
+        self.network.forgetHosts(but: hosts)
         self.machine.path(self.network.facts, at: now)
     }
 
@@ -107,7 +116,7 @@ extension QueueWorker {
         }
         let gate = Gate(record.request)
         self.gates = [gate]
-        self.hosts.set(Set([gate.requires.hostReachable].compactMap { $0 }))
+        self.watchHosts([gate.host], at: now)
         var due = self.notBefore
         if record.state == .backoff, let date = record.notBefore {
             due = max(due ?? now.monotonic, now.monotonic + .seconds(max(0, date.timeIntervalSince(now.wall))))
@@ -116,7 +125,7 @@ extension QueueWorker {
             self.electionAt = due
             return false
         }
-        let isOpen = self.network.isSatisfied && self.machine.waiting(for: gate, at: now) == nil
+        let isOpen = self.machine.waiting(for: gate, at: now) == nil
         // What a process that died was sending is running for ever until somebody else sends.
         if isOpen, [.ready, .backoff, .running].contains(record.state) { return true }
         self.electionAt = self.machine.nextWake(after: now, for: self.gates)

@@ -8,6 +8,12 @@ import NetPathHTTP
 extension QueueWorker {
     // MARK: Out
 
+    /// The hosts that something waits for, or the only one.
+    func hosts(in store: StoreTransaction) throws -> Set<String> {
+        if let only { return Set([try store.records.record(only)?.request.host].compactMap { $0 }) }
+        return Set(try store.waitingGates(limit: HostWatches.capacity).map(\.host))
+    }
+
     /// Reads what goes now: whose turn it is, as many as there are places for.
     func heads(in store: StoreTransaction, at now: Moment) throws -> [ReadyRequest] {
         let free = self.machine.slots(at: now) - self.flights.values.count { $0.handledBy != nil }

@@ -52,6 +52,8 @@ final class QueueWorker {
     /// What the transaction under way leads to, once it is in the file.
     var effects = TurnEffects()
 
+    /// The hosts of what waits, while there is no path to the internet.
+    private var wantedHosts: Set<String> = []
     /// The gates of what is ready.
     var gates: [Gate] = []
     var waiters: [QueueWaiter] = []
@@ -201,7 +203,7 @@ final class QueueWorker {
         self.publish(at: now)
         for reply in replies { reply() }
         for ready in effects.starts { self.start(ready, at: now) }
-        self.hosts.set(Set(self.gates.compactMap(\.requires.hostReachable)))
+        if sends { self.watchHosts(self.wantedHosts.union(self.flights.values.map { $0.record.request.host }), at: now) }
         self.announce(effects, isDrained: isDrained)
         return true
     }
@@ -214,8 +216,10 @@ final class QueueWorker {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
         }
         try self.expire(in: store, at: now)
-        (self.gates, self.dueAt) = ([], nil)
-        guard self.network.isSatisfied, !self.machine.isPaused else { return }
+        (self.gates, self.dueAt, self.wantedHosts) = ([], nil, [])
+        guard let facts = self.network.facts, !self.machine.isPaused else { return }
+        if !facts.isSatisfied { self.wantedHosts = try self.hosts(in: store) }
+        guard facts.leadsSomewhere else { return }
         let limit = 10_000
         let promoted = try store.promoteDue(self.machine.promotion, limit: limit)
         if promoted < limit { self.machine.promotion = .due }

@@ -22,7 +22,11 @@ struct SenderReport: Codable, Hashable, Sendable {
         if let reason = machine.waiting(for: Gate(host: ""), at: now), case .noPath = reason { self.everybody = reason }
         for gate in gates.prefix(Self.capacity) {
             switch machine.waiting(for: gate, at: now) {
+            // One that is near goes without the path that the others wait for.
+            case nil where self.everybody != nil, .concurrency where self.everybody != nil:
+                self.gates[gate] = .concurrency
             case nil, .concurrency, .paused: ()
+            case .noPath where self.everybody != nil: ()
             case .hostPaused(let host, let until):
                 // Whole seconds, so that the same instant is not another one every time it is worked out.
                 let seconds = until.timeIntervalSince1970.rounded(.up)
@@ -44,7 +48,7 @@ struct SenderReport: Codable, Hashable, Sendable {
     }
 
     /// Why a request with that gate waits; nil when it is for its turn.
-    func reason(for gate: Gate) -> WaitingReason? { self.everybody ?? self.gates[gate] }
+    func reason(for gate: Gate) -> WaitingReason? { self.gates[gate] ?? self.everybody }
 
     /// What is written.
     var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? [] }
@@ -84,7 +88,7 @@ struct QueueStatus: Sendable {
             guard record.state == .backoff, let until = record.notBefore else { return record }
             // What ends without its own time coming is worth more than a time.
             switch record.waiting {
-            case .notRunning, .paused, .noPath, .portal, .metered, .interfaceType, .hostUnreachable: ()
+            case .notRunning, .paused, .noPath, .portal, .metered, .interfaceType: ()
             default: record.waiting = .backoff(until: until)
             }
             return record
