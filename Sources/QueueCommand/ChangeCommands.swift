@@ -151,17 +151,6 @@ extension QueueCommands.Responses.Purge: RunnableCommand {
     }
 }
 
-extension QueueCommands.Import: RunnableCommand {
-    func run(in session: QueueSession) throws -> ToolStatus {
-        // To open the usual one imports the usual one.
-        _ = try session.open()
-        let former = self.former ?? OfflineRequestQueue.formerStandardFile
-        guard FileManager.default.fileExists(atPath: former) else { throw QueueError.missing(path: former) }
-        try self.tell(session.importRequests(from: former), "imported")
-        return .satisfied
-    }
-}
-
 extension QueueCommands.Repair: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()

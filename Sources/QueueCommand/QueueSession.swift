@@ -50,27 +50,7 @@ final class QueueSession {
             monitor: NetworkMonitor()
         )
         self.queue = queue
-        self.importFormerFile()
         return queue
-    }
-
-    /// Takes over what an older version has left in the usual file of that time.
-    ///
-    /// What keeps that from being done, such as a program of that version that sends, keeps nobody from anything else.
-    private func importFormerFile() {
-        let former = OfflineRequestQueue.formerStandardFile
-        guard self.file == nil, FileManager.default.fileExists(atPath: former) else { return }
-        do { _ = try self.importRequests(from: former) } catch {
-            ToolContext.current.say("nothing is taken over from the queue of an older version: \(error)")
-        }
-    }
-
-    /// Takes over requests from the file of an older version, which stays.
-    ///
-    /// - Returns: How many.
-    /// - Throws: `QueueError` when the file cannot be read, or an older version sends what is in it.
-    func importRequests(from file: String) throws(QueueError) -> Int {
-        try self.queue?.importRequests(from: file) ?? 0
     }
 
     /// Opens a queue that is there, to change what is in it.
@@ -88,10 +68,6 @@ final class QueueSession {
     func read() throws(QueueError) -> QueueReader? {
         do throws(QueueError) { return try QueueReader(application: Self.application, file: self.file) } catch {
             guard case .missing = error, self.file == nil else { throw error }
-            let former = OfflineRequestQueue.formerStandardFile
-            if FileManager.default.fileExists(atPath: former) {
-                ToolContext.current.say("\(former.safe) is of an older version: \(typed("queue import"))")
-            }
             return nil
         }
     }
@@ -137,7 +113,6 @@ final class QueueSession {
             monitor: monitor
         )
         self.queue = queue
-        self.importFormerFile()
         return queue
     }
 

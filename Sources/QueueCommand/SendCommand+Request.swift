@@ -57,8 +57,6 @@ extension SendCommand {
                     }
                 )
             ),
-            // The type is for people here.
-            needsHandler: false,
             keepsResponse: self.wait
         )
     }
@@ -126,8 +124,6 @@ extension SendCommand.IfExists {
         switch self {
         case .keep: .keep
         case .replace: .replace
-        case .append: .append
-        case .latestOnly: .latestOnly
         }
     }
 }

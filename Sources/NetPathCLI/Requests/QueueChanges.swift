@@ -258,24 +258,4 @@ extension QueueCommands {
 
         package init() {}
     }
-
-    /// `netpath queue import`.
-    package struct Import: RequestCommand {
-        package static let configuration = CommandConfiguration(
-            commandName: "import",
-            abstract: "Take over what waits in the file of an older version.",
-            discussion: """
-                Without a file, that of an older version of this program, which the other commands take over by \
-                themselves. The old file stays. As long as an older version sends what is in it, nothing is taken over.
-                """
-        )
-
-        @Argument(help: "The file.", completion: .file(extensions: ["sqlite"]))
-        package var former: String?
-
-        @OptionGroup package var file: QueueFileOption
-        @OptionGroup(title: "Global options") package var options: RequestOptions
-
-        package init() {}
-    }
 }

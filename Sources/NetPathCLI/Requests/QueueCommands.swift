@@ -18,7 +18,7 @@ package struct QueueCommands: ParsableCommand {
         abstract: "Look after the requests that wait to be sent.",
         subcommands: [
             List.self, Show.self, Run.self, Retry.self, Cancel.self, Dead.self, Responses.self, Stats.self, Pause.self,
-            Resume.self, Reset.self, Repair.self, Import.self,
+            Resume.self, Reset.self, Repair.self,
         ],
         defaultSubcommand: List.self
     )

@@ -10,8 +10,6 @@ package struct SendCommand: RequestCommand {
     package enum IfExists: String, CaseIterable, ExpressibleByArgument, Sendable {
         case keep
         case replace
-        case append
-        case latestOnly = "latest-only"
     }
 
     /// What becomes of those behind a request that failed for good.

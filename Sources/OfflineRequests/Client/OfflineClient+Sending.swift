@@ -61,13 +61,6 @@ extension OfflineClient {
             case .success(let response): .status(response.status, body: response.body)
             case .failure(let error): .notRetryable(error)
             }
-        if case .success(let response) = result, let decided = policy.decide?(response, request) {
-            switch decided {
-            case .succeeded: return .success(response)
-            case .retry, .waitForPath: return nil
-            case .hold, .dead: return .failure(failure)
-            }
-        }
         switch (policy.outcome(of: result, for: request, at: Date()).outcome, result) {
         case (.succeeded, .success(let response)): return .success(response)
         case (.again, _), (.notSent, _): return nil

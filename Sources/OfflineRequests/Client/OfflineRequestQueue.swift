@@ -25,10 +25,6 @@ public final class OfflineRequestQueue: Sendable {
         try QueueFile.standard(application: application)
     }
 
-    /// The file that all applications of a user shared which named none, before each had one of its own:
-    /// `$XDG_DATA_HOME/netpath/queue.sqlite`.
-    public static var formerStandardFile: String { QueueFile.former() }
-
     /// The file of the queue, without symbolic links.
     public let file: String
     /// How it works.
@@ -239,8 +235,8 @@ public final class OfflineRequestQueue: Sendable {
     /// It is called for every response that means success, before that is recorded: if the program is killed in between,
     /// the request is sent again and the handler called again. When it throws, or does not return within
     /// ``QueueSettings/handlerTimeLimit``, the request is not sent again: it is given up with the reason, and its response
-    /// is kept. ``requeueDead(id:)`` and ``forceTriggerRetry(id:replacing:)`` offer that to the handler again. So it is where
-    /// there is no handler, as ``RetryableRequest/needsHandler`` says.
+    /// is kept. ``requeueDead(id:)`` and ``forceTriggerRetry(id:replacing:)`` offer that to the handler again. Without a
+    /// handler a response that means success is a success, too.
     ///
     /// - Parameters:
     ///   - requestType: The kind, ``RetryableRequest/requestType``.

@@ -32,11 +32,6 @@ enum QueueFile {
         return "\(self.folder(environment))/requests/\(name).sqlite"
     }
 
-    /// The file of all applications that named none, before each had one of its own.
-    static func former(environment: [String: String] = ProcessInfo.processInfo.environment) -> String {
-        "\(self.folder(environment))/queue.sqlite"
-    }
-
     /// The name of the program, also where it was replaced since it started.
     private static var executable: String {
         let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -20,8 +20,6 @@ public enum QueueError: Error, Hashable, Sendable {
     case corrupt(path: String, setAsideAs: String?)
     /// A newer version of the program wrote the file.
     case newerSchema(path: String, version: Int)
-    /// An older version of the program wrote the file, which had other tables.
-    case olderVersion(path: String)
     /// There is no queue, and only to look into one makes none.
     case missing(path: String)
     /// Whoever else may write there could have put it there, or could replace it.
@@ -73,9 +71,6 @@ extension QueueError: CustomStringConvertible, LocalizedError {
                 + "Repairing the queue keeps what can be, and the old file"
         case .newerSchema(let path, let version):
             "\(path): a newer version wrote this queue (schema \(version)); use that version, or another file"
-        case .olderVersion(let path):
-            "\(path): an older version wrote this queue; take its requests over into another file: "
-                + "netpath queue import '\(path)'"
         case .missing(let path):
             "\(path): there is no queue here; name another file, or put a request into this one first"
         case .notTrusted(let path, let reason):
@@ -104,7 +99,7 @@ extension QueueError {
     /// Whether the queue that meets it is closed, since trying again would not help.
     package var endsQueue: Bool {
         switch self {
-        case .removed, .newerSchema, .olderVersion, .notAQueue, .isDirectory: true
+        case .removed, .newerSchema, .notAQueue, .isDirectory: true
         default: false
         }
     }

@@ -32,10 +32,6 @@ public enum UniquePolicy: String, Hashable, Sendable, Codable, CaseIterable {
     case keep
     /// The new one takes the place of the one that waits, unless that is already being sent.
     case replace
-    /// The new one is enqueued behind it, in its lane.
-    case append
-    /// All that wait are dropped; only the new one is left, behind one that is already being sent.
-    case latestOnly
 }
 
 /// Which idempotency key a new request gets.

@@ -10,7 +10,7 @@ extension RetryableRequest: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, endpoint, method, headers, body, bodyFile, timestamp, retryCount, maxRetries, requestType, priority
         case expiresAt, orderingKey, onFailure, idempotencyKey, requires, uniqueKey, ifExists, sensitiveHeaders
-        case timeouts, responseLimit, keepsResponse, expects, needsHandler, context
+        case timeouts, responseLimit, keepsResponse, expects, context
     }
 
     /// Durations as numbers of seconds, which other programs can read.
@@ -52,7 +52,6 @@ extension RetryableRequest: Codable {
         try read(.sensitiveHeaders, into: &self.sensitiveHeaders)
         try read(.responseLimit, into: &self.responseLimit)
         try read(.expects, into: &self.expects)
-        try read(.needsHandler, into: &self.needsHandler)
         try read(.keepsResponse, into: &self.keepsResponse)
         try read(.context, into: &self.context)
         guard let seconds = try values.decodeIfPresent(Seconds.self, forKey: .timeouts) else { return }
@@ -91,7 +90,6 @@ extension RetryableRequest: Codable {
         try encode(self.sensitiveHeaders, unless: [], .sensitiveHeaders)
         try encode(self.responseLimit, unless: Self.usualResponseLimit, .responseLimit)
         try encode(self.expects, unless: ExpectedAnswer(), .expects)
-        try encode(self.needsHandler, unless: true, .needsHandler)
         try encode(self.keepsResponse, unless: false, .keepsResponse)
         try values.encodeIfPresent(self.context, forKey: .context)
         guard self.timeouts != TransportRequest.Timeouts() else { return }

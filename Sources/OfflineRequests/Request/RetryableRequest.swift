@@ -55,9 +55,6 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     public var responseLimit: Int
     /// What an answer must be like for the request to count as delivered.
     public var expects: ExpectedAnswer
-    /// Whether a response must reach the handler of ``requestType``, and is kept until there is one; of no meaning without
-    /// a type.
-    public var needsHandler: Bool
     /// What the application wants to have at hand when the answer comes; it is not sent, and has at most 64 KiB.
     ///
     /// ``setContext(_:encoder:)`` and ``context(as:decoder:)`` write and read it.
@@ -92,7 +89,6 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         timeouts: TransportRequest.Timeouts = TransportRequest.Timeouts(),
         responseLimit: Int = Self.usualResponseLimit,
         expects: ExpectedAnswer = ExpectedAnswer(),
-        needsHandler: Bool = true,
         keepsResponse: Bool = false
     ) {
         self.id = id
@@ -116,7 +112,6 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         self.timeouts = timeouts
         self.responseLimit = responseLimit
         self.expects = expects
-        self.needsHandler = needsHandler
         self.keepsResponse = keepsResponse
         self.idempotencyKey =
             switch idempotencyKey {

@@ -56,14 +56,12 @@ struct StoreReplacement {
     private func copy(from old: Database, to new: Database) throws -> (count: Int, bodies: Set<String>) {
         var kept = (count: 0, bodies: Set<String>())
         if let status = try? StoreStatus.read(old) { try status.update(new) }
-        for table in ["ended", "imported"] {
-            for row in (try? Row.fetchAll(old, sql: "SELECT * FROM \(table)")) ?? [] {
-                let marks = databaseQuestionMarks(count: row.count)
-                try new.execute(
-                    sql: "INSERT OR IGNORE INTO \(table) VALUES (\(marks))",
-                    arguments: StatementArguments(Array(row.databaseValues))
-                )
-            }
+        for row in (try? Row.fetchAll(old, sql: "SELECT * FROM ended")) ?? [] {
+            let marks = databaseQuestionMarks(count: row.count)
+            try new.execute(
+                sql: "INSERT OR IGNORE INTO ended VALUES (\(marks))",
+                arguments: StatementArguments(Array(row.databaseValues))
+            )
         }
         try old.forEachReadable("TRUE") { stored in
             var stored = stored

@@ -10,8 +10,6 @@ import GRDB
 enum StoreSchema {
     /// "NPOR": says of a database whose it is (the application id of SQLite's header).
     static let applicationID: Int64 = 0x4E50_4F52
-    /// "NPRq", of the files of versions before that had these tables.
-    static let olderApplicationID: Int64 = 0x4E50_5271
     /// How many migrations there are; in `user_version`, where a process of an older version sees it.
     static let version = 2
 
@@ -67,8 +65,6 @@ enum StoreSchema {
 
                     -- The last that left without having been delivered.
                     CREATE TABLE ended (number INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL);
-                    -- What came out of files of older versions, so that nothing comes twice.
-                    CREATE TABLE imported (id BLOB PRIMARY KEY) WITHOUT ROWID;
                     PRAGMA application_id = \(Self.applicationID);
                     PRAGMA user_version = 1;
                     """
@@ -109,7 +105,6 @@ enum StoreSchema {
         let others = "SELECT count(*) FROM sqlite_schema WHERE tbl_name != 'grdb_migrations'"
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
         case self.applicationID: return try self.checkVersion(db, path: path)
-        case self.olderApplicationID: throw QueueError.olderVersion(path: path)
         case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0
         default: throw QueueError.notAQueue(path: path)
         }

@@ -99,10 +99,10 @@ final class QueueWalk {
         let lane = self.number(0..<2) == 0 ? "lane\(self.number(0..<3))" : nil
         let policy = ["hold", "skip", "dropLane"][self.number(0..<3)]
         let unique = lane == nil && self.number(0..<4) == 0 ? "unique" : nil
-        let ifExists = ["keep", "replace", "append", "latestOnly"][self.number(0..<4)]
+        let ifExists = ["keep", "replace"][self.number(0..<2)]
         let expiry = self.number(0..<8) == 0 ? "\(self.number(1..<100))" : "-"
         let id = UUID(bytes: self.random.next(), self.random.next())
-        if unique != nil, ifExists == "replace" || ifExists == "latestOnly" { self.model.mayReplaceUnique() }
+        if unique != nil, ifExists == "replace" { self.model.mayReplaceUnique() }
         self.model.enqueued(
             QueueModel.Request(
                 id: id,

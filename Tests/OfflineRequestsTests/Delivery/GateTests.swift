@@ -166,7 +166,7 @@ struct GateTests {
 
     /// A path that comes and goes each half second never lets anything out, and so costs no attempt.
     @Test func flappingSendsNothing() {
-        var lab = MachineLab(DeliverySettings(reconnectJitter: .zero))
+        var lab = MachineLab(.with(reconnectJitter: .zero))
         lab.offline()
         for _ in 0..<100 {
             lab.online()
@@ -252,7 +252,7 @@ struct GateTests {
 
     /// The server that finds out whether the path is any good may be one that never answers.
     @Test func afterAReturnTheNumberGrowsWithTimeToo() throws {
-        var lab = MachineLab(DeliverySettings(reconnectJitter: .zero))
+        var lab = MachineLab(.with(reconnectJitter: .zero))
         lab.offline()
         lab.online()
         lab.advance(.seconds(1))
@@ -292,7 +292,9 @@ struct GateTests {
     }
 
     @Test func settingsThatMakeNoSenseStillSend() {
-        var lab = MachineLab(DeliverySettings(concurrency: 0, perHostConcurrency: -1, failuresBeforePause: 0))
+        var settings = DeliverySettings(concurrency: 0, perHostConcurrency: -1)
+        settings.failuresBeforePause = 0
+        var lab = MachineLab(settings)
         lab.online()
         #expect(lab.machine.slots(at: lab.now) == 1)
         #expect(lab.waiting(post()) == nil)

@@ -142,7 +142,7 @@ struct HostHealthTests {
     }
 
     @Test func withoutAPathNoHostIsBlamed() throws {
-        var lab = MachineLab(DeliverySettings(minimumOnline: .zero, reconnectJitter: .zero))
+        var lab = MachineLab(.with(minimumOnline: .zero, reconnectJitter: .zero))
         lab.online()
         let requests = (0..<3).map { _ in post() }
         for request in requests { lab.machine.started(request.id, gate: Gate(request), at: lab.now) }

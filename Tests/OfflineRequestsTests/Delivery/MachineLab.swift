@@ -81,6 +81,15 @@ extension Result<TransportResponse, TransportError> {
     static let lost = Self.error(.connectionLost, .mayHaveBeenReceived)
 }
 
+extension DeliverySettings {
+    /// The usual settings, but for these.
+    static func with(minimumOnline: Duration = .seconds(1), reconnectJitter: Duration) -> Self {
+        var settings = Self()
+        (settings.minimumOnline, settings.reconnectJitter) = (minimumOnline, reconnectJitter)
+        return settings
+    }
+}
+
 extension PathFacts {
     /// The facts of a path, or that nobody can tell.
     init(

@@ -140,28 +140,6 @@ struct OutcomeTests {
         #expect(self.end(of: .status(401), responses: responses) == .dead(reason: "the server answered 401"))
     }
 
-    @Test func theHookDecidesWithinTheLimits() {
-        func decided(_ decision: Disposition?, _ request: RetryableRequest = post(), status: Int = 404) -> Disposition {
-            self.end(of: .status(status), request, responses: ResponsePolicy { _, _ in decision })
-        }
-        #expect(decided(nil) == .dead(reason: "the server answered 404"))
-        #expect(decided(.succeeded) == .succeeded)
-        #expect(decided(.hold(.paused)) == .hold(.paused))
-        #expect(decided(.dead(reason: "no"), status: 200) == .dead(reason: "no"))
-        #expect(
-            decided(.retry(after: .seconds(7), countsAttempt: true)) == .retry(after: .seconds(7), countsAttempt: true)
-        )
-        // It cannot try for ever, nor without a pause.
-        #expect(
-            decided(.retry(after: .seconds(7), countsAttempt: true), post(maxRetries: 0))
-                == .dead(reason: "given up after 1 attempt: the server answered 404")
-        )
-        let endless = decided(.retry(after: .zero, countsAttempt: false))
-        #expect(self.wait(endless, counts: false).map { $0 >= .milliseconds(500) } == true)
-        #expect(self.wait(decided(.waitForPath), counts: false).map { $0 >= .milliseconds(500) } == true)
-        #expect(decided(.retry(after: .seconds(-7), countsAttempt: true)) == .retry(after: .zero, countsAttempt: true))
-    }
-
     // MARK: Answers of somebody else
 
     private static let elsewhere = Result<TransportResponse, TransportError>.status(

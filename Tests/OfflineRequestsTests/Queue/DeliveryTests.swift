@@ -298,8 +298,7 @@ struct QueueDeliveryTests {
         #expect(throws: damaged) { try queue.pendingRequests }
         #expect(throws: damaged) { try queue.requests(in: [.dead], limit: 1) }
         #expect(throws: damaged) { try queue.isPaused }
-        lab.monitor.attach(queue)
-        defer { lab.monitor.detachQueue() }
+        lab.monitor.adopt(queue)
         #expect(lab.monitor.pendingRequests.failure == damaged)
         #expect(!lab.monitor.pendingRequests.isEmpty)
         let events = Events(queue)
@@ -330,7 +329,8 @@ struct QueueDeliveryTests {
 
     @Test func urgentOnesGoFirst() async throws {
         let lab = try QueueLab(network: .noLink)
-        let delivery = DeliverySettings(concurrency: 1, minimumOnline: .zero, reconnectJitter: .zero)
+        var delivery = QueueLab.quick
+        delivery.concurrency = 1
         let queue = try lab.started(QueueSettings(delivery: delivery))
         for (path, priority) in [("low", RequestPriority.low), ("normal", .normal), ("high", .high)] {
             var request = lab.request(path)

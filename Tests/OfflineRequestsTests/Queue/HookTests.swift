@@ -65,37 +65,43 @@ struct HookTests {
         #expect(try queue.counts == QueueCounts())
     }
 
-    @Test func whatWasDeliveredIsKeptForAHandlerThatIsNotThere() async throws {
+    @Test func whatIsDeliveredIsASuccessWithoutAHandler() async throws {
+        let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array("answer".utf8))))
+        let queue = try lab.started()
+        var request = lab.request()
+        request.requestType = "order"
+        #expect(try await queue.wait(for: queue.enqueue(request)).state == .succeeded)
+        #expect(try queue.counts == QueueCounts())
+    }
+
+    @Test func whatAHandlerCouldNotTakeIsKeptForTheNextRun() async throws {
         let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array("answer".utf8))))
         let queue = try lab.open()
+        queue.onResponse(for: "order") { _, _ in throw CancellationError() }
         var request = lab.request()
         request.requestType = "order"
         let id = try await queue.enqueue(request)
         let size = try queue.counts.bytes
         queue.start()
-        let record = try await queue.wait(for: id)
-        #expect(record.state == .dead)
-        #expect(record.lastError?.contains("no handler") == true, "\(record.lastError ?? "")")
+        #expect(try await queue.wait(for: id).state == .dead)
         #expect(try queue.counts.bytes >= size + 6)
         queue.close()
 
-        // It is there after a restart, and asks for no network.
+        // It is there after a restart, and asks for no network, nor is it lost where there is no handler.
         let again = try lab.open()
         let events = Events(again)
+        again.start()
+        #expect(try await again.requeueDead() == 1)
+        let record = try await again.wait(for: id)
+        #expect(record.lastError?.contains("no handler") == true, "\(record.lastError ?? "")")
         let bodies = AwaitableState<[[UInt8]]>([])
         again.onResponse(for: "order") { _, response in bodies.update { $0.append(response.body) } }
-        again.start()
         #expect(try await again.requeueDead() == 1)
         try await events.wait(for: .succeeded(id, status: 200))
         #expect(bodies.value == [Array("answer".utf8)])
         #expect(lab.sent.count == 1)
         #expect(try again.counts == QueueCounts())
         try again.core.store.verify()
-        // Where the type is only for people.
-        var label = lab.request("label")
-        label.requestType = "label"
-        label.needsHandler = false
-        #expect(try await again.wait(for: again.enqueue(label)).state == .succeeded)
     }
 
     @Test func aHandlerThatDoesNotReturnHoldsUpNothing() async throws {
@@ -279,7 +285,7 @@ struct HookTests {
     @Test func aStartedQueueIsTheOneOfItsMonitor() async throws {
         let lab = try QueueLab(network: .noLink)
         var queue: OfflineRequestQueue? = try lab.started()
-        #expect(lab.monitor.attachedQueue === queue)
+        #expect(lab.monitor.queue === queue)
         _ = try await queue?.enqueue(lab.request())
         #expect(lab.monitor.pendingRequests.count == 1)
         let other = try OfflineRequestQueue(
@@ -288,21 +294,20 @@ struct HookTests {
             monitor: lab.monitor
         )
         other.start()
-        #expect(lab.monitor.attachedQueue === queue)
+        #expect(lab.monitor.queue === queue)
         // It is not kept alive by that, and leaves its place to the next.
         weak let first = queue
         queue = nil
         while first != nil { await Task.yield() }
         other.start()
-        #expect(lab.monitor.attachedQueue === other)
+        #expect(lab.monitor.queue === other)
     }
 
-    @Test func attachedToAMonitor() async throws {
+    @Test func aMonitorSpeaksOfItsQueue() async throws {
         let lab = try QueueLab(network: .noLink)
-        let queue = try lab.open()
         #expect(lab.monitor.pendingRequests.isEmpty)
-        lab.monitor.attach(queue)
-        defer { lab.monitor.detachQueue() }
+        await #expect(throws: QueueError.self) { try await lab.monitor.cancelRequest(id: UUID()) }
+        let queue = try lab.started()
         let id = try await queue.enqueue(lab.request())
         try await queue.enqueue(lab.request())
         #expect(lab.monitor.pendingRequests.count == 2)

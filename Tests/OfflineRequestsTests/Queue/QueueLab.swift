@@ -19,12 +19,12 @@ extension Evidence {
 /// A queue in a folder of its own, between a scripted network and a scripted server.
 struct QueueLab {
     /// Without the politeness that takes time.
-    static let quick = DeliverySettings(
-        baseBackoff: .milliseconds(20),
-        maxBackoff: .milliseconds(100),
-        minimumOnline: .zero,
-        reconnectJitter: .zero
-    )
+    static let quick: DeliverySettings = {
+        var settings = DeliverySettings(baseBackoff: .milliseconds(20), maxBackoff: .milliseconds(100))
+        settings.minimumOnline = .zero
+        settings.reconnectJitter = .zero
+        return settings
+    }()
 
     let folder: TemporaryDirectory
     let transport: ScriptedTransport

@@ -306,7 +306,6 @@ struct SharingTests {
         }
         #expect(names.first == "/home/x/.local/share/netpath/requests/org.example.mail.sqlite")
         #expect(Set(names).count == 3)
-        #expect(!names.contains(QueueFile.former(environment: environment)))
         let data = try QueueFile.standard(application: "a", environment: ["XDG_DATA_HOME": "/data"])
         #expect(data == "/data/netpath/requests/a.sqlite")
         for wrong in ["", "../a", "a\nb", String(repeating: "a", count: 300)] {

@@ -25,7 +25,7 @@ struct RequestCodingTests {
             idempotencyKey: .value("k \"1\""),
             requires: PathRequirements(unmeteredOnly: true, interfaceType: .wifi),
             uniqueKey: "u",
-            ifExists: .latestOnly,
+            ifExists: .replace,
             sensitiveHeaders: ["X-Twice"],
             timeouts: TransportRequest.Timeouts(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4)),
             responseLimit: 9,

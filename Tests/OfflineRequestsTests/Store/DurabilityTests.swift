@@ -21,7 +21,7 @@ import Testing
             request.onFailure = .dropLane
             request.requires = PathRequirements(unmeteredOnly: true, interfaceType: .wifi)
             request.uniqueKey = "key"
-            request.ifExists = .latestOnly
+            request.ifExists = .replace
             request.sensitiveHeaders = ["X-Pin"]
             request.timeouts = TransportRequest.Timeouts(
                 connect: .milliseconds(1500),

@@ -41,21 +41,9 @@ import Testing
         try store.insert(sample(0))
         try store.insert(sample(1))
         #expect(throws: QueueError.queueFull(limit: 2 * size + 10, of: "bytes")) { try store.insert(sample(2)) }
-        // What can never fit is refused by any policy.
         store.close()
-        let small = try self.bench.open(QueueLimits(maxBytes: size - 1, whenFull: .dropOldest))
+        let small = try self.bench.open(QueueLimits(maxBytes: size - 1))
         #expect(throws: QueueError.queueFull(limit: size - 1, of: "bytes")) { try small.insert(sample(3)) }
-    }
-
-    @Test func theOldestMakeRoom() throws {
-        let store = try self.bench.open(QueueLimits(maxCount: 3, whenFull: .dropOldest))
-        let ids = try (0..<3).map { number in try store.insert(sample(number) { $0.orderingKey = "lane" }).id }
-        _ = try store.transaction(durable: true) { try $0.markRunning(ids[0]) }
-        let new = try store.insert(sample(3) { $0.priority = .low })
-        // Not what is being sent.
-        #expect(new.dropped == [ids[1]])
-        #expect(try store.all().map(\.id) == [ids[0], ids[2], new.id])
-        #expect(try store.all().map(\.state) == [.running, .blocked, .ready])
     }
 
     @Test func theFinishedNeverStandInTheWay() throws {

@@ -75,8 +75,8 @@ struct StoreModel {
             case .keep where !present.isEmpty:
                 self.last -= 1
                 return
-            case .replace, .latestOnly:
-                if request.ifExists == .replace, let first = waiting.first, first.lane == lane {
+            case .replace:
+                if let first = waiting.first, first.lane == lane {
                     index = self.pending.firstIndex(of: first) ?? index
                     number = self.numbers[first.id] ?? number
                     self.last -= 1
@@ -84,7 +84,7 @@ struct StoreModel {
                     index -= waiting.count
                 }
                 self.pending.removeAll { waiting.contains($0) }
-            case .keep, .append: ()
+            case .keep: ()
             }
         }
         if let lane, self.pending[..<index].contains(where: { $0.lane == lane }) { entry.state = .blocked }

@@ -64,24 +64,6 @@ import Testing
         #expect(try self.store.readyIDs() == [third.id])
     }
 
-    @Test func appendGoesBehind() throws {
-        let ids = try (0..<3).map { try self.insert($0, .append).id }
-        #expect(try self.store.all().map(\.state) == [.ready, .blocked, .blocked])
-        try self.store.run(ids[0], .succeeded)
-        #expect(try self.store.readyIDs() == [ids[1]])
-    }
-
-    @Test func latestOnlyLeavesTheNewest() throws {
-        let first = try self.insert(1, .latestOnly)
-        _ = try self.store.transaction(durable: true) { try $0.markRunning(first.id) }
-        let second = try self.insert(2, .latestOnly)
-        let between = try self.store.insert(sample(3))
-        let third = try self.insert(4, .latestOnly)
-        #expect(third.replaced == [second.id])
-        #expect(try self.order() == [first.id, between.id, third.id])
-        #expect(third.state == .blocked)
-    }
-
     @Test func aKeyInsideALaneKeepsTheLaneInOrder() throws {
         func insert(_ number: Int, _ policy: UniquePolicy) throws -> Insertion {
             try self.store.insert(
@@ -96,10 +78,6 @@ import Testing
         let behind = try insert(10, .keep)
         let second = try insert(2, .replace)
         #expect(try self.order() == [second.id, behind.id])
-        #expect(try self.store.all().map(\.state) == [.ready, .blocked])
-        let third = try insert(3, .latestOnly)
-        #expect(third.replaced == [second.id])
-        #expect(try self.order() == [behind.id, third.id])
         #expect(try self.store.all().map(\.state) == [.ready, .blocked])
         #expect(first.id != second.id)
     }

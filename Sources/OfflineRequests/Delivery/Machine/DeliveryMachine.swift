@@ -140,9 +140,6 @@ struct DeliveryMachine: Sendable {
         let (outcome, host) = self.responses.outcome(of: result, for: request, at: now.wall)
         self.learn(host, from: self.running[id]?.host, at: now)
         self.dropped(id)
-        if case .success(let response) = result, let decided = self.responses.decide?(response, request) {
-            return self.limited(decided, request, failure: result.failure(of: request))
-        }
         return switch outcome {
         case .succeeded: .succeeded
         case .notSent: .waitForPath
@@ -245,24 +242,6 @@ extension DeliveryMachine {
         guard request.retryCount >= request.maxRetries else { return nil }
         let attempts = request.retryCount == 0 ? "1 attempt" : "\(request.retryCount + 1) attempts"
         return .dead(reason: "given up after \(attempts): \(failure)")
-    }
-
-    /// What somebody else decided, within the limits that keep a request from being tried for ever or without a pause.
-    private mutating func limited(
-        _ decided: Disposition,
-        _ request: RetryableRequest,
-        failure: String
-    ) -> Disposition {
-        switch decided {
-        case .succeeded, .hold: decided
-        case .dead(let reason): .dead(reason: request.redact(reason))
-        case .retry(let after, countsAttempt: true):
-            self.end(of: request, failure) ?? .retry(after: max(after, .zero), countsAttempt: true)
-        case .retry(let after, countsAttempt: false):
-            .retry(after: max(after, self.pause(attempt: 0)), countsAttempt: false)
-        // It was answered, so that nothing but time can make the difference.
-        case .waitForPath: .retry(after: self.pause(attempt: 0), countsAttempt: false)
-        }
     }
 
     /// A wait that is never none.

@@ -18,11 +18,11 @@ public struct DeliverySettings: Hashable, Sendable {
     /// How old a request becomes before it is given up; its ``RetryableRequest/expiresAt`` may end it sooner.
     public var maxAge: Duration
     /// How long a path that returned must last before anything is sent.
-    public var minimumOnline: Duration
+    package var minimumOnline: Duration = .seconds(1)
     /// The longest random wait after that, so that a fleet does not come back in step.
-    public var reconnectJitter: Duration
+    package var reconnectJitter: Duration = .seconds(3)
     /// How many failures of a host in a row pause it; one that was not reached is paused at once.
-    public var failuresBeforePause: Int
+    package var failuresBeforePause = 5
 
     /// Creates settings; without arguments those that suit most.
     public init(
@@ -30,18 +30,12 @@ public struct DeliverySettings: Hashable, Sendable {
         perHostConcurrency: Int = 4,
         baseBackoff: Duration = .seconds(1),
         maxBackoff: Duration = .seconds(300),
-        maxAge: Duration = .seconds(7 * 86_400),
-        minimumOnline: Duration = .seconds(1),
-        reconnectJitter: Duration = .seconds(3),
-        failuresBeforePause: Int = 5
+        maxAge: Duration = .seconds(7 * 86_400)
     ) {
         self.concurrency = concurrency
         self.perHostConcurrency = perHostConcurrency
         self.baseBackoff = baseBackoff
         self.maxBackoff = maxBackoff
         self.maxAge = maxAge
-        self.minimumOnline = minimumOnline
-        self.reconnectJitter = reconnectJitter
-        self.failuresBeforePause = failuresBeforePause
     }
 }

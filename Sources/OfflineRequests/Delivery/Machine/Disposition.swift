@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 /// What becomes of a request after an attempt.
-public enum Disposition: Hashable, Sendable {
+enum Disposition: Hashable, Sendable {
     /// It is done.
     case succeeded
     /// It is tried again, at the earliest after a time; whether the attempt counts against

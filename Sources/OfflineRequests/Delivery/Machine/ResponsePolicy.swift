@@ -1,30 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-public import NetPathHTTP
-
 /// What answers mean.
-public struct ResponsePolicy: Sendable {
+public struct ResponsePolicy: Hashable, Sendable {
     /// The statuses after which a request is tried again.
     public var retryable: Set<Int>
     /// The statuses after which a request waits for somebody, because the server did not accept who sent it.
     public var holding: Set<Int>
-    /// Asked first; nil means that the rules decide.
-    ///
-    /// It must not block, and is called on the executor of the queue.
-    public var decide: (@Sendable (TransportResponse, RetryableRequest) -> Disposition?)?
 
     /// 408, 425, 429, 500, 502, 503 and 504, and what a captive portal says in place of the server (511).
     public static let retryableByDefault: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 511]
 
     /// Creates a policy; without arguments the usual one.
-    public init(
-        retryable: Set<Int> = Self.retryableByDefault,
-        holding: Set<Int> = [401, 407],
-        decide: (@Sendable (TransportResponse, RetryableRequest) -> Disposition?)? = nil
-    ) {
+    public init(retryable: Set<Int> = Self.retryableByDefault, holding: Set<Int> = [401, 407]) {
         self.retryable = retryable
         self.holding = holding
-        self.decide = decide
     }
 }

@@ -41,14 +41,12 @@ extension QueueWorker {
 
     // MARK: Handlers
 
-    /// Calls the handler of a response, or says that there is none.
+    /// Calls the handler of a response, if there is one.
     func handle(_ response: TransportResponse, of flight: Flight, at now: Moment) {
         let (id, run, request) = (flight.record.id, flight.run, flight.record.request)
         guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
-            let isMissed = request.needsHandler && !request.requestType.isEmpty
-            if !isMissed, flight.record.response == nil {
-                return self.land(flight, handled: response)
-            }
+            // One that was kept for a handler waits for it on.
+            guard flight.record.response != nil else { return self.land(flight, handled: response) }
             let text = "this program has no handler for responses to '\(request.requestType)'"
             return self.land(flight, unhandled: response, text)
         }
