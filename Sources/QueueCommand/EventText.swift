@@ -86,11 +86,9 @@ extension SeenEvent {
 extension QueueSalvage {
     /// What was lost, and where the rest is.
     var text: String {
-        guard let aside = self.asideAs else {
-            return "the file was removed while it was open, and what waited in it is lost; a new one was made"
-        }
+        guard let aside = self.asideAs, !self.wasRemoved else { return self.removal }
         return "the file was damaged: \(self.recovered) requests kept, "
-            + "\(self.lost.map(String.init) ?? "nobody knows how many") lost, the old file is \(aside)"
+            + "\(self.lost.map(String.init) ?? "an unknown number") lost, the old file is \(aside)"
     }
 }
 

@@ -103,6 +103,10 @@ extension QueueCommands.Show: RunnableCommand {
         let id = try UUID(argument: self.id)
         let reader = try session.read()
         guard let record = try reader?.record(id: id)?.shown(self.secrets) else {
+            if let delivery = try reader?.delivery(of: id) {
+                let answer = delivery.status.map { ", and answered with \($0)" } ?? ""
+                throw ToolFailure(.unsatisfied, "\(id.text) was delivered at \(delivery.date.text)\(answer)")
+            }
             switch try reader?.end(of: id) {
             case .cancelled: throw ToolFailure(.unsatisfied, "\(id.text) was cancelled, and nothing of it is kept")
             case .dead: throw ToolFailure(.unsatisfied, "\(id.text) was given up, and nothing of it is kept")

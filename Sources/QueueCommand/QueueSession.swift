@@ -84,7 +84,7 @@ final class QueueSession {
         }
         // Of a file that was removed at most the journal is left, and the new one is whole.
         return queue.salvages.contains { salvage in
-            salvage.asideAs.map { !$0.hasSuffix("-wal") && FileManager.default.fileExists(atPath: $0) } ?? false
+            !salvage.wasRemoved
         }
     }
 

@@ -67,7 +67,7 @@ struct QueueCommandErrorTests {
     }
 
     @Test(arguments: [
-        (UInt32(7), UInt32(1), "not a queue"), (0x4E50_4F52, 99, "newer version"), (0x4E50_5271, 1, "older version"),
+        (UInt32(7), UInt32(1), "not a queue"), (0x4E50_4F52, 99, "newer version"), (0x4E50_5271, 1, "not a queue"),
     ])
     func queueFileOfOthers(application: UInt32, version: UInt32, expected: String) throws {
         var tool = self.tool

@@ -188,6 +188,33 @@ struct QueueLookTests {
         #expect(try self.tool.run("queue", "stats", "--json").documents.first?["bytes"]?.number == 0)
     }
 
+    @Test func whatWasDeliveredIsRemembered() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let id = try self.tool.send("-d", "x", path: "/status/202?id=a")
+        #expect(try self.tool.run("queue", "run", "--until-empty").status == 0)
+        let show = try self.tool.run("queue", "show", id)
+        #expect(show.status == 1)
+        #expect(show.errors.contains("\(id) was delivered at 20"), "\(show.errors)")
+        #expect(show.errors.contains("answered with 202"), "\(show.errors)")
+    }
+
+    @Test func whatAKilledProcessWasSendingIsNotShownAsRunning() throws {
+        let server = try self.tool.serve()
+        let id = try self.tool.send("-d", "x", path: "/stall-response?id=a")
+        let run = try self.tool.start("queue", "run")
+        try server.nextRequest()
+        #expect(try self.tool.run("queue", "--json").documents.first?["state"]?.string == "running")
+        run.sendSignal(.kill)
+        _ = try run.waitForEnd()
+        let record = try #require(try self.tool.run("queue", "show", id, "--json").documents.first)
+        #expect(record["state"]?.string == "ready")
+        #expect(record["isRepeat"]?.bool == true)
+        #expect(record["waiting"]?["code"]?.string == "notRunning")
+        let counts = try self.tool.run("queue", "stats", "--json").documents.first?["counts"]
+        #expect(counts?["running"]?.number == 0 && counts?["ready"]?.number == 1)
+    }
+
     @Test func whatWasCancelledIsRemembered() throws {
         let id = try self.tool.send()
         try self.tool.run("queue", "cancel", id)

@@ -65,7 +65,7 @@ struct SenderTests {
             _ = try database.checkpoint(.truncate)
         }
         try settled.close()
-        try self.tool.lab.run("dd if=/dev/zero of=\(self.tool.file) bs=100 count=1 conv=notrunc status=none")
+        try self.tool.lab.run("dd if=/dev/zero of=\(self.tool.file) bs=4096 count=1 conv=notrunc status=none")
         let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "30s")
         #expect(run.status != 0)
         #expect(run.errors.contains(".corrupt-"), "\(run.errors)")

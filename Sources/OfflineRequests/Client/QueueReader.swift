@@ -37,7 +37,12 @@ public final class QueueReader: Sendable {
     /// - Throws: ``QueueError``, also when the file is damaged elsewhere.
     public func counts() throws(QueueError) -> QueueCounts {
         try self.store.inspect()
-        return try self.store.read { try $0.counts }
+        var counts = try self.store.read { try $0.counts }
+        if counts.running > 0, !SenderLock.isHeld(at: QueueFile.senderLock(of: self.file)) {
+            // The process that was sending them is there no more.
+            (counts.ready, counts.running) = (counts.ready + counts.running, 0)
+        }
+        return counts
     }
 
     /// Whether the queue is paused, in whichever process that was done.
@@ -63,6 +68,15 @@ public final class QueueReader: Sendable {
     /// - Throws: ``QueueError`` when the file cannot be read.
     public func end(of id: UUID) throws(QueueError) -> RequestState? {
         try self.store.read { try $0.end(of: id) }
+    }
+
+    /// When a request was delivered, and with what status: of the last ten thousand, for a day.
+    ///
+    /// - Parameter id: The id.
+    /// - Returns: The time and the status; nil when it is not among them.
+    /// - Throws: ``QueueError`` when the file cannot be read.
+    public func delivery(of id: UUID) throws(QueueError) -> (date: Date, status: Int?)? {
+        try self.store.read { records in try records.delivery(of: id) }
     }
 
     /// Reads requests, a page at a time, in the order in which they were enqueued; those of a damaged file that can be

@@ -22,8 +22,18 @@ public struct QueueSalvage: Hashable, Sendable {
 
 extension QueueSalvage {
     func event(of file: String) -> QueueEvent {
-        if let asideAs { return .salvaged(recovered: self.recovered, lost: self.lost, setAsideAs: asideAs) }
-        let reason = "the file was removed while it was open, and what waited in it is lost; a new one was made"
-        return .failed(.io(path: file, reason: reason))
+        if let asideAs, !self.wasRemoved {
+            return .salvaged(recovered: self.recovered, lost: self.lost, setAsideAs: asideAs)
+        }
+        return .failed(.io(path: file, reason: self.removal))
+    }
+
+    /// Whether there is no damaged file, but none any more.
+    package var wasRemoved: Bool { self.asideAs?.hasSuffix("-wal") ?? true }
+
+    /// What is said of a file that is there no more.
+    package var removal: String {
+        let journal = self.asideAs.map { ", and its journal kept as \($0)" } ?? ""
+        return "the file was removed while it was open, and what waited in it is lost; a new one was made\(journal)"
     }
 }

@@ -19,7 +19,7 @@ public enum WaitingReason: Hashable, Sendable {
     case reconnecting
     /// As many requests as may be are being sent.
     case concurrency
-    /// This host failed several times in a row, and is left alone until then.
+    /// This host was not reached or failed, and is left alone until then.
     case hostPaused(String, until: Date)
     /// The server did not accept the credentials; it waits until somebody tries it again, with new ones.
     case unauthorized
@@ -58,7 +58,7 @@ extension WaitingReason: CustomStringConvertible {
         case .reconnecting: "the path has just returned"
         case .concurrency: "other requests are being sent"
         case .hostPaused(let host, let until):
-            "\(host) failed several times and is left alone until \(until.formatted(.iso8601))"
+            "\(host) was not reached or failed, and is left alone until \(until.formatted(.iso8601))"
         case .unauthorized: "the server did not accept the credentials; it waits for new ones"
         case .portal: "behind a captive portal, and plain http is not sent; sign in, or use https"
         case .redirected(let host): "the answer leads to \(host); send it there, or retry it"

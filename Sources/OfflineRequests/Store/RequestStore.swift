@@ -295,7 +295,8 @@ final class RequestStore: Sendable {
         } else {
             // It cannot be read without its file, and must not be played into another.
             if hasJournal || wasOpen {
-                lost = QueueSalvage(recovered: 0, lost: nil, asideAs: hasJournal ? try replacement.setAside() : nil)
+                let journal = hasJournal ? StorePaths(try replacement.setAside()).journal : nil
+                lost = QueueSalvage(recovered: 0, lost: nil, asideAs: journal)
             }
             try StoreFiles.create(path)
             StoreFiles.syncFolder(self.paths.folder)

@@ -77,6 +77,14 @@ struct StoreRecords {
         return record
     }
 
+    /// When a request was delivered that is there no more, and with what status; nil when that is not known any more.
+    func delivery(of id: UUID) throws -> (date: Date, status: Int?)? {
+        let sql = "SELECT time, status FROM delivered WHERE id = ? AND time > ? ORDER BY number DESC LIMIT 1"
+        let oldest = self.status.now(self.stamp) &- StoreTransaction.tombstoneAge.inMilliseconds
+        let row = try Row.fetchOne(self.db.cachedStatement(sql: sql), arguments: [id, oldest])
+        return row.map { (self.status.wall($0[0], at: self.stamp), $0[1]) }
+    }
+
     /// How a request ended that is there no more.
     ///
     /// With `ends`, how many had left without having been delivered when it was there, what is not written down was

@@ -21,8 +21,10 @@ struct StoreReplacement {
         let new = try StoreFile.open(path, readOnly: false)
         try StoreSchema.migrate(new, path: path, at: self.stamp)
         var (ids, kept) = (Int?.none, (count: 0, bodies: Set<String>()))
-        // One whose beginning is damaged has nothing to say.
-        if let old = try? StoreFile.open(self.paths.database, readOnly: true) {
+        // Where there is no room for a copy the file itself has to do.
+        let mended = try? MendedCopy(of: self.paths)
+        defer { mended?.remove() }
+        if let old = try? StoreFile.open(mended?.path ?? self.paths.database, readOnly: true) {
             try new.write { new in
                 try old.inDatabase { old in
                     let count = "SELECT count(id) FROM request INDEXED BY requestID WHERE id >= x''"
@@ -56,12 +58,14 @@ struct StoreReplacement {
     private func copy(from old: Database, to new: Database) throws -> (count: Int, bodies: Set<String>) {
         var kept = (count: 0, bodies: Set<String>())
         if let status = try? StoreStatus.read(old) { try status.update(new) }
-        for row in (try? Row.fetchAll(old, sql: "SELECT * FROM ended")) ?? [] {
-            let marks = databaseQuestionMarks(count: row.count)
-            try new.execute(
-                sql: "INSERT OR IGNORE INTO ended VALUES (\(marks))",
-                arguments: StatementArguments(Array(row.databaseValues))
-            )
+        for table in ["ended", "delivered"] {
+            for row in (try? Row.fetchAll(old, sql: "SELECT * FROM \(table)")) ?? [] {
+                let marks = databaseQuestionMarks(count: row.count)
+                try new.execute(
+                    sql: "INSERT OR IGNORE INTO \(table) VALUES (\(marks))",
+                    arguments: StatementArguments(Array(row.databaseValues))
+                )
+            }
         }
         try old.forEachReadable("TRUE") { stored in
             var stored = stored
@@ -70,6 +74,9 @@ struct StoreReplacement {
             if isDamaged, !stored.state.isFinal {
                 (stored.state, stored.waiting, stored.due) = (.held, .damaged, nil)
             }
+            // At a gate that is none it would wait for ever.
+            let request = stored.readable(self.bodies)
+            if !request.endpoint.isEmpty { stored.gate = Gate(request).text }
             try stored.insert(new, isNew: false)
             if new.changesCount == 1 { kept.count += 1 }
             if let body = stored.bodyFile { kept.bodies.insert(body) }

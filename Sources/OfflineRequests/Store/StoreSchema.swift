@@ -11,7 +11,7 @@ enum StoreSchema {
     /// "NPOR": says of a database whose it is (the application id of SQLite's header).
     static let applicationID: Int64 = 0x4E50_4F52
     /// How many migrations there are; in `user_version`, where a process of an older version sees it.
-    static let version = 2
+    static let version = 3
 
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
@@ -84,6 +84,16 @@ enum StoreSchema {
                     """
             )
         }
+        // What is left of a request that was delivered.
+        migrator.registerMigration("v3", foreignKeyChecks: .immediate) { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE delivered (number INTEGER PRIMARY KEY, id BLOB NOT NULL, time INTEGER NOT NULL,
+                      status INTEGER);
+                    PRAGMA user_version = 3;
+                    """
+            )
+        }
         return migrator
     }
 
@@ -94,6 +104,9 @@ enum StoreSchema {
         guard version <= self.version else { throw QueueError.newerSchema(path: path, version: version) }
         return version
     }
+
+    private static let ours =
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('queue', 'request', 'total', 'ended')"
 
     /// The version of a database, zero for an empty one.
     ///
@@ -106,6 +119,9 @@ enum StoreSchema {
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
         case self.applicationID: return try self.checkVersion(db, path: path)
         case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0
+        // Tables of ours below a header that says otherwise.
+        case _ where try 1...self.version ~= version && Int.fetchOne(db, sql: self.ours) == 4:
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the application id is wrong")
         default: throw QueueError.notAQueue(path: path)
         }
     }

@@ -12,6 +12,9 @@ import NetPath
 extension StoreStatus {
     /// 2024: a wall clock before it was never set.
     private static let earliestWall: Int64 = 1_704_067_200_000
+    /// A year: a wall clock that has gone on by more while the system was off was wrong then, or is wrong now, as one that
+    /// the network has not set yet may be.
+    private static let longestOff: Int64 = 366 * 86_400_000
     /// How far the wall clock may drift before it is looked at anew.
     private static let tolerance: Int64 = 60_000
 
@@ -23,7 +26,8 @@ extension StoreStatus {
         let wall = stamp.wall.inMilliseconds
         if stamp.bootID ?? "" != self.boot {
             let isKnown = wall >= Self.earliestWall && self.anchorWall >= Self.earliestWall
-            let passed = isKnown ? max(0, wall &- self.anchorWall) : 0
+            let off = isKnown ? wall &- self.anchorWall : 0
+            let passed = 0...Self.longestOff ~= off ? off : 0
             let now = max(latest, self.anchor &+ passed)
             self.boot = stamp.bootID ?? ""
             self.offset = now &- stamp.bootNanoseconds / 1_000_000

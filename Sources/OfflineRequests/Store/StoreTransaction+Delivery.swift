@@ -17,8 +17,16 @@ extension StoreTransaction {
             """
         var gates: [StoreGate] = []
         let statement = try self.db.cachedStatement(sql: sql)
-        while gates.count < limit, let next = try StoreGate.fetchOne(statement, arguments: [gates.last?.id ?? ""]) { gates.append(next) }
+        while gates.count < limit, let next = try StoreGate.fetchOne(statement, arguments: [gates.last?.id ?? ""]) {
+            gates.append(next)
+        }
         return gates
+    }
+
+    /// Makes sure that no request is ready behind a gate that is not found; such a file has to be made anew.
+    func checkGates() throws {
+        guard try self.records.counts.ready > 0 else { return }
+        throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "requests are ready, and none is found")
     }
 
     /// Some of the gates of what is ready, or waits for its time: of that only so many requests are looked at.
@@ -112,6 +120,7 @@ extension StoreTransaction {
     ) throws -> Finish? {
         if disposition == .succeeded, response == nil {
             guard let row = try self.remove("id = ? AND \(StoreSchema.pending)", [id]).first else { return nil }
+            try self.remember(delivered: id, status: status)
             try self.promote(row.lane)
             return Finish(state: .succeeded)
         }
@@ -121,6 +130,7 @@ extension StoreTransaction {
         case .succeeded:
             let deadline = self.now &+ self.limits.maxResponseAge.inMilliseconds
             try self.set(row, .succeeded, status: status ?? response?.status, "deadline = ?", [deadline])
+            try self.remember(delivered: id, status: status ?? response?.status)
             try self.promote(row.lane)
             return Finish(state: .succeeded)
         case .retry(let delay, let countsAttempt):

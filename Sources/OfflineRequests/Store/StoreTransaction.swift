@@ -129,6 +129,17 @@ final class StoreTransaction {
     /// How many ends are remembered.
     static let rememberedEnds: Int64 = 1000
 
+    /// How many deliveries are remembered, and for how long.
+    private static let rememberedDeliveries: Int64 = 10_000
+    static let tombstoneAge: Duration = .seconds(86_400)
+
+    /// Remembers for people when a request was delivered, and with what status.
+    func remember(delivered id: UUID, status: Int?) throws {
+        try self.execute("INSERT INTO delivered (id, time, status) VALUES (?, ?, ?)", [id, self.now, status])
+        let number = self.db.lastInsertedRowID - Self.rememberedDeliveries
+        if number > 0 { try self.execute("DELETE FROM delivered WHERE number <= ?", [number]) }
+    }
+
     /// Remembers how requests ended that leave now without having been delivered, for processes that wait for them.
     ///
     /// Deliveries are not written down, for they are many: what is gone and not in the list was delivered, as long as

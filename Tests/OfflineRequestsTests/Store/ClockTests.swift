@@ -133,6 +133,26 @@ import Testing
         #expect(try self.expire(third, maxAge: .seconds(10)).count == 2)
     }
 
+    /// A clock without the network may say anything until that has set it.
+    @Test func aClockThatIsWrongAtBootMakesNothingOld() throws {
+        let store = try self.bench.open()
+        let id = try store.insert(sample { $0.expiresAt = self.bench.stamp.wall.addingTimeInterval(100) }).id
+        store.close()
+        let years: TimeInterval = 14 * 366 * 86_400
+        self.bench.reboot(after: .seconds(5))
+        self.bench.setWall(years)
+        let again = try self.bench.open()
+        #expect(try self.expire(again, maxAge: .seconds(7 * 86_400)).isEmpty)
+        self.bench.pass(.seconds(60))
+        self.bench.setWall(-years)
+        #expect(try self.expire(again, maxAge: .seconds(7 * 86_400)).isEmpty)
+        // What has passed since then counts.
+        self.bench.pass(.seconds(39))
+        #expect(try self.expire(again).isEmpty)
+        self.bench.pass(.seconds(1))
+        #expect(try self.expire(again) == [id])
+    }
+
     @Test func datesBeyondAnyCalendarDoNotTrap() throws {
         let store = try self.bench.open()
         for date in [Date.distantFuture, .distantPast, Date(timeIntervalSince1970: 1e300)] {

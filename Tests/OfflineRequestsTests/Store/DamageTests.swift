@@ -251,6 +251,61 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs ?? "")-bodies/of-a-request-that-was-lost"))
     }
 
+    /// The header of the file has nothing that is not known.
+    @Test(arguments: [0, 16, 28, 31, 56, 68, 71, -1])
+    func aDamagedHeaderHidesNothing(place: Int) throws {
+        let original = try self.fill(self.bench, 300)
+        let file = try Data(contentsOf: URL(filePath: self.bench.path))
+        if place < 0 {
+            try self.overwrite([UInt8](repeating: 0xFF, count: 100), at: 0, self.bench)
+        } else {
+            try self.overwrite([file[place] ^ 0x40], at: place, self.bench)
+        }
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        #expect(try Set(store.all().map(\.id)) == Set(original.keys), "byte \(place)")
+        #expect(try store.all().allSatisfy { $0.waiting != .damaged })
+        let names = try FileManager.default.contentsOfDirectory(atPath: self.bench.folder.path)
+        #expect(!names.contains { $0.contains("mended") })
+    }
+
+    @Test func withoutTheLastPageFewAreLost() throws {
+        let original = try self.fill(self.bench, 300)
+        let file = try Data(contentsOf: URL(filePath: self.bench.path))
+        try file.dropLast(Self.pageSize).write(to: URL(filePath: self.bench.path))
+        _ = try StoreLock("\(self.bench.path)-lock")
+        let store = try self.bench.open()
+        store.sends = true
+        try self.repair(store)
+        let saved = try store.all().map(\.id)
+        #expect(saved.count >= original.count - 20, "\(saved.count) of \(original.count)")
+        #expect(Set(saved).isSubset(of: original.keys))
+    }
+
+    /// An index that has lost everything hides what is ready from the one that looks for it there.
+    @Test func whatWaitsAtALostGateIsFound() throws {
+        let store = try self.bench.open()
+        store.sends = true
+        let ids = try (0..<3).map { try store.insert(sample($0)).id }
+        try store.transaction(durable: true) { transaction in
+            try transaction.execute("UPDATE request SET gate = '' WHERE sequence = 2")
+            try transaction.execute("UPDATE request SET gate = 'no gate' WHERE sequence = 3")
+        }
+        try store.transaction(durable: true) { transaction in
+            _ = try transaction.cancel(ids[0])
+            try transaction.execute("UPDATE request SET gate = ''")
+        }
+        #expect {
+            try store.transaction(durable: true) { transaction in
+                if try transaction.gates().isEmpty { try transaction.checkGates() }
+            }
+        } throws: { error in
+            if case .corrupt(_, setAsideAs: _?) = error as? QueueError { true } else { false }
+        }
+        #expect(try store.readyIDs() == [ids[1], ids[2]])
+    }
+
     @Test(arguments: [0, 1, 2])
     func aRepairThatWasKilledIsFinished(instant: Int) throws {
         let store = try self.bench.open()

@@ -137,6 +137,22 @@ import Testing
         #expect(try self.bench.open().all().map(\.id) == [id])
     }
 
+    @Test func aFileThatWasRemovedIsNotDamaged() throws {
+        let store = try self.bench.open()
+        try store.insert(sample(1))
+        try FileManager.default.removeItem(atPath: self.bench.path)
+        try store.insert(sample(2))
+        let salvage = try #require(self.bench.salvages.first)
+        #expect(salvage.wasRemoved)
+        let journal = try #require(salvage.asideAs)
+        #expect(FileManager.default.fileExists(atPath: journal))
+        guard case .failed(.io(self.bench.path, let reason)) = salvage.event(of: self.bench.path) else {
+            Issue.record("\(salvage)")
+            return
+        }
+        #expect(reason.contains("was removed") && reason.contains(journal), "\(reason)")
+    }
+
     @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount"))
     func aReadOnlyPlaceIsNamed() throws {
         try self.makeQueue()

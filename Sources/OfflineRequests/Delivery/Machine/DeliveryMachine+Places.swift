@@ -46,6 +46,7 @@ extension DeliveryMachine {
         if self.isPaused { return Obstacle(reason: .paused) }
         guard let facts = self.facts else { return Obstacle(reason: .noPath("nothing is known of the network yet")) }
         if let lack = facts.lacks(gate) { return Obstacle(reason: lack) }
+        if let until = self.nearFrom(gate.host, at: now) { return Obstacle(reason: .reconnecting, until: until) }
         let health = self.hosts[gate.host] ?? HostHealth()
         let pause = health.pause(at: now.monotonic)
         if let opensAt, opensAt > now.monotonic {

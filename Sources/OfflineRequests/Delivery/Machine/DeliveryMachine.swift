@@ -32,6 +32,8 @@ struct DeliveryMachine: Sendable {
     /// Which of those that wait for their time go now, once there is a path; `due` when that has been done.
     var promotion = Promotion.due
     private(set) var facts: PathFacts?
+    /// When hosts beyond a router that are reached without a path to the internet have been so for long enough.
+    private var nearFrom: [String: MonotonicTime] = [:]
     /// When a path that returned has proved itself; may have passed.
     private(set) var opensAt: MonotonicTime?
     /// How many requests may be sent at the same time: few after a path returned, then more with every success.
@@ -80,12 +82,34 @@ struct DeliveryMachine: Sendable {
         self.facts = facts
         if isRestored || isFreed { self.promote(.restored) }
         guard isRestored else { return false }
-        let jitter = Int64.random(in: 0...max(0, self.settings.reconnectJitter.inNanoseconds), using: &self.random)
-        self.opensAt = now.monotonic + max(.zero, self.settings.minimumOnline) + .nanoseconds(jitter)
+        self.opensAt = self.settled(after: now)
         self.limit = 1
         // What failed over the path that went away says nothing about the hosts.
         self.forgetFailures()
         return true
+    }
+
+    /// When what returned now has proved itself, at another time for each of a fleet.
+    private mutating func settled(after now: Moment) -> MonotonicTime {
+        let jitter = Int64.random(in: 0...max(0, self.settings.reconnectJitter.inNanoseconds), using: &self.random)
+        return now.monotonic + max(.zero, self.settings.minimumOnline) + .nanoseconds(jitter)
+    }
+
+    /// There is a way to a host beyond a router, or none any more: the path to the internet may be about to return.
+    mutating func host(_ host: String, isBeyondRouter: Bool, at now: Moment) {
+        if !isBeyondRouter {
+            self.nearFrom[host] = nil
+        } else if self.nearFrom[host] == nil {
+            self.nearFrom[host] = self.settled(after: now)
+        }
+    }
+
+    /// Nothing is asked about other hosts any more.
+    mutating func forgetWays(but hosts: Set<String>) { self.nearFrom = self.nearFrom.filter { hosts.contains($0.key) } }
+
+    /// Until when a host is not sent to that has just been found near.
+    func nearFrom(_ host: String, at now: Moment) -> MonotonicTime? {
+        self.facts?.isSatisfied == true ? nil : self.nearFrom[host].flatMap { $0 > now.monotonic ? $0 : nil }
     }
 
     /// More of those that wait for their time go now.

@@ -17,8 +17,9 @@ struct HostWatches {
     /// What tells of the network tells of hosts: rules and backends of one's own count for both.
     private var source: SharedCoordinator = .process
     private var watches: [String: HostReachability] = [:]
-    /// Names that have no address as the network is now. They would be looked up again every minute, for which a host
-    /// without a path must not wake up.
+    /// Names that have no address as the network is now.
+    ///
+    /// They would be looked up again every minute, for which a host without a path must not wake up.
     private var unknown: Set<String> = []
 
     init(core: QueueCore) {
@@ -43,10 +44,10 @@ struct HostWatches {
             self.watches[host] = watch
             watch.reach { [core = self.core] status in
                 // Where nothing can tell there is no way.
-                let (isReachable, isUnknown) = (status.isReachable, status.reason.code == .notResolved)
+                let (route, isUnknown) = (status.route, status.reason.code == .notResolved)
                 core.post { worker, now in
                     if isUnknown { worker.hosts.giveUp(host) }
-                    worker.host(host, isReachable: isReachable, at: now)
+                    worker.host(host, is: route, at: now)
                 }
             }
         }

@@ -5,6 +5,7 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
+import Reachability
 import Synchronization
 
 /// Which process sends, and over which network.
@@ -39,8 +40,10 @@ extension QueueWorker {
         if isRestored { self.core.observers.send([.connectivityRestored]) }
     }
 
-    func host(_ host: String, isReachable: Bool, at now: Moment) {
-        self.network.host(host, isReachable: isReachable)
+    /// Packets to a host would take that way; nil for none.
+    func host(_ host: String, is route: HostRoute?, at now: Moment) {
+        self.network.host(host, isReachable: route != nil)
+        self.machine.host(host, isBeyondRouter: route.map { !$0.isLocalOnly } ?? false, at: now)
         self.machine.path(self.network.facts, at: now)
     }
 
@@ -49,6 +52,7 @@ extension QueueWorker {
         let hosts = self.network.isSatisfied ? [] : hosts
         self.hosts.set(hosts)
         self.network.forgetHosts(but: hosts)
+        self.machine.forgetWays(but: hosts)
         self.machine.path(self.network.facts, at: now)
     }
 

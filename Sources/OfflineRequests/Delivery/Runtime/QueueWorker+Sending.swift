@@ -21,6 +21,7 @@ extension QueueWorker {
         if let only { return try self.head(only, in: store, at: now) }
         let gates = try store.gates()
         self.gates = gates.map(\.gate)
+        if gates.isEmpty { try store.checkGates() }
         guard places > 0, self.shutdowns.isEmpty else { return [] }
         // Behind the first of so many gates there is nothing that goes first.
         let heads = try self.machine.inTurn(gates, at: now).prefix(places).map { gate in

@@ -203,7 +203,9 @@ final class QueueWorker {
         self.publish(at: now)
         for reply in replies { reply() }
         for ready in effects.starts { self.start(ready, at: now) }
-        if sends { self.watchHosts(self.wantedHosts.union(self.flights.values.map { $0.record.request.host }), at: now) }
+        if sends {
+            self.watchHosts(self.wantedHosts.union(self.flights.values.map { $0.record.request.host }), at: now)
+        }
         self.announce(effects, isDrained: isDrained)
         return true
     }

@@ -79,11 +79,16 @@ struct QueueStatus: Sendable {
     ///   - file: The queue, beside which another process that sends says what hinders it.
     /// - Returns: The same requests.
     func explain(_ records: [RequestRecord], isPaused: Bool, in file: String) -> [RequestRecord] {
-        guard records.contains(where: { $0.state == .ready || $0.state == .backoff }) else { return records }
+        let waiting: Set<RequestState> = [.ready, .backoff, .running]
+        guard records.contains(where: { waiting.contains($0.state) }) else { return records }
         let other = self.role == .sender ? nil : SenderReport(ofQueue: file)
         return records.map { record in
-            guard record.state == .ready || record.state == .backoff else { return record }
             var record = record
+            // The process that was sending it is there no more.
+            if record.state == .running, other == nil, self.role != .sender {
+                (record.state, record.isRepeat) = (.ready, true)
+            }
+            guard record.state == .ready || record.state == .backoff else { return record }
             record.waiting = isPaused ? .paused : self.reason(for: Gate(record.request), other)
             guard record.state == .backoff, let until = record.notBefore else { return record }
             // What ends without its own time coming is worth more than a time.
