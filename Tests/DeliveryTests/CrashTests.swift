@@ -15,6 +15,22 @@ struct CrashTests {
     /// Where the random instants begin; the same seed draws the same ones.
     private static let seed = ProcessInfo.processInfo.environment["NETPATH_CRASH_SEED"].flatMap { UInt64($0) } ?? 1
 
+    /// A caller that waits for an answer has put its request on disk before.
+    @Test func whoIsKilledWhileWaitingForAnAnswerLosesNothing() throws {
+        let stage = try Stage()
+        let server = try Server(on: stage)
+        let file = stage.queueFile("fetch")
+        let options = ["pace": "fast", "name": "f"]
+        let client = try stage.start("fetch", path: "/stall-response?times=1", file: file, options)
+        try server.await(1)
+        client.sendSignal(.kill)
+        #expect(try client.waitForEnd() == 128 + 9)
+        try stage.drain(file)
+        let requests = try server.requests()
+        #expect(requests.map(\.name) == ["f-0", "f-0"])
+        #expect(Set(requests.map(\.key)).count == 1)
+    }
+
     @Test func killedAtRandomInstants() throws {
         let stage = try Stage()
         let server = try Server(on: stage)

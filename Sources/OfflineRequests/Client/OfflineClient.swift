@@ -6,10 +6,13 @@ public import NetPathHTTP
 
 /// A client of one server that answers while there is a path, and keeps requests for later while there is none.
 ///
-/// Online a request goes out at once. Offline, or when it fails in a way that another attempt may mend, it is kept in
-/// the queue, with the idempotency key that was already sent, and ``OfflineClientError/queuedForRetry(_:)`` is thrown. The
-/// response then comes to the handler of its type, ``OfflineRequestQueue/onResponse(for:as:decoder:_:)``, also after a
-/// restart. The client does not start the queue.
+/// Every request is put into the queue first, and sent by that: it survives the end of the program, whenever that comes.
+/// The caller waits for the answer for as long as that may come soon. Without a path, or when an attempt fails in a way
+/// that another may mend, ``OfflineClientError/queuedForRetry(_:)`` is thrown, and the response comes to the handler of its
+/// type, ``OfflineRequestQueue/onResponse(for:as:decoder:_:)``, also after a restart. What only reads is not kept without a
+/// path: ``keepsReads``.
+///
+/// The first request starts the queue, before which handlers have to be registered.
 ///
 /// Each call is there twice: with an answer of the type that is asked for, and with the response as it came, which
 /// need not be used.
@@ -20,6 +23,9 @@ public struct OfflineClient: Sendable {
     public let queue: OfflineRequestQueue
     /// Sent with every request that does not have fields of those names.
     public var headers: HeaderFields
+    /// Whether requests with `GET` and `HEAD` stay in the queue where there is no path, instead of
+    /// ``OfflineClientError/noPath(_:)``: what they would bring is seldom of use later.
+    public var keepsReads = false
     /// What writes bodies; it must not be changed while it is used.
     public var encoder: JSONEncoder
     /// What reads answers; it must not be changed while it is used.

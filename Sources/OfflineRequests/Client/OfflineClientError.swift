@@ -8,6 +8,8 @@ public import NetPathHTTP
 public enum OfflineClientError: Error, Hashable, Sendable {
     /// It is kept on disk and will be sent by itself; the handler of its type gets the response.
     case queuedForRetry(UUID)
+    /// There is no path, for this reason; nothing was kept, since the request only reads: ``OfflineClient/keepsReads``.
+    case noPath(String)
     /// The server answered with this status, which another attempt would not change.
     case status(Int, body: [UInt8])
     /// The server answered, but not with what was expected.
@@ -18,8 +20,8 @@ public enum OfflineClientError: Error, Hashable, Sendable {
     case invalidRequest(field: String, reason: String)
     /// It could neither be sent now nor be kept.
     case queue(QueueError)
-    /// The task was cancelled. With an id the request had been kept by then and goes out by itself, unless
-    /// ``OfflineRequestQueue/cancelRequest(id:)`` takes it back; without one nothing was kept, but the server may have
+    /// The task was cancelled. With an id the wait was over by then: the request goes out by itself, unless
+    /// ``OfflineRequestQueue/cancelRequest(id:)`` takes it back; without one it is not in the queue, but the server may have
     /// received it.
     case cancelled(queuedAs: UUID?)
 }
@@ -44,6 +46,7 @@ extension OfflineClientError: CustomStringConvertible, LocalizedError {
         switch self {
         case .queuedForRetry(let id):
             "not sent yet: the request is kept as \(id.uuidString.lowercased()) and goes out by itself"
+        case .noPath(let reason): "not sent, and not kept: there is no path: \(reason)"
         case .status(let status, _): "the server answered \(status); sending again would not change that"
         case .decoding(let reason): "the server's answer is not what was expected: \(reason)"
         case .notRetryable(let error): error.description

@@ -108,7 +108,7 @@ public final class OfflineRequestQueue: Sendable {
     /// - Throws: ``QueueError``; nothing was kept then.
     @discardableResult
     public func enqueue(_ request: RetryableRequest) async throws(QueueError) -> UUID {
-        try await self.core.enqueue(request, after: nil)
+        try await self.core.enqueue(request)
     }
 
     /// Takes a request, for callers that do not wait.

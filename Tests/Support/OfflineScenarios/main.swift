@@ -13,6 +13,7 @@ do {
     case "enqueue": try await enqueue(sending: false)
     case "mixed": try await enqueue(sending: true)
     case "deliver": try await deliver()
+    case "fetch": try await fetch()
     case "idle": try idle()
     case "state": try state()
     case "walk": try await walk()

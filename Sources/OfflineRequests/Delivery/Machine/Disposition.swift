@@ -15,4 +15,12 @@ enum Disposition: Hashable, Sendable {
     case hold(WaitingReason)
     /// It is given up, and kept; why, without secrets.
     case dead(reason: String)
+
+    /// Whether it is not sent again by itself, without having been delivered.
+    var endsSending: Bool {
+        switch self {
+        case .hold, .dead: true
+        case .succeeded, .retry, .waitForPath: false
+        }
+    }
 }

@@ -43,6 +43,8 @@ struct Landing {
     var status: Int?
     /// What went wrong, without secrets.
     var failure: String?
+    /// How the attempt ended, where it was made.
+    var result: AttemptResult?
     /// The response, which is kept where somebody asked for that, or nobody has taken it.
     var response: TransportResponse?
 }

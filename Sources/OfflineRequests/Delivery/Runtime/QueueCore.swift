@@ -32,6 +32,7 @@ final class QueueCore: Sendable {
     /// What the worker last said of itself.
     let status = Mutex(QueueStatus())
     let store: RequestStore
+    private let isStarted = Mutex(false)
 
     private let queue = DispatchQueue(label: "netpath.requests")
     private let inbox = Mutex(Inbox())
@@ -97,7 +98,13 @@ final class QueueCore: Sendable {
 
     func start(following monitor: NetworkMonitor, only id: UUID? = nil) {
         guard self.settings.sends else { return }
-        if self.post({ worker, _ in worker.start(following: monitor, only: id) }) { monitor.start() }
+        // One that comes second may rely on the first.
+        let isFirst = self.isStarted.withLock { isStarted in
+            if isStarted { return false }
+            isStarted = true
+            return self.post { worker, _ in worker.start(following: monitor, only: id) }
+        }
+        if isFirst { monitor.start() }
     }
 
     func shutdown(within limit: Duration) async -> Bool {
@@ -132,10 +139,9 @@ final class QueueCore: Sendable {
         if !self.post({ worker, _ in worker.commands.append(command) }, here: isHere) { command.refuse(.closed) }
     }
 
-    /// Keeps a request, which may have failed once before; on this thread, where that is asked for and nobody else works.
+    /// Keeps a request; on this thread, where that is asked for and no other thread works.
     func enqueue(
         _ request: RetryableRequest,
-        after failure: AttemptResult? = nil,
         here isHere: Bool = false,
         reply: @escaping @Sendable (Result<UUID, QueueError>) -> Void
     ) {
@@ -143,7 +149,7 @@ final class QueueCore: Sendable {
             let prepared = try self.store.prepare(request)
             let command = QueueCommand(
                 inserting: prepared.row.size,
-                { try $0.enqueue(prepared, after: failure, in: $1) },
+                { try $0.enqueue(prepared, in: $1).id },
                 reply: reply
             )
             self.post(command, here: isHere)
@@ -154,11 +160,48 @@ final class QueueCore: Sendable {
 
     /// The same; never prepares the request on the thread of the main actor.
     @concurrent
-    func enqueue(_ request: RetryableRequest, after failure: AttemptResult?) async throws(QueueError) -> UUID {
+    func enqueue(_ request: RetryableRequest) async throws(QueueError) -> UUID {
         let result = await withCheckedContinuation { continuation in
-            self.enqueue(request, after: failure, here: true) { continuation.resume(returning: $0) }
+            self.enqueue(request, here: true) { continuation.resume(returning: $0) }
         }
         return try result.get()
+    }
+
+    /// Keeps a request, and waits for its answer for as long as that may come soon.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - isKept: Whether it stays where there is no path.
+    /// - Returns: What came of it.
+    @concurrent
+    func fetch(_ request: RetryableRequest, isKept: Bool) async -> FetchEnd {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let prepared: PreparedRequest
+                do throws(QueueError) { prepared = try self.store.prepare(request) } catch {
+                    return continuation.resume(returning: .refused(error))
+                }
+                let fetch = Fetch(gate: Gate(prepared.request), isKept: isKept) { continuation.resume(returning: $0) }
+                let command = QueueCommand(
+                    inserting: prepared.row.size,
+                    { try $0.enqueue(prepared, for: fetch, in: $1) },
+                    reply: { result in
+                        switch result {
+                        case .success(let insertion) where insertion.isKept || insertion.state != .ready:
+                            fetch.reply(.kept(insertion.id))
+                        // The worker replies.
+                        case .success: ()
+                        case .failure(let error): fetch.reply(.refused(error))
+                        }
+                    }
+                )
+                self.post(command, here: true)
+                // A cancellation that came first found nothing to take back.
+                if Task.isCancelled { self.post { worker, _ in worker.abandonFetch(request.id) } }
+            }
+        } onCancel: {
+            self.post { worker, _ in worker.abandonFetch(request.id) }
+        }
     }
 
     /// Waits for the end of a request; with nil until nothing is left.

@@ -7,28 +7,16 @@ import NetPathHTTP
 
 /// What callers ask for, each within a transaction that also does other things.
 extension QueueWorker {
-    func enqueue(_ prepared: PreparedRequest, after failure: AttemptResult?, in store: StoreTransaction) throws -> UUID
-    {
+    func enqueue(_ prepared: PreparedRequest, in store: StoreTransaction) throws -> Insertion {
         let insertion = try store.insert(prepared)
-        guard !insertion.isKept else { return insertion.id }
+        guard !insertion.isKept else { return insertion }
         self.effects.events.append(.enqueued(insertion.id))
         self.recent.add(
             RequestRecord(request: prepared.request, state: insertion.state, sequence: 0),
             ends: store.status.ends
         )
         self.cancelled(insertion.replaced + insertion.dropped)
-        // Behind another of its lane its time does not matter.
-        if let failure, insertion.state == .ready { try self.record(failure, of: prepared.request, in: store) }
-        return insertion.id
-    }
-
-    /// Takes an attempt into account that was made before the request came here.
-    private func record(_ result: AttemptResult, of request: RetryableRequest, in store: StoreTransaction) throws {
-        let now = Moment.now()
-        let disposition = self.machine.finished(request.id, request: request, result: result, at: now)
-        guard case .retry(let delay, _) = disposition, try store.markRunning(request.id) else { return }
-        _ = try store.finish(request.id, disposition, status: result.status, error: result.failure(of: request))
-        self.effects.events.append(.backoff(request.id, until: now.wall(at: now.monotonic + delay)))
+        return insertion
     }
 
     private func cancelled(_ ids: [UUID]) {

@@ -44,6 +44,8 @@ extension QueueWorker {
     /// Calls the handler of a response, if there is one.
     func handle(_ response: TransportResponse, of flight: Flight, at now: Moment) {
         let (id, run, request) = (flight.record.id, flight.run, flight.record.request)
+        // A caller that waits for it takes it.
+        if self.fetches[id] != nil { return self.land(flight, handled: response) }
         guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
             // One that was kept for a handler waits for it on.
             guard flight.record.response != nil else { return self.land(flight, handled: response) }

@@ -108,8 +108,9 @@ extension QueueWorker {
         let disposition = self.machine.finished(id, request: request, result: result, at: now)
         guard case .succeeded = disposition, case .success(let response) = result else {
             let failure = disposition == .succeeded ? nil : result.failure(of: request)
-            let (record, status) = (flight.record, result.status)
-            return self.land(Landing(record: record, disposition: disposition, status: status, failure: failure))
+            var landing = Landing(record: flight.record, disposition: disposition, status: result.status)
+            (landing.failure, landing.result) = (failure, result)
+            return self.land(landing)
         }
         self.handle(response, of: flight, at: now)
     }
@@ -123,6 +124,13 @@ extension QueueWorker {
     /// Records the end of an attempt.
     func record(_ landing: Landing, in store: StoreTransaction) throws {
         let id = landing.record.id
+        if self.fetches[id] != nil, let result = landing.result, landing.disposition.endsSending {
+            // Its caller hears why, and need not find it in the queue.
+            guard try store.cancel(id) != nil else { return }
+            self.effects.events.append(.cancelled(id))
+            self.effects.fetchEnds[id] = .failed(result)
+            return
+        }
         let finish = try store.finish(
             id,
             landing.disposition,
@@ -148,11 +156,16 @@ extension QueueWorker {
         default: ()
         }
         self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
+        if self.fetches[id] != nil, finish.state != .ready {
+            let answer = finish.state == .succeeded ? landing.response : nil
+            self.effects.fetchEnds[id] = answer.map { .answered($0) } ?? .kept(id)
+        }
     }
 
     /// Ends the attempts of requests that are there no more.
     func remove(_ ids: [UUID]) {
         for id in ids {
+            self.fetches.removeValue(forKey: id)?.reply(.cancelled)
             guard let flight = self.flights.removeValue(forKey: id) else { continue }
             self.machine.dropped(id)
             flight.cancel()

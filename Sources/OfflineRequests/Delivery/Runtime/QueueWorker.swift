@@ -42,6 +42,10 @@ final class QueueWorker {
 
     /// What callers want.
     var commands: [QueueCommand] = []
+    /// Callers that wait for the answers to requests.
+    var fetches: [UUID: Fetch] = [:]
+    /// Requests that callers want back, as they may be about to be put there.
+    var abandonedFetches: Set<UUID> = []
     /// What is being sent.
     var flights: [UUID: Flight] = [:]
     var lastRun: UInt64 = 0
@@ -105,6 +109,7 @@ final class QueueWorker {
         self.standForElection(at: now)
         let hasWritten = self.write(at: now)
         let after = Moment.now()
+        self.releaseFetches(at: after)
         if self.isOver(at: after) { return self.finish() }
         if self.stepDown() || !hasWritten { self.publish(at: after) }
         // As of the moment that was decided for: what opened since then is due, and not past.
@@ -202,6 +207,7 @@ final class QueueWorker {
         if !commands.isEmpty, self.role != .sender { self.core.store.ring() }
         self.publish(at: now)
         for reply in replies { reply() }
+        self.replyToFetches(effects)
         for ready in effects.starts { self.start(ready, at: now) }
         if sends {
             self.watchHosts(self.wantedHosts.union(self.flights.values.map { $0.record.request.host }), at: now)
@@ -315,12 +321,14 @@ final class QueueWorker {
         for flight in self.flights.values { flight.cancel() }
         var isDone = self.flights.isEmpty && self.end == nil
         if self.role == .sender, self.end == nil {
+            self.effects = TurnEffects()
             do throws(QueueError) {
                 try self.core.store.transaction(durable: false) { store in
                     for landing in self.landings { try self.record(landing, in: store) }
                     try self.keepResponses(in: store)
                     try store.releaseRunning()
                 }
+                self.replyToFetches(self.effects)
             } catch {
                 isDone = false
             }
@@ -335,6 +343,7 @@ final class QueueWorker {
         self.core.handlers.withLock { $0 = [:] }
         for command in self.commands { command.refuse(error) }
         for waiter in self.waiters { waiter.reply(.failure(error)) }
+        for (id, fetch) in self.fetches { fetch.reply(.kept(id)) }
         self.core.observers.end()
         self.core.store.close()
         // The next sender hears of it.
@@ -350,6 +359,9 @@ struct TurnEffects {
     var removed: [UUID] = []
     /// Those that go now.
     var starts: [ReadyRequest] = []
+    /// Callers that wait for the answers to requests that were put there, and what others hear.
+    var fetches: [UUID: Fetch] = [:]
+    var fetchEnds: [UUID: FetchEnd] = [:]
     /// Whether anything that others put there waited for being sent before, and whether anything does afterwards.
     var wasPending = false
     var isPending = false
