@@ -35,8 +35,9 @@ func write(_ text: String) {
 
 do {
     // One request at a time, so that the queue can be seen draining.
-    let settings = DeliverySettings(concurrency: 1, perHostConcurrency: 1)
-    let queue = try OfflineRequestQueue(file: arguments[2], settings: QueueSettings(delivery: settings))
+    var settings = QueueSettings()
+    settings.concurrency = 1
+    let queue = try OfflineRequestQueue(file: arguments[2], settings: settings)
     let client = OfflineClient(baseURL: arguments[1], queue: queue)
     let demo = Demo(client: client, cable: arguments[3]) { text in
         if rows == nil { write("\(text)\n") }

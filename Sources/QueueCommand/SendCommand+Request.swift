@@ -25,7 +25,7 @@ extension SendCommand {
         } else if headers["Content-Type"] == nil, !body.isEmpty {
             headers["Content-Type"] = "application/x-www-form-urlencoded"
         }
-        return RetryableRequest(
+        var request = RetryableRequest(
             endpoint: self.url,
             method: self.method ?? (body.isEmpty ? "GET" : "POST"),
             headers: headers,
@@ -48,17 +48,14 @@ extension SendCommand {
             sensitiveHeaders: self.sensitive,
             timeouts: self.timeouts,
             responseLimit: self.maxResponse?.bytes ?? RetryableRequest.usualResponseLimit,
-            expects: ExpectedAnswer(
-                statuses: Set(self.expectStatus.compactMap(Self.statuses).joined()),
-                headers: HeaderFields(
-                    self.expectHeader.map { text in
-                        let field = Self.field(text) ?? (text, "")
-                        return HeaderFields.Field(name: field.name, value: field.value)
-                    }
-                )
-            ),
             keepsResponse: self.wait
         )
+        request.expectedStatuses = Set(self.expectStatus.compactMap(Self.statuses).joined())
+        request.expectedHeaders.fields = self.expectHeader.map { text in
+            let field = Self.field(text) ?? (text, "")
+            return HeaderFields.Field(name: field.name, value: field.value)
+        }
+        return request
     }
 
     private var timeouts: TransportRequest.Timeouts {

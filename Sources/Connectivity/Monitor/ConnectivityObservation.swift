@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// An observer's registration with a monitor.
+/// An observer's registration, with a monitor or with what follows one, such as a queue of requests.
 ///
-/// Dropping it does not end the registration; ``cancel()`` does, and the end of the monitor. Thread-safe.
+/// Dropping it does not end the registration; ``cancel()`` does, and the end of what is observed. Thread-safe.
 public final class ConnectivityObservation: Sendable {
-    private let id: UInt64
-    private weak let monitor: NetworkMonitor?
+    private let end: @Sendable () -> Void
 
-    package init(id: UInt64, of monitor: NetworkMonitor) {
-        self.id = id
-        self.monitor = monitor
+    /// Makes one that ends as the function does.
+    package init(_ end: @escaping @Sendable () -> Void) {
+        self.end = end
+    }
+
+    package convenience init(id: UInt64, of monitor: NetworkMonitor) {
+        self.init { [weak monitor] in monitor?.remove(id) }
     }
 
     /// Ends the registration.
     ///
     /// Called where the observer is called, no call follows; elsewhere, one that is under way finishes.
     public func cancel() {
-        self.monitor?.remove(self.id)
+        self.end()
     }
 }

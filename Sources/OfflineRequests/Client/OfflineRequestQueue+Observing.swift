@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+public import Connectivity
 public import Foundation
 
 extension OfflineRequestQueue {
@@ -64,16 +65,22 @@ extension OfflineRequestQueue {
         try self.core.record(id)
     }
 
-    /// What happens from now on.
-    public var changes: QueueChanges { QueueChanges(queue: self) }
+    /// What happens from now on, until the queue is closed; each use is a sequence of its own, for one iterator.
+    ///
+    /// One that is slower than the queue loses the oldest events once 4,096 are waiting. None keeps the queue alive.
+    public var changes: AsyncStream<QueueEvent> { self.core.observers.stream() }
 
-    /// Calls a function with everything that happens, until the evidence is cancelled or the queue is closed.
+    /// Calls a function with everything that happens, until that is cancelled or the queue is closed.
     ///
     /// - Parameter body: Called with one event at a time, on threads of the queue that all its functions share.
     /// - Returns: What ends it.
     @discardableResult
-    public func observe(_ body: @escaping @Sendable (QueueEvent) -> Void) -> QueueObservation {
-        QueueObservation(self.core.observers.stream(), on: self.core.executor, body)
+    public func observe(_ body: @escaping @Sendable (QueueEvent) -> Void) -> ConnectivityObservation {
+        let events = self.core.observers.stream()
+        let task = Task(executorPreference: self.core.executor) {
+            for await event in events where !Task.isCancelled { body(event) }
+        }
+        return ConnectivityObservation { task.cancel() }
     }
 
     /// Waits until nothing is left to deliver but what waits for somebody.

@@ -173,10 +173,10 @@ public final class OfflineRequestQueue: Sendable {
     // MARK: Damage
 
     /// What was saved from damaged files since the queue was opened, the opening included; see <doc:Storage>.
-    public var salvages: [QueueSalvage] { self.core.observers.salvages }
+    package var salvages: [QueueSalvage] { self.core.observers.salvages }
 
     /// Looks through the whole file, which takes as long as that is; a damaged one is set aside, and what can be read
-    /// of it is taken over: ``salvages``.
+    /// of it is taken over: ``QueueEvent/salvaged(recovered:lost:setAsideAs:)``.
     ///
     /// - Throws: ``QueueError`` when that cannot be done.
     public func repair() throws(QueueError) {

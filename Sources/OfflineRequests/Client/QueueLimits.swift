@@ -5,19 +5,19 @@
 ///
 /// What is finished and kept, dead requests and responses, counts too, but never stands in the way: the oldest of it
 /// goes first when there is no room for a new request.
-public struct QueueLimits: Hashable, Sendable {
+package struct QueueLimits: Hashable, Sendable {
     /// How many requests.
-    public var maxCount: Int
+    package var maxCount: Int
     /// How many bytes, bodies included.
-    public var maxBytes: Int
+    package var maxBytes: Int
     /// How many bytes the body of one request may have.
-    public var maxBodyBytes: Int
+    package var maxBodyBytes: Int
     /// How long a response is kept that nobody removes: ``RetryableRequest/keepsResponse`` and
     /// ``OfflineRequestQueue/purgeFinished(id:)``.
-    public var maxResponseAge: Duration
+    package var maxResponseAge: Duration
 
     /// Creates limits.
-    public init(
+    package init(
         maxCount: Int = 1_000_000,
         maxBytes: Int = 1 << 30,
         maxBodyBytes: Int = 100 << 20,

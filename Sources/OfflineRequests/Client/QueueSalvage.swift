@@ -2,18 +2,18 @@
 // Copyright the netpath authors
 
 /// What was saved from a file that is damaged or gone, which another has taken the place of.
-public struct QueueSalvage: Hashable, Sendable {
+package struct QueueSalvage: Hashable, Sendable {
     /// How many requests are in the new file.
-    public var recovered: Int
+    package var recovered: Int
     /// How many are not, as far as the damaged file still says; nil when it does not.
-    public var lost: Int?
+    package var lost: Int?
     /// What the damaged file is called now, or the journal of one that is gone; nil when nothing of it is left.
     ///
     /// Bodies that belong to no request any more are in a folder of that name and `-bodies`.
-    public var asideAs: String?
+    package var asideAs: String?
 
     /// Creates a description.
-    public init(recovered: Int, lost: Int?, asideAs: String?) {
+    package init(recovered: Int, lost: Int?, asideAs: String?) {
         self.recovered = recovered
         self.lost = lost
         self.asideAs = asideAs

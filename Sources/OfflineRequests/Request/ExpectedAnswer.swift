@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-public import NetPathHTTP
+package import NetPathHTTP
 
 /// What an answer must be like for a request to count as delivered.
 ///
 /// Whoever is between this host and the server may answer in its place, as captive portals do with plain http. What such
 /// an answer lacks is best something that only the server writes.
-public struct ExpectedAnswer: Hashable, Sendable, Codable {
+package struct ExpectedAnswer: Hashable, Sendable, Codable {
     /// The statuses that mean success; empty for 200 to 299.
-    public var statuses: Set<Int>
+    package var statuses: Set<Int>
     /// The fields that must be there, with a value that begins with this one, or with any where this one is empty.
-    public var headers: HeaderFields
+    package var headers: HeaderFields
 
     /// Creates an expectation; without arguments, that the status tells of success.
-    public init(statuses: Set<Int> = [], headers: HeaderFields = [:]) {
+    package init(statuses: Set<Int> = [], headers: HeaderFields = [:]) {
         self.statuses = statuses
         self.headers = headers
     }

@@ -54,13 +54,13 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// `TransportResponse.isCut`.
     public var responseLimit: Int
     /// What an answer must be like for the request to count as delivered.
-    public var expects: ExpectedAnswer
+    package var expects = ExpectedAnswer()
     /// What the application wants to have at hand when the answer comes; it is not sent, and has at most 64 KiB.
     ///
     /// ``setContext(_:encoder:)`` and ``context(as:decoder:)`` write and read it.
     public var context: Data?
     /// Whether the response is kept in the queue, until ``OfflineRequestQueue/purgeFinished(id:)`` or for
-    /// ``QueueLimits/maxResponseAge``.
+    /// ``QueueSettings/maxResponseAge``.
     public var keepsResponse: Bool
 
     /// 4 MiB.
@@ -88,7 +88,6 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         sensitiveHeaders: [String] = [],
         timeouts: TransportRequest.Timeouts = TransportRequest.Timeouts(),
         responseLimit: Int = Self.usualResponseLimit,
-        expects: ExpectedAnswer = ExpectedAnswer(),
         keepsResponse: Bool = false
     ) {
         self.id = id
@@ -111,7 +110,6 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
         self.sensitiveHeaders = sensitiveHeaders
         self.timeouts = timeouts
         self.responseLimit = responseLimit
-        self.expects = expects
         self.keepsResponse = keepsResponse
         self.idempotencyKey =
             switch idempotencyKey {
@@ -120,5 +118,23 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
             case .none: nil
             case .value(let key): key
             }
+    }
+}
+
+// What an answer must be like for a request to count as delivered.
+//
+// Between this host and the server others may answer in its place, as captive portals do with plain http. What such an
+// answer lacks is best something that only the server writes.
+extension RetryableRequest {
+    /// The statuses that mean success; empty for 200 to 299.
+    public var expectedStatuses: Set<Int> {
+        get { self.expects.statuses }
+        set { self.expects.statuses = newValue }
+    }
+
+    /// The fields that must be there, with a value that begins with this one, or with any where this one is empty.
+    public var expectedHeaders: HeaderFields {
+        get { self.expects.headers }
+        set { self.expects.headers = newValue }
     }
 }

@@ -77,23 +77,25 @@ struct OfflineClientTests {
     func whatOnlyReadsIsNotKeptWithoutAPath(method: String) async throws {
         let lab = try QueueLab(.held(.mayHaveBeenReceived), network: .noLink)
         let queue = try lab.started()
-        var client = Self.client(of: queue)
-        func error() async throws -> OfflineClientError? {
-            await #expect(throws: OfflineClientError.self) { [client] in
+        let client = Self.client(of: queue)
+        @Sendable func error(of client: OfflineClient) async throws -> OfflineClientError? {
+            do throws(OfflineClientError) {
                 try await client.fetchWithOfflineSupport(endpoint: "a", method: method)
-            }
+                return nil
+            } catch { return error }
         }
-        guard case .noPath = try await error() else { throw CancellationError() }
+        guard case .noPath = try await error(of: client) else { throw CancellationError() }
         #expect(try queue.counts.total == 0)
         // Nor when the path is lost meanwhile.
         lab.network.report(.wifi)
-        async let lost = error()
+        async let lost = error(of: client)
         try await lab.transport.waitForHeld()
         lab.network.report(.noLink)
         guard case .noPath = try await lost else { throw CancellationError() }
         #expect(try queue.counts.total == 0)
-        client.keepsReads = true
-        guard case .queuedForRetry(let id) = try await error() else { throw CancellationError() }
+        var keeping = client
+        keeping.keepsReads = true
+        guard case .queuedForRetry(let id) = try await error(of: keeping) else { throw CancellationError() }
         #expect(try queue.pendingRequests.map(\.id) == [id])
     }
 

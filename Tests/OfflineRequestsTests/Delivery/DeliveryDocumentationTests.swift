@@ -59,7 +59,7 @@ struct DeliveryDocumentationTests {
     }
 
     @Test func defaults() throws {
-        let documented = try self.table("| ``DeliverySettings`` | default |")
+        let documented = try self.table("| ``QueueSettings`` | default |")
         let settings = Mirror(reflecting: DeliverySettings()).children.map { child in
             let value = (child.value as? Duration).map { "\(Int($0 / .seconds(1))) s" } ?? "\(child.value)"
             return ["`\(child.label ?? "")`", value]

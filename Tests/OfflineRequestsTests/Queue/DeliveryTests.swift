@@ -53,7 +53,7 @@ struct QueueDeliveryTests {
         #expect(events.all.contains(.connectivityRestored))
     }
 
-    /// SQLite's journal has what was written until somebody empties it; another reader keeps it from being removed.
+    /// SQLite's journal has what was written until it is emptied; another reader keeps it from being removed.
     @Test(arguments: ["delivered", "cancelled", "closed"])
     func noSecretOutlivesItsRequest(end: String) async throws {
         let lab = try QueueLab(network: end == "delivered" ? .wifi : .noLink)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathHTTP
 import OfflineRequests
 
 /// Asks for an answer now, and says what came.

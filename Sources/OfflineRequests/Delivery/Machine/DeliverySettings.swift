@@ -2,21 +2,21 @@
 // Copyright the netpath authors
 
 /// How fast, how many and how long the queue tries.
-public struct DeliverySettings: Hashable, Sendable {
+package struct DeliverySettings: Hashable, Sendable {
     /// How many requests are sent at the same time at most.
     ///
     /// The last quarter of the places, at least one of several, is for hosts that nothing is being sent to, so that a few
     /// slow ones do not keep others waiting. An attempt that has run for ten seconds takes a quarter of a place, unless
     /// there is only one.
-    public var concurrency: Int
+    package var concurrency: Int
     /// How many of them go to the same host at most.
-    public var perHostConcurrency: Int
+    package var perHostConcurrency: Int
     /// The longest wait after the first failure; it doubles with each further one, and the wait is a random part of it.
-    public var baseBackoff: Duration
+    package var baseBackoff: Duration
     /// What that grows to.
-    public var maxBackoff: Duration
+    package var maxBackoff: Duration
     /// How old a request becomes before it is given up; its ``RetryableRequest/expiresAt`` may end it sooner.
-    public var maxAge: Duration
+    package var maxAge: Duration
     /// How long a path that returned must last before anything is sent.
     package var minimumOnline: Duration = .seconds(1)
     /// The longest random wait after that, so that a fleet does not come back in step.
@@ -25,7 +25,7 @@ public struct DeliverySettings: Hashable, Sendable {
     package var failuresBeforePause = 5
 
     /// Creates settings; without arguments those that suit most.
-    public init(
+    package init(
         concurrency: Int = 16,
         perHostConcurrency: Int = 4,
         baseBackoff: Duration = .seconds(1),

@@ -2,17 +2,17 @@
 // Copyright the netpath authors
 
 /// What answers mean.
-public struct ResponsePolicy: Hashable, Sendable {
+package struct ResponsePolicy: Hashable, Sendable {
     /// The statuses after which a request is tried again.
-    public var retryable: Set<Int>
+    package var retryable: Set<Int>
     /// The statuses after which a request waits for somebody, because the server did not accept who sent it.
-    public var holding: Set<Int>
+    package var holding: Set<Int>
 
     /// 408, 425, 429, 500, 502, 503 and 504, and what a captive portal says in place of the server (511).
-    public static let retryableByDefault: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 511]
+    package static let retryableByDefault: Set<Int> = [408, 425, 429, 500, 502, 503, 504, 511]
 
     /// Creates a policy; without arguments the usual one.
-    public init(retryable: Set<Int> = Self.retryableByDefault, holding: Set<Int> = [401, 407]) {
+    package init(retryable: Set<Int> = Self.retryableByDefault, holding: Set<Int> = [401, 407]) {
         self.retryable = retryable
         self.holding = holding
     }
