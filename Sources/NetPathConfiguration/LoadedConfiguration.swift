@@ -10,6 +10,8 @@ public struct LoadedConfiguration: Sendable {
     public let origin: String
     /// The file it was read from; nil for the embedded default and for text in memory.
     public internal(set) var path: String?
+    /// Whether the file, or text, holds no key at all, so that everything is as in the embedded default.
+    package var saysNothing = false
     /// The backends in order of priority.
     public internal(set) var backends: [ConfiguredBackend]
     /// How the backends are used that ``answering`` or ``reading`` left out, by their names.
@@ -109,7 +111,8 @@ public struct LoadedConfiguration: Sendable {
         overrides: [ConfigurationOverride],
         registry: BackendRegistry
     ) throws(ConfigurationError) -> LoadedConfiguration {
-        var node = try self.withBackends(YAMLReader.read(source))
+        let document = try YAMLReader.read(source)
+        var node = try self.withBackends(document)
         var errors: [ConfigurationDiagnostic] = []
         for override in overrides {
             do throws(ConfigurationError) {
@@ -137,8 +140,11 @@ public struct LoadedConfiguration: Sendable {
             )
         }
         try root.validate()
+        var saysNothing = false
+        if case .mapping(let entries) = document.content { saysNothing = entries.isEmpty }
         return LoadedConfiguration(
             origin: source.name,
+            saysNothing: saysNothing,
             backends: backends,
             settings: settings,
             logLevel: logLevel,
@@ -152,12 +158,9 @@ public struct LoadedConfiguration: Sendable {
         )
     }
 
-    /// Adds the backends of the embedded default to a configuration that says something, and nothing of backends.
-    ///
-    /// A file without anything stays one: it may be about to be written.
+    /// Adds the backends of the embedded default to a configuration that says nothing of backends.
     private static func withBackends(_ node: ConfigurationNode) throws(ConfigurationError) -> ConfigurationNode {
-        guard case .mapping(let entries) = node.content, !entries.isEmpty,
-            !entries.contains(where: { $0.key.text == "backends" })
+        guard case .mapping(let entries) = node.content, !entries.contains(where: { $0.key.text == "backends" })
         else { return node }
         let source = ConfigurationSource(name: self.embeddedName, text: self.defaultText)
         let own = try YAMLReader.read(source).stating(source)

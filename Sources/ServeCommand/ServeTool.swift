@@ -84,8 +84,7 @@ extension ServeCommand {
     private func write(to file: String) throws -> ToolStatus {
         let session = try ServeSession(self)
         session.settle(within: .seconds(5))
-        guard let bytes = session.metrics(false) else { throw ToolFailure(.failure, "the service does not answer") }
-        try MetricsText.write(String(decoding: bytes, as: UTF8.self), to: file)
+        try MetricsText.write(String(decoding: session.metrics(false), as: UTF8.self), to: file)
         return .satisfied
     }
 }

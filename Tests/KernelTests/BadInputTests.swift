@@ -92,7 +92,6 @@ struct BadInputTests {
     }
 
     @Test(arguments: [
-        ("", "'backends' is missing"),
         ("backends:\n  - type: netlink\n    receiveBufer: 4096\n", "5"),
         ("backends: []\n", "no backend"),
         ("grace: 5s\nflapping:true\n", "2:1: error: not valid YAML: a key needs a ':' and a blank"),

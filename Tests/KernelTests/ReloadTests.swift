@@ -69,6 +69,16 @@ struct ReloadTests {
         try monitor.next { $0["isExpensive"] == true }
     }
 
+    /// It may be about to be written.
+    @Test func aFileThatBecomesEmptyChangesNothing() throws {
+        try self.write(Self.expensive, to: "netpath.yaml")
+        let monitor = try self.watch()
+        try self.write("", to: "netpath.yaml")
+        try self.message("netpath.yaml holds nothing; SIGHUP takes that for the default", in: monitor)
+        try self.write(Self.plain, to: "netpath.yaml")
+        try monitor.next { $0["isExpensive"] == false }
+    }
+
     @Test func errorsAreReportedAndChangeNothing() throws {
         try self.write(Self.expensive, to: "netpath.yaml")
         let monitor = try self.watch()

@@ -57,7 +57,11 @@ import Testing
                 { report in
                     guard let folder = try? TemporaryDirectory() else { return }
                     let name = secret.filter { $0 != " " }
-                    try? folder.write("etc/resolv.conf", "search\t\(name) x\ndomain\t\(name)\nsearch \(name)\n")
+                    try? folder.write(
+                        "etc/resolv.conf",
+                        "# by \(name)\n; \(name)\nsearch\t\(name) x ; \(name)\ndomain\t\(name)\nsearch \(name)\n"
+                            + "SEARCH \(name)\nnameserver 192.0.2.1 # \(name)\noptions ndots:2 \(name)\n"
+                    )
                     report.add("resolver") { KernelState(root: folder.path).resolver(&$0) }
                 }
             )

@@ -190,10 +190,61 @@ struct ServiceSocketTests {
             client.send(line)
             #expect(client.read(3) == "{}\n")
         }
-        // All are taken, save for root and the user of the service.
+        // All are taken, and the user with the most makes room.
         user.add()
-        #expect(try RawClient(self.path).read(1_000).contains("too many connections"))
+        let third = try RawClient(self.path)
+        third.send(line)
+        #expect(third.read(3) == "{}\n")
         withExtendedLifetime((many, others)) {}
+    }
+
+    /// Few users are enough to take all connections: the user with the most makes room, but not for one with as many.
+    @Test func fewUsersDoNotTakeAllConnections() throws {
+        let user = Count()
+        let identify = { @Sendable (_: FileDescriptor) in
+            ServiceSocket.Peer(user: UInt32(user.value), isTrusted: user.value == 4)
+        }
+        let socket = try self.socket({ $0.clients = 16 }, identify: identify)
+        defer { socket.stop() }
+        let watch = ServiceRequest.watch.line + "\n"
+        func watching() throws -> RawClient {
+            let client = try RawClient(self.path)
+            client.send(watch)
+            #expect(client.read(3) == "{}\n")
+            return client
+        }
+        let first = try (0..<8).map { _ in try watching() }
+        user.add()
+        let second = try (0..<8).map { _ in try watching() }
+        user.add()
+        let third = try (0..<5).map { _ in try watching() }
+        #expect(first[7].isClosed())
+        #expect(second[7].isClosed())
+        // Five and five and six, or the like: one more would be ended by the next of another user.
+        #expect(try RawClient(self.path).read(1_000).contains("too many connections"))
+        user.add()
+        let fourth = try watching()
+        user.add()
+        // A member of the service's group takes nothing from others.
+        let member = try watching()
+        socket.publish(Array("{\"n\":1}\n".utf8))
+        for client in [first[0], second[0], third[0], fourth, member] { #expect(client.read(8) == "{\"n\":1}\n") }
+    }
+
+    @Test func subordinateUsersAreOne() throws {
+        let file = self.folder["subuid"]
+        let text = "me:100000:65536\n#x\nyou:165536:65536\nz:0:65536\nw:4294967000:999999\nv:x:1\n"
+        try NewFile.replace(file, with: text)
+        let users = SubordinateUsers(file)
+        #expect(users.representative(of: 100_000) == 100_000)
+        #expect(users.representative(of: 165_535) == 100_000)
+        #expect(users.representative(of: 165_536) == 165_536)
+        #expect(users.representative(of: 1_000) == 1_000)
+        #expect(users.representative(of: 4_294_967_290) == 4_294_967_000)
+        #expect(users.representative(of: 300_000) == 300_000)
+        try NewFile.replace(file, with: "me:300000:65536\n")
+        #expect(users.representative(of: 300_001) == 300_000)
+        #expect(SubordinateUsers("/nonexistent").representative(of: 100_007) == 100_007)
     }
 
     /// What is sent without reading stays in the sender's kernel buffers.

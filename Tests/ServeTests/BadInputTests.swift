@@ -79,6 +79,19 @@ struct BadInputTests {
         try self.expectLife()
     }
 
+    /// Chunks of a byte each keep the server busy, and so does a body where none is wanted.
+    @Test(arguments: [("POST /login", 17), ("GET /status", 1)])
+    func chunksAreLimited(request: String, count: Int) throws {
+        defer { self.server.stop() }
+        let client = try Client(self.port)
+        client.send(
+            "\(request) HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+                + String(repeating: "1\r\nx\r\n", count: count)
+        )
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 413 "))
+        try self.expectLife()
+    }
+
     /// One that says nothing, and one that never comes to an end.
     @Test func halfOpenClientsAreLetGo() throws {
         defer { self.server.stop() }

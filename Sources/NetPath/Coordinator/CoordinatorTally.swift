@@ -42,6 +42,10 @@ package struct CoordinatorTally: Sendable {
     package private(set) var targets: [String: Target] = [:]
     /// How many paths were published.
     package private(set) var paths = 0
+    /// How often the status became which one.
+    package private(set) var changes: [PathStatus: Int] = [:]
+    /// How long the status was which one, up to the last change.
+    private var inStatus: [PathStatus: Duration] = [:]
     /// How long there was no path, by the reason, up to the last change.
     private var down: [PathReason.Code: Duration] = [:]
     /// What is published, and since when.
@@ -60,6 +64,13 @@ package struct CoordinatorTally: Sendable {
             down[current.reason, default: .zero] += max(.zero, now - current.since)
         }
         return down
+    }
+
+    /// How long the status was which one, up to now.
+    package func time(in status: PathStatus, at now: MonotonicTime) -> Duration {
+        var time = self.inStatus[status, default: .zero]
+        if let current, current.status == status { time += max(.zero, now - current.since) }
+        return time
     }
 
     /// How long the status has been what it is; nil while there is none.
@@ -88,7 +99,12 @@ package struct CoordinatorTally: Sendable {
 
     private mutating func show(_ path: NetworkPath?, at now: MonotonicTime) {
         self.down = self.downtime(at: now)
-        if path?.status != self.current?.status { self.statusSince = path.map { _ in now } }
+        if let status = self.current?.status { self.inStatus[status] = self.time(in: status, at: now) }
+        if path?.status != self.current?.status {
+            self.statusSince = path.map { _ in now }
+            // The first one is no change.
+            if let path, self.current != nil { self.changes[path.status, default: 0] += 1 }
+        }
         self.current = path.map { ($0.status, $0.reason.code, now) }
     }
 }

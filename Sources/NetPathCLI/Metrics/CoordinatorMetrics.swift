@@ -10,6 +10,7 @@ extension PathCoordinator {
         let path = self.path
         let reports = path?.backends ?? self.snapshots.map(\.report)
         var text = MetricsText(isOpenMetrics: isOpenMetrics)
+        text.gauge("netpath_up", "Whether netpath watches the network.", [.init(true)])
         text.gauge("netpath_build_info", "The version of netpath.", [.init(1, ["version": netPathVersion])])
         text.add(path)
         text.add(reports)
@@ -20,6 +21,13 @@ extension PathCoordinator {
 }
 
 extension MetricsText {
+    /// What there is to tell while the service does not answer.
+    static func down(isOpenMetrics: Bool) -> [UInt8] {
+        var text = MetricsText(isOpenMetrics: isOpenMetrics)
+        text.gauge("netpath_up", "Whether netpath watches the network.", [.init(false)])
+        return Array(text.text.utf8)
+    }
+
     /// What the path is.
     fileprivate mutating func add(_ path: NetworkPath?) {
         let states = PathStatus.allCases.map(\.rawValue) + ["unknown"]
@@ -92,6 +100,17 @@ extension MetricsText {
     /// What happened since the coordinator started.
     fileprivate mutating func add(_ tally: CoordinatorTally, at now: MonotonicTime) {
         self.counter("netpath_paths_published", "Paths that differed from the one before.", [.init(tally.paths)])
+        // From the start: of a counter that appears when it is 1, rates and increases see nothing.
+        self.counter(
+            "netpath_status_changes",
+            "How often the status became another one.",
+            PathStatus.allCases.map { .init(tally.changes[$0, default: 0], ["status": $0.rawValue]) }
+        )
+        self.counter(
+            "netpath_status_seconds",
+            "How long the status was which one.",
+            PathStatus.allCases.map { .init(tally.time(in: $0, at: now).seconds, ["status": $0.rawValue]) }
+        )
         let down = tally.downtime(at: now).sorted { $0.key.rawValue < $1.key.rawValue }
         self.counter(
             "netpath_down_seconds",

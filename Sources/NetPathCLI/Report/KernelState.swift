@@ -76,9 +76,16 @@ struct KernelState {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
             guard var current = masking else { return String(line) }
             defer { masking = current }
-            let words = line.split { $0 == " " || $0 == "\t" }
-            guard let first = words.first, ["search", "domain"].contains(first) else {
-                return current.mask(String(line))
+            // Comments are by people, and name people and networks. glibc takes both signs for the beginning of one.
+            let words = line.prefix { $0 != "#" && $0 != ";" }.split { $0 == " " || $0 == "\t" }
+            guard let first = words.first else { return line.isEmpty ? "" : "# (a comment)" }
+            switch first {
+            case "search", "domain": break
+            case "nameserver", "sortlist": return current.mask(words.joined(separator: " "))
+            case "options":
+                let known = words.dropFirst().filter { Self.resolverOptions.contains(String($0.prefix { $0 != ":" })) }
+                return (["options"] + known.map { current.mask(String($0)) }).joined(separator: " ")
+            default: return "# (a line that resolvers pass over)"
             }
             var masked: [String] = [String(first)]
             for word in words.dropFirst() { masked.append(word == "." ? "." : current.mask(String(word), as: .host)) }
@@ -86,6 +93,13 @@ struct KernelState {
         }
         return "# \(path)\(target)\n" + lines.joined(separator: "\n")
     }
+
+    /// The options of resolv.conf(5): others are passed over by resolvers, and may be anything.
+    private static let resolverOptions: Set<String> = [
+        "attempts", "debug", "edns0", "inet6", "ndots", "no-aaaa", "no-check-names", "no-reload", "no-tld-query",
+        "rotate",
+        "single-request", "single-request-reopen", "timeout", "trust-ad", "use-vc",
+    ]
 
     /// What switches radios off.
     var radios: String {

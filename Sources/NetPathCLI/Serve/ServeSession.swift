@@ -9,10 +9,10 @@ import NetPathSystem
 package final class ServeSession: Sendable {
     /// The state to begin with: a line of JSON.
     package let document: [UInt8]
-    /// The families of metrics; nil when the service does not answer.
+    /// The families of metrics; `netpath_up 0` alone when the service does not answer.
     ///
     /// Callable from any thread, like what follows.
-    package let metrics: @Sendable (_ isOpenMetrics: Bool) -> [UInt8]?
+    package let metrics: @Sendable (_ isOpenMetrics: Bool) -> [UInt8]
     /// What explains the path.
     package let details: @Sendable () -> [UInt8]?
     /// Whether the service is asked.
@@ -44,7 +44,10 @@ package final class ServeSession: Sendable {
             self.document = answer
             self.follower = ServiceFollower(places)
             (self.coordinator, self.configuration) = (nil, nil)
-            self.metrics = { ServiceFollower.text(in: ServiceFollower.ask(.metrics(isOpenMetrics: $0), of: places)) }
+            self.metrics = {
+                ServiceFollower.text(in: ServiceFollower.ask(.metrics(isOpenMetrics: $0), of: places))
+                    ?? MetricsText.down(isOpenMetrics: $0)
+            }
             self.details = { ServiceFollower.ask(.details, of: places) }
             return
         }

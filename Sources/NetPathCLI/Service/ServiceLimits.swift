@@ -3,7 +3,7 @@
 
 /// How much the service takes of the clients of its socket.
 struct ServiceLimits: Sendable {
-    /// How many connections there may be; root and the user of the service may have more.
+    /// How many connections there may be; root, the user of the service and the members of its group may have more.
     var clients = 256
     /// How many of them one user may have.
     var clientsPerUser = 64

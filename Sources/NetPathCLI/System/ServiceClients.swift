@@ -220,11 +220,25 @@ struct ServiceClients {
         return true
     }
 
-    private func admits(_ peer: ServiceSocket.Peer) -> Bool {
-        guard self.clients.count(where: { $0.connection.peer.user == peer.user }) < self.limits.clientsPerUser else {
-            return false
-        }
+    /// Whether there is room for a client; while there are too many in all, the user with the most makes room for others.
+    private mutating func admits(_ peer: ServiceSocket.Peer) -> Bool {
+        let present = self.clients.filter { !$0.connection.isGone }
+        let own = present.count { $0.connection.peer.user == peer.user }
+        guard own < self.limits.clientsPerUser else { return false }
         // Those that look after the service are not shut out by the others.
-        return self.clients.count < self.limits.clients || peer.user == 0 || peer.user == geteuid()
+        if present.count < self.limits.clients || peer.isTrusted { return true }
+        var counts: [UInt32: Int] = [:]
+        for client in present where !client.connection.peer.isTrusted {
+            counts[client.connection.peer.user, default: 0] += 1
+        }
+        // Ended for one that then has as many, the same connection would come back and end that one.
+        guard let most = counts.max(by: { $0.value < $1.value }), most.value > own + 1 else { return false }
+        let newest = self.clients.indices.filter {
+            let connection = self.clients[$0].connection
+            return !connection.isGone && !connection.peer.isTrusted && connection.peer.user == most.key
+        }.max { self.clients[$0].number < self.clients[$1].number }
+        guard let newest else { return false }
+        self.clients[newest].connection.end()
+        return true
     }
 }

@@ -13,7 +13,7 @@ import Synchronization
 final class ServiceSocket: Sendable {
     /// Who asks (SO_PEERCRED of unix(7)).
     struct Peer: Hashable, Sendable {
-        /// The user.
+        /// The user; of subordinate users (subuid(5)), which one person takes at will, the first of the range.
         var user: UInt32 = 0
         /// Whether it may see what is private: root, the user that the service runs as, and the members of its group.
         var isTrusted: Bool

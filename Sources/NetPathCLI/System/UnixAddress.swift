@@ -40,6 +40,7 @@ enum PeerCredentials {
     // Not in Swift's Glibc module (asm-generic/socket.h).
     private static let credentials: Int32 = 17
     private static let groups: Int32 = 59
+    private static let subordinates = SubordinateUsers("/etc/subuid")
 
     /// Who it is; root, the user of this process, and the members of its group are trusted.
     static func peer(of socket: FileDescriptor) -> ServiceSocket.Peer {
@@ -51,7 +52,7 @@ enum PeerCredentials {
         let isTrusted =
             user == 0 || user == geteuid() || group == getegid()
             || self.option(Self.groups, of: socket, count: 1_024)?.contains(getegid()) == true
-        return ServiceSocket.Peer(user: user, isTrusted: isTrusted)
+        return ServiceSocket.Peer(user: self.subordinates.representative(of: user), isTrusted: isTrusted)
     }
 
     private static func option(_ name: Int32, of socket: FileDescriptor, count: Int) -> [UInt32]? {

@@ -112,6 +112,13 @@ final class ConfigurationFollower: Sendable {
             }
             return
         }
+        // Editors and tools empty a file before they write it: only the start, or SIGHUP, takes that for the default.
+        guard path == nil || !new.saysNothing || old.saysNothing else {
+            return self.log(
+                .warning,
+                "the old configuration stays in force: \(new.origin) holds nothing; SIGHUP takes that for the default"
+            )
+        }
         let reload = ConfigurationReload(from: old, to: new)
         self.state.withLock { state in
             state.configuration = new

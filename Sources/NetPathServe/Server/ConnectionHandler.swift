@@ -30,6 +30,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private let limits: ServeLimits
     private var phase = Phase.waiting
     private var backlog: RequestBacklog
+    /// In how many parts the body of the request came.
+    private var bodyParts = 0
     /// What is not written of an answer.
     private var rest: ArraySlice<UInt8> = []
     private var shared: SharedBytes?
@@ -120,10 +122,13 @@ final class ConnectionHandler: ChannelInboundHandler {
         switch (part, self.phase) {
         case (.head(let head), .waiting):
             self.expect(within: self.limits.request)
+            self.bodyParts = 0
             self.phase = .receiving(head, body: [])
         case (.body(let bytes), .receiving(let head, var body)):
             body += bytes.readableBytesView
-            guard body.count <= self.limits.body else {
+            self.bodyParts += 1
+            // Chunks of a byte each cost far more time than what they bring.
+            guard body.count <= self.limits.body, self.bodyParts <= self.limits.bodyParts, head.method == .POST else {
                 return self.refuse(.refusal(413, "the body of the request is too long"))
             }
             self.phase = .receiving(head, body: body)

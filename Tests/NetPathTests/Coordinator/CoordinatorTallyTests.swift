@@ -45,6 +45,10 @@ import Testing
         let (after, later) = try #require(self.coordinator.tally)
         #expect(after.downtime(at: later) == [.noCarrier: .seconds(7)])
         #expect(after.statusAge(at: later) == .seconds(100))
+        #expect(after.changes == [.unsatisfied: 1, .satisfied: 1])
+        #expect(after.time(in: .satisfied, at: later) == .seconds(110))
+        #expect(after.time(in: .unsatisfied, at: later) == .seconds(7))
+        #expect(after.time(in: .requiresConnection, at: later) == .zero)
     }
 
     @Test func aRoundThatIsToldAgainIsCountedOnce() throws {
