@@ -43,6 +43,8 @@ import Testing
     @Test(
         arguments: [
             LoadedConfiguration.defaultText,
+            "{}",
+            "# nothing",
             Self.backends,
             "backends: [{type: netlink, mode: \"off\"}, {type: netlink, name: b, receiveBuffer: 2048, sysfs: /s}]",
             "backends: [{type: tcpProbe, targets: [\"203.0.113.7:443\", \"[2001:db8::7]:443\", \"[fe80::1%eth0]:1\"]}]",
@@ -80,7 +82,7 @@ import Testing
 
     @Test(
         arguments: [
-            "", "[a]", "backends: []", "backends: {type: netlink}", "backends: [netlink]",
+            "[a]", "backends: []", "backends: {type: netlink}", "backends: [netlink]",
             "backends: [{name: netlink}]", "backends: [{type: netlnk}]", "backends: [{type: netlink, mode: on}]",
             "backends: [{type: netlink, receiveBufer: 4096}]", "backends: [{type: netlink, receiveBuffer: 1}]",
             "backends: [{type: netlink, receiveBuffer: \"4096\"}]", "backends: [{type: netlink, sysfs: [/sys]}]",
