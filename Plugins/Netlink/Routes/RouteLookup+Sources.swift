@@ -176,12 +176,13 @@ extension RouteLookup {
     /// Takes back source addresses that no answer would be delivered to, where a policy rule comes before that of local
     /// addresses: only then it can be so, save where a local route was deleted by hand.
     func checkSources(of answers: inout [RouteLookupResult], _ questions: [Question]) {
+        let families = AddressFamily.allCases.filter { self.hasRuleBeforeLocal($0) }
+        if families.isEmpty { return }
         for position in answers.indices {
             let flow = questions[position].flow
             guard case .route(var route) = answers[position], case .address(let source) = route.source,
-                let interface = route.nextHops.first?.interfaceIndex,
-                let first = self.rules?.filter({ $0.family == source.family }).min(by: { $0.priority < $1.priority }),
-                first.table != RoutingRule.localTable, !self.isLocal(source, flow)
+                let interface = route.nextHops.first?.interfaceIndex, families.contains(source.family),
+                !self.isLocal(source, flow)
             else { continue }
             var answer = NetlinkRequest.route(Flow(to: source).with(\.source, flow.destination), matchesTable: false)
             answer.append(Int(RTA_IIF.rawValue), interface)
@@ -210,6 +211,12 @@ extension RouteLookup {
         case .failure: return nil
         }
         return self.knownRules
+    }
+
+    /// Whether the first policy rule of a family is not that of local addresses.
+    private func hasRuleBeforeLocal(_ family: AddressFamily) -> Bool {
+        let first = self.rules?.lazy.filter { $0.family == family }.min { $0.priority < $1.priority }
+        return first.map { $0.table != RoutingRule.localTable } ?? false
     }
 
     /// Whether any policy rule looks at source addresses; where that is not known, better one question too many.

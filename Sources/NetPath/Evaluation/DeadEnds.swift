@@ -24,14 +24,14 @@ extension AssessedEvidence {
         if let port = self.lostPort(of: NextHop(interfaceIndex: interface.index)) {
             return PathReason(.noCarrier, "\(port), the port of \(end.name) to the gateway, has no link")
         }
-        if [interface, end].contains(where: { self.rule($0.index)?.isUplink == true }) { return nil }
-        if end.hasPorts == false {
-            let lack = end.kind == "bridge" ? "port" : "sender whose packets it takes in (mode source)"
-            return PathReason(.noCarrier, "\(end.name) has no \(lack)")
-        }
-        // A backend that did not look cannot tell.
-        guard end.hasDiscardingKind, interface.diversions == [] else { return nil }
-        return PathReason(.routeRejects, "\(end.name) discards every packet")
+        // A backend that did not look for diversions cannot tell.
+        let discards = end.hasDiscardingKind && interface.diversions == []
+        guard end.hasPorts == false || discards,
+            ![interface, end].contains(where: { self.rule($0.index)?.isUplink == true })
+        else { return nil }
+        if discards { return PathReason(.routeRejects, "\(end.name) discards every packet") }
+        let lack = end.kind == "bridge" ? "port" : "sender whose packets it takes in (mode source)"
+        return PathReason(.noCarrier, "\(end.name) has no \(lack)")
     }
 
     /// Whether an interface discards what is sent into it.

@@ -180,13 +180,13 @@ extension AssessedEvidence {
     ) -> (reason: PathReason, interfaces: [UInt32], isAddressed: Bool) {
         // What carried the path and is still there says more than what never did, however close that looks: a device's own
         // LAN has an address and no route for ever.
-        let former = pools[1].filter { position in
-            let interface = self.interfaces[position]
+        let former = pools[1].filter {
             // A line that was hung up is down by itself; what it ran over says why.
-            return interface.hadDefaultRoute == true && (interface.kind != "ppp" || interface.flags.contains(.up))
+            self.interfaces[$0].hadDefaultRoute == true
+                && (self.interfaces[$0].kind != "ppp" || self.interfaces[$0].flags.contains(.up))
         }
         let isAnyUp = self.candidatePositions.contains { self.assessments.values[$0].reason.code != .interfaceDown }
-        for pool in [former] + pools {
+        for pool in former.isEmpty ? pools : [former] + pools {
             for code in isAnyUp && pool == former ? Self.unsatisfiedOrder + [.interfaceDown] : Self.unsatisfiedOrder {
                 guard pool.contains(where: { self.assessments.values[$0].reason.code == code }) else { continue }
                 var found = pool.filter { self.assessments.values[$0].reason.code == code }

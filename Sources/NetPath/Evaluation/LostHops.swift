@@ -19,7 +19,9 @@ package struct LostHops: Hashable {
 extension AssessedEvidence {
     /// The lost next hops of each family.
     package var lostHops: [LostHops] {
-        AddressFamily.allCases.compactMap { family in
+        // In place: a route is large.
+        guard self.evidence.referenceRoutes.contains(where: { $0.answer.nextHops.count > 1 }) else { return [] }
+        return AddressFamily.allCases.compactMap { family in
             let questions = self.evidence.referenceRoutes.filter { $0.destination.family == family }
             var worst: LostHops?
             for case .route(let route) in questions.map(\.answer) where route.nextHops.count > 1 {
