@@ -63,7 +63,9 @@ func fuzzRequest(_ bytes: [UInt8]) {
     while (try? channel.readOutbound(as: ByteBuffer.self)) != nil {}
 }
 
-/// One server for all inputs. What takes time is made on the only thread that this loop allows.
+/// One server for all inputs.
+///
+/// What takes time is made on the only thread that this loop allows.
 private nonisolated(unsafe) let server = {
     let loop = EmbeddedEventLoop()
     let core = ServerCore(

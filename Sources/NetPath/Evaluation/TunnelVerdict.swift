@@ -12,7 +12,8 @@ extension AssessedEvidence {
         var further = self.evidence.dnsRoutes.flatMap(\.nextHops)
         if let host { further += host.nextHops }
         for index in egress + further.map(\.interfaceIndex) where self.transports[index] == nil {
-            guard let position = self.byIndex.position(of: index), self.isTunnel(self.interfaces[position]) else { continue }
+            guard let position = self.byIndex.position(of: index), self.isTunnel(self.interfaces[position])
+            else { continue }
             let tunnel = self.interfaces[position]
             let parent = tunnel.underlyingIndex.flatMap { self.byIndex[$0] }
             // The others may not have been asked about yet.
