@@ -35,8 +35,9 @@ extension ServeCommand {
         let settings = try self.settings()
         let access = try Access(settings)
         var limits = ServeLimits()
-        // What watches the network needs some, too.
-        limits.connections = min(limits.connections, max(16, OpenFiles.raiseLimit() - 256))
+        // What watches the network needs some, too, of few the most.
+        let files = OpenFiles.raiseLimit()
+        limits.connections = min(limits.connections, max(files / 4, files - 256))
         let session = try ServeSession(self)
         let context = ToolContext.current
         let server = StatusServer(

@@ -64,6 +64,20 @@ struct ServeProgramTests {
         #expect(try server.stop() == 0)
     }
 
+    /// With few descriptors it takes fewer connections, and closes the others instead of accepting in vain.
+    @Test func withFewDescriptorsItRefusesConnections() throws {
+        let program = try MonitorProcess.builtProduct("netpath-serve")
+        let command = "ulimit -n 32; exec \(program) serve --standalone --listen \(self.socket)"
+        let server = try self.lab.start("/bin/sh", ["-c", command])
+        try self.message("listening on", in: server)
+        var clients = try (0..<64).map { _ in try SocketClient(self.socket) }
+        for client in clients.suffix(32) { #expect(try client.readToEnd() == "") }
+        clients = []
+        let deadline = ContinuousClock.now + .seconds(20)
+        while (try? self.status("")) != "HTTP/1.1 200" { try #require(ContinuousClock.now < deadline) }
+        #expect(try server.stop() == 0)
+    }
+
     @Test func aTokenForEverybodyIsRefused() throws {
         try self.write("0123456789abcdef", mode: "644")
         let program = try MonitorProcess.builtProduct("netpath-serve")

@@ -47,6 +47,10 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
     private static let serve =
         "while read -r line; do case $line in *refresh*) \(no) ;; *shutdown*) exit 0 ;; esac; done"
 
+    /// Leaves a daemon, and goes on once it is one.
+    private static let daemon =
+        "setsid -f sh -c 'echo there; exec sleep 1000 </dev/null >/dev/null 2>&1' | head -n 1 >/dev/null; "
+
     private static func join(_ parts: String...) -> String { parts.joined() }
 
     private static func says(_ line: String) -> String { "echo '\(line)'; " }
@@ -291,13 +295,13 @@ struct BrokenPlugin: Sendable, CustomTestStringConvertible {
         ),
         .init(
             "leaves a daemon",
-            join("setsid -f sleep 1000 </dev/null >/dev/null 2>&1; ", taking, no, serve),
+            join(daemon, taking, no, serve),
             "leaks",
             "end what it starts"
         ),
         .init(
             "leaves a daemon, and takes no requests",
-            join("setsid -f sleep 1000 </dev/null >/dev/null 2>&1; ", hello, no, wait),
+            join(daemon, hello, no, wait),
             "leaks",
             "end what it starts"
         ),

@@ -73,7 +73,7 @@ import Testing
         try NewFolder(folder["five"]).write([NewFolder.File(path: "door.sh", text: text + "\n", isProgram: true)])
         let said = try self.lines("\(folder["five"])/door.sh", input: "", count: 3)
         let no = #"{"conclusion":{"status":"unsatisfied"}}"#
-        #expect(said == [#"{"netpath":1,"name":"door"}"#, no, no])
+        #expect(said == [#"{"netpath":1,"name":"door","heartbeat":5}"#, no, no])
         try folder.write("up", "")
         #expect(
             try self.lines("\(folder["five"])/door.sh", input: "", count: 2).last?.contains("\"satisfied\"") == true

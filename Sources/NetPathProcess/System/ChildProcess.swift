@@ -190,9 +190,13 @@ package final class ChildProcess {
             if ready[1], Self.read(self.output) == nil { self.output = nil }
             if ready[2] { self.hear() }
         }
-        // The supervisor speaks right before its end.
-        for _ in 0..<4 where self.errors != nil { self.hear() }
+        self.hearLastWords()
         return true
+    }
+
+    /// The supervisor speaks right before its end.
+    private func hearLastWords() {
+        for _ in 0..<4 where self.errors != nil { self.hear() }
     }
 
     private func hear() {
@@ -203,8 +207,7 @@ package final class ChildProcess {
         self.lastWords = (self.lastWords + bytes).suffix(4_096)
     }
 
-    /// Whether it left a process behind in a group of its own, a daemon, once it was ended; a plugin that has to be killed is
-    /// not heard any more.
+    /// Whether it left a process behind in a group of its own, a daemon, once it was ended.
     package var hasLeftGroup: Bool {
         String(decoding: self.lastWords, as: UTF8.self).contains(NETPATH_LAUNCH_LEFT_GROUP)
     }
@@ -229,7 +232,10 @@ package final class ChildProcess {
     package func end(request: [UInt8]?, patience: Duration) -> Farewell {
         if let request, patience > .zero { _ = self.write(request) }
         self.input = nil
-        guard !self.hasEnded() else { return .nothing }
+        guard !self.hasEnded() else {
+            self.hearLastWords()
+            return .nothing
+        }
         // What it writes while it ends is read, and dropped: it would die of a pipe without a reader.
         if patience > .zero {
             if request != nil, self.waitForEnd(patience) { return .request }
@@ -237,7 +243,6 @@ package final class ChildProcess {
             if self.waitForEnd(patience) { return .termination }
         }
         self.output = nil
-        self.errors = nil
         self.kill()
         if self.waitForEnd(Self.supervisorPatience) { return .kill }
         _ = Glibc.kill(-self.number, SIGKILL)

@@ -71,6 +71,12 @@ package final class StatusServer: Sendable {
         let bootstrap = ServerBootstrap(group: self.group)
             .serverChannelOption(.backlog, value: 512)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Without descriptors it would accept in vain again and again.
+            .serverChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(AcceptBackoffHandler())
+                }
+            }
             // What lies in the kernel's buffer is older than the newest state.
             .childChannelOption(.socketOption(.so_sndbuf), value: 16_384)
             .childChannelOption(.maxMessagesPerRead, value: 1)
