@@ -129,7 +129,11 @@ final class CommandServer: Sendable {
     func nextRequest() throws { try self.process.next { $0["event"] == "request" } }
 
     /// The bodies of those that came whole and were not asked about before.
-    func bodies() throws -> [String] {
-        try self.process.drain().filter { $0["event"] == "request" }.compactMap { $0["body"]?.string }
+    ///
+    /// Waits for so many: a client may read its answer before the server has written what it got.
+    func bodies(_ count: Int = 0) throws -> [String] {
+        var requests = try self.process.drain().filter { $0["event"] == "request" }
+        while requests.count < count { try requests.append(self.process.next { $0["event"] == "request" }) }
+        return requests.compactMap { $0["body"]?.string }
     }
 }
