@@ -13,7 +13,7 @@ func fuzzNetlink(_ bytes: [UInt8]) {
         _ = message.error
         _ = LinkUpdate(message)
         _ = LinkUpdate.indexOfProtocolSettings(message)
-        _ = LinkUpdate.portState(message)
+        _ = LinkUpdate.port(message)
         _ = AddressUpdate(message)
         _ = NeighbourUpdate(message)
         _ = RouteReply(message)
