@@ -163,7 +163,7 @@ final class PluginSession {
         guard let bytes = ChildProcess.read(self.process.output) else {
             self.process.closeOutput()
             // Its end, if it has ended, says more.
-            _ = FileDescriptor.poll(readable: [self.process.endDescriptor], timeout: .milliseconds(500))
+            _ = FileDescriptor.poll(readable: [self.process.endDescriptor], timeout: Self.patience)
             try self.takeEnd()
             return try self.perform(self.machine.ended())
         }

@@ -14,7 +14,7 @@ extension LinkTable {
         /// What it forwards as the port of a bridge.
         var port = PortAttributes.everything
         /// Whether it takes in no frame.
-        var isDeaf = false
+        var receivesNothing = false
         var bond: BondAttributes?
         var tunnel: TunnelAttributes?
         var hasDynamicAddressHistory = false

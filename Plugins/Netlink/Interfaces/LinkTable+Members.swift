@@ -37,7 +37,7 @@ extension LinkTable {
     /// Whether a bridge has a port that packets can leave through, and a macvlan a sender that it takes packets of; nil
     /// for others.
     func hasPorts(_ index: UInt32) -> Bool? {
-        if self.entries[index]?.isDeaf == true { return false }
+        if self.entries[index]?.receivesNothing == true { return false }
         guard self.entries[index]?.interface.kind == "bridge" else { return nil }
         let ports = self.members[index]?.all
         return ports?.contains { !NetworkInterface.isDiscardingKind(self.entries[$0]?.interface.kind) } ?? false

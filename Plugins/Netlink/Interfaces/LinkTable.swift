@@ -64,7 +64,7 @@ struct LinkTable {
             entry.tunnel = details.tunnel
             entry.interface.controllerIndex = details.controllerIndex
             entry.hasParentDevice = details.hasParentDevice
-            (entry.port, entry.isDeaf) = (details.port, details.isDeaf)
+            (entry.port, entry.receivesNothing) = (details.port, details.receivesNothing)
             entry.bond = details.bond
             entry.sawRouterAdvertisement = details.sawRouterAdvertisement
         }

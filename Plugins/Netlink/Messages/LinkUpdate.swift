@@ -32,7 +32,7 @@ struct LinkUpdate: Hashable {
         /// What it forwards as the port of a bridge.
         var port = PortAttributes.everything
         /// Whether it takes in no frame: a macvlan of mode source to which no sender is named.
-        var isDeaf = false
+        var receivesNothing = false
         /// What a bond says of its members.
         var bond: BondAttributes?
         /// Whether there is a device behind the link (IFLA_PARENT_DEV_NAME); the hwsim and Bluetooth buses do not say.
@@ -88,7 +88,7 @@ extension LinkUpdate {
         // The number means something else for every kind: to a bridge its hello time.
         if details.kind == "bond" { details.bond = data.map(BondAttributes.init) }
         if ["macvlan", "macvtap"].contains(details.kind) {
-            details.isDeaf =
+            details.receivesNothing =
                 data?.nested(IFLA_MACVLAN_MODE)?.uint32 == MACVLAN_MODE_SOURCE.rawValue
                 && data?.nested(IFLA_MACVLAN_MACADDR_COUNT)?.uint32 == 0
         }

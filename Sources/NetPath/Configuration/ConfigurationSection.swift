@@ -331,7 +331,7 @@ public final class ConfigurationSection {
             in: node.map { $0.source ?? collector.source } ?? source,
             at: node?.position ?? position,
             path: path,
-            // That a list stands where one belongs tells nothing.
+            // A warning is not about the form of a value: "a list" would tell nothing.
             found: severity == .warning && node?.isScalar == false ? nil : node?.summary,
             allowed: allowed,
             suggestion: suggestion,

@@ -178,8 +178,8 @@ extension [BackendSnapshot] {
     var awaitStandby: Bool {
         self.indices.contains { index in
             guard self[index].report.health == .standby else { return false }
-            let superiors = self[..<index].filter { !$0.isAdvisor && $0.report.health == .healthy }
-            return !superiors.isEmpty && superiors.allSatisfy { $0.report.status == nil }
+            let above = self[..<index].filter { !$0.isAdvisor && $0.report.health == .healthy }
+            return !above.isEmpty && above.allSatisfy { $0.report.status == nil }
         }
     }
 }

@@ -54,7 +54,7 @@ import NetPathSystem
         options.set(CURLOPT_PATH_AS_IS, 1)
         options.set(CURLOPT_PROTOCOLS_STR, "http,https")
         options.set(CURLOPT_NOSIGNAL, 1)
-        // Who waits for an answer hears so that the server is there no more.
+        // A transfer that waits for its answer learns this way that the server is gone.
         options.set(CURLOPT_TCP_KEEPALIVE, 1)
         options.set(CURLOPT_TCP_KEEPIDLE, Self.keepAlive)
         options.set(CURLOPT_TCP_KEEPINTVL, Self.keepAlive)
@@ -79,7 +79,7 @@ import NetPathSystem
         return !options.hasFailed
     }
 
-    /// After how many seconds of silence the kernel asks whether the peer is there; ten times in vain, and it is not.
+    /// The seconds of silence after which the kernel probes the peer, and between probes (tcp(7)).
     private static let keepAlive = 30
 
     /// How long libcurl keeps connections that are idle (CURLOPT_MAXAGE_CONN, 118 s), and the second it rounds by.
