@@ -298,6 +298,8 @@ final class RequestStore: Sendable {
                 let journal = hasJournal ? StorePaths(try replacement.setAside()).journal : nil
                 lost = QueueSalvage(recovered: 0, lost: nil, asideAs: journal)
             }
+            // SQLite would cut the shared memory that connections to the file that is gone still read.
+            for suffix in StorePaths.companions { StoreFiles.remove(path + suffix) }
             try StoreFiles.create(path)
             StoreFiles.syncFolder(self.paths.folder)
         }

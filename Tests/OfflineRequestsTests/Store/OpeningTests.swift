@@ -153,6 +153,24 @@ import Testing
         #expect(reason.contains("was removed") && reason.contains(journal), "\(reason)")
     }
 
+    @Test func aConnectionToAFileThatIsGoneKeepsItsSharedMemory() throws {
+        let store = try self.bench.open()
+        try store.insert(sample(1))
+        let old = try DatabaseQueue(path: self.bench.path)
+        let count = { try old.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM request") } }
+        #expect(try count() == 1)
+        // With an empty journal there is nothing to set aside.
+        store.emptyJournal()
+        let memory = "\(self.bench.path)-shm"
+        let former = try #require(StoreFiles.identity(memory))
+        try FileManager.default.removeItem(atPath: self.bench.path)
+        try store.insert(sample(2))
+        // A read of memory that was cut would end the process.
+        try #require(StoreFiles.identity(memory) != former)
+        #expect(try count() == 1)
+        store.close()
+    }
+
     @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount"))
     func aReadOnlyPlaceIsNamed() throws {
         try self.makeQueue()
