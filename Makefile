@@ -39,12 +39,25 @@ PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compil
     -Xcc -ffile-prefix-map=$(CURDIR)=. -Xcc -ffile-compilation-dir=.
 # A folder apart from that of `swift build`, so that `make test` builds what is shipped and the tests at the same time.
 PROGRAMS = .build/programs
+COMPILE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib \
+    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(HARDENING) $(PLACELESS)
+# Moves the symbols of programs into .debug files beside them, unless they are there.
+define separate_symbols
+	ln -sfn $(notdir $(PROGRAMS))/release .build/release
+	cd .build/release && for program in $(1); do \
+	    readelf -S $$program | grep -q gnu_debuglink && continue; \
+	    objcopy --only-keep-debug $$program $$program.debug && \
+	        objcopy --strip-all --add-gnu-debuglink=$$program.debug $$program || exit 1; \
+	done
+endef
 
 .PHONY: run demo build check test test-long fuzz bench bench-queue bench-serve order lint format man docs picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
-# Builds the programs and watches this machine's network with the embedded default configuration.
-run: build
+# Builds the monitor, and watches this machine's network with the embedded default configuration.
+run: packages $(ARCHIVES)/libstdc++.a
+	$(COMPILE) --product netpath
+	$(call separate_symbols,netpath)
 	.build/release/netpath watch --config Config/netpath.yaml
 
 # Offline requests at work, in a network of its own that is cut and mended; nothing of this machine is touched.
@@ -59,14 +72,8 @@ demo: packages
 # busy, and product after product does not. No program has a search path for libraries that begins in its own folder, where
 # anybody may have put some.
 build: packages $(ARCHIVES)/libstdc++.a
-	NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib \
-	    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(HARDENING) $(PLACELESS)
-	ln -sfn $(notdir $(PROGRAMS))/release .build/release
-	cd .build/release && for program in netpath netpath-http netpath-plugin netpath-queue netpath-serve; do \
-	    readelf -S $$program | grep -q gnu_debuglink && continue; \
-	    objcopy --only-keep-debug $$program $$program.debug && \
-	        objcopy --strip-all --add-gnu-debuglink=$$program.debug $$program || exit 1; \
-	done
+	$(COMPILE)
+	$(call separate_symbols,netpath netpath-http netpath-plugin netpath-queue netpath-serve)
 
 $(ARCHIVES)/libstdc++.a:
 	mkdir -p $(@D)

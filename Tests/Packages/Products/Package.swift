@@ -14,7 +14,7 @@ let products: [Target.Dependency] = [
 ].map { .product(name: $0, package: netpath) }
 let package = Package(
     name: "Products",
-    dependencies: [.package(path: "../../..", traits: ["CommandLine", "OfflineRequests", "Server"])],
+    dependencies: [.package(path: "../../..")],
     targets: [
         .executableTarget(name: "Products", dependencies: products),
         .executableTarget(
