@@ -18,15 +18,9 @@ SECONDS ?= 60
 MODE ?= quick
 # For --version; a tarball has none, and must not be taken for a part of the repository it was unpacked in.
 NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null || echo unknown)
-# An event finds the caches cold, so that less code is faster than faster code (-Osize), and code that lies together is
-# faster than code on a page of its own: the functions of an event come first, in the order that `make order` found.
-# Together with TYPES that saves a tenth of the time from an event to its line (383 µs instead of 426), a tenth of the
-# shortest `netpath -q` (3.07 ms instead of 3.43), and 300 kB: two programs in turns in one run, on a busy machine.
-# `make build LAYOUT= TYPES=` is the build without them.
-LAYOUT = -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --no-warn-symbol-ordering \
-    -Xlinker --symbol-ordering-file=$(CURDIR)/Benchmarks/event-path.order
+# An event finds the caches cold: smaller code (-Osize) takes less time than code that is optimised for speed.
 # Generic types are made by the functions that make them. To have the runtime make them from their names takes less room,
-# and a search for each conformance they need, at every start.
+# and a search for each conformance they need, at every start: `netpath -q` takes 9 % less time with this.
 TYPES = -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 # All addresses of libraries are filled in at the start and made read-only then, so that no fault can change them (full RELRO).
 HARDENING = -Xlinker -z -Xlinker now
@@ -40,7 +34,7 @@ PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compil
 # A folder apart from that of `swift build`, so that `make test` builds what is shipped and the tests at the same time.
 PROGRAMS = .build/programs
 COMPILE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib \
-    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(LAYOUT) $(HARDENING) $(PLACELESS)
+    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(HARDENING) $(PLACELESS)
 # Moves the symbols of programs into .debug files beside them, unless they are there.
 define separate_symbols
 	ln -sfn $(notdir $(PROGRAMS))/release .build/release
@@ -51,7 +45,7 @@ define separate_symbols
 	done
 endef
 
-.PHONY: run demo build check test test-long fuzz bench bench-queue bench-serve order lint format man docs picture scenarios \
+.PHONY: run demo build check test test-long fuzz bench bench-queue bench-serve lint format man docs picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
 # Builds the monitor, and watches this machine's network with the embedded default configuration.
@@ -108,11 +102,6 @@ bench-queue: build
 # The server under 1,000 clients, at rest and scraped: writes Benchmarks/Serve/RESULTS.md.
 bench-serve: build
 	Benchmarks/Serve/run
-
-# Looks anew at which functions an event runs through; worth it when the code of that way has changed much.
-order: PACKAGES += valgrind
-order: build
-	Benchmarks/order-functions
 
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
