@@ -34,7 +34,7 @@ package final class Recorder: Sendable {
     private static let retryInterval: Duration = .seconds(10)
 
     private let coordinator: PathCoordinator
-    private let now: @Sendable () -> (time: MonotonicTime, wallNanoseconds: Int64)
+    private let now: @Sendable () -> RecorderClocks
     private let log: @Sendable (LogLevel, String) -> Void
     private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
     private let state: Mutex<State>
@@ -46,7 +46,7 @@ package final class Recorder: Sendable {
     ///   - store: Where to.
     ///   - header: What is said of the program.
     ///   - isRequired: Whether to throw when nothing can be written now; otherwise that is logged and tried again.
-    ///   - now: Reads both clocks at once.
+    ///   - now: Reads the clocks, all at once.
     ///   - log: Receives what goes wrong.
     ///   - schedule: Calls a function after a time, on a thread that may wait for the disk; itself called on any thread.
     /// - Throws: `SystemError` when nothing can be written, and that is required.
@@ -55,7 +55,7 @@ package final class Recorder: Sendable {
         to store: RecordingStore,
         header: RecordingHeader,
         isRequired: Bool,
-        now: @escaping @Sendable () -> (time: MonotonicTime, wallNanoseconds: Int64),
+        now: @escaping @Sendable () -> RecorderClocks,
         log: @escaping @Sendable (LogLevel, String) -> Void,
         schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
     ) throws {
@@ -67,8 +67,7 @@ package final class Recorder: Sendable {
         let checkpoint = coordinator.keepJournal { [weak self] in schedule(Self.delay) { self?.flush() } }
         let failure = try self.state.withLock { state -> SystemError? in
             do {
-                let wall = Self.wall(at: checkpoint.time, now())
-                try state.store.append(state.writer.begin(checkpoint, wallNanoseconds: wall))
+                try state.store.append(Self.beginning(at: checkpoint, now(), &state.writer))
                 state.hasBegun = true
                 return nil
             } catch let error as SystemError {
@@ -83,11 +82,20 @@ package final class Recorder: Sendable {
         self.retryLater()
     }
 
-    private static func wall(
-        at time: MonotonicTime,
-        _ now: (time: MonotonicTime, wallNanoseconds: Int64)
-    ) -> Int64 {
-        now.wallNanoseconds - (now.time.nanoseconds - time.nanoseconds)
+    private static func beginning(
+        at checkpoint: CoordinatorCheckpoint,
+        _ now: RecorderClocks,
+        _ writer: inout RecordingWriter,
+        continues: Bool = false,
+        path: NetworkPath? = nil
+    ) throws -> [UInt8] {
+        try writer.begin(
+            checkpoint,
+            wallNanoseconds: now.wallNanoseconds - (now.time.nanoseconds - checkpoint.time.nanoseconds),
+            sleptNanoseconds: now.sleptNanoseconds,
+            continues: continues,
+            path: path
+        )
     }
 
     private func retryLater() {
@@ -107,12 +115,15 @@ package final class Recorder: Sendable {
     }
 
     /// Writes what happened since the last call.
-    package func flush() {
+    ///
+    /// - Parameter isLife: Whether a line says, besides, that the program runs now, and all is brought to the disk: what
+    ///   was true then was true until then, even if the power is cut right after it.
+    package func flush(isLife: Bool = false) {
         let (message, hasFailed) = self.state.withLock { state -> ((LogLevel, String)?, Bool) in
             guard !state.isStopped else { return (nil, false) }
             let (hadGap, begin) = (state.gap != nil, self.now().time)
             do {
-                try self.flush(&state)
+                try self.flush(&state, isLife: isLife)
                 guard hadGap else { return (nil, false) }
                 return ((.info, "the recording goes on"), false)
             } catch {
@@ -127,7 +138,7 @@ package final class Recorder: Sendable {
         if hasFailed { self.retryLater() }
     }
 
-    private func flush(_ state: inout State) throws {
+    private func flush(_ state: inout State, isLife: Bool) throws {
         let beginsAnew = state.gap != nil || state.store.isFull
         let (entries, lost, checkpoint) = self.coordinator.takeJournal(
             withCheckpoint: beginsAnew || state.writer.wantsCheckpoint
@@ -139,15 +150,16 @@ package final class Recorder: Sendable {
                 let reason = state.gap?.reason.description ?? "\(lost) events came faster than they could be written"
                 // One that is full grows no more, whatever keeps the next one from being made.
                 if state.store.isFull { try state.store.beginFile() }
+                if state.gap == nil, let last = entries.last {
+                    // What was lost came after these.
+                    try state.store.append(state.writer.lines(of: entries, checkpoint: nil, now: now))
+                    missing = last.time
+                }
                 var begin = state.gap?.begin ?? missing
                 // What happened meanwhile was recorded by another process.
                 if state.gap?.reason.isHeldElsewhere == true { begin = checkpoint.time }
                 var bytes = try state.writer.gap(reason, at: begin, isBeginning: !state.hasBegun)
-                bytes += try state.writer.begin(
-                    checkpoint,
-                    wallNanoseconds: Self.wall(at: checkpoint.time, now),
-                    path: checkpoint.path
-                )
+                bytes += try Self.beginning(at: checkpoint, now, &state.writer, path: checkpoint.path)
                 try state.store.append(bytes)
                 state.gap = nil
                 state.hasBegun = true
@@ -156,12 +168,16 @@ package final class Recorder: Sendable {
                 try state.store.append(
                     state.writer.lines(of: entries, checkpoint: isNewFile ? nil : checkpoint, now: now)
                 )
-                guard isNewFile, let checkpoint else { return }
-                missing = checkpoint.time
-                try state.store.beginFile()
-                let wall = Self.wall(at: checkpoint.time, now)
-                try state.store.append(state.writer.begin(checkpoint, wallNanoseconds: wall, continues: true))
+                if isNewFile, let checkpoint {
+                    missing = checkpoint.time
+                    try state.store.beginFile()
+                    try state.store.append(Self.beginning(at: checkpoint, now, &state.writer, continues: true))
+                }
             }
+            guard isLife else { return }
+            missing = now.time
+            try state.store.append(state.writer.life(now))
+            try state.store.synchronize()
         } catch let error as SystemError {
             // From the first thing on that is missing, which may be long before the next one that is written.
             if state.gap == nil { state.gap = Gap(begin: missing, reason: error) }

@@ -5,6 +5,11 @@ import Glibc
 
 /// What the clocks of the system tell besides the time.
 package enum SystemClock {
+    /// The number of this boot, by which monotonic times compare; nil where it cannot be read.
+    package static var boot: String? {
+        FileAccess.contents("/proc/sys/kernel/random/boot_id").map { String($0.prefix { !$0.isNewline }) }
+    }
+
     /// How long the machine has slept since boot: the lead of the boot-time clock over the monotonic one.
     package static func timeAsleep() -> Duration {
         var boot = timespec()

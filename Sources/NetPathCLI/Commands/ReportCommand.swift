@@ -147,8 +147,13 @@ extension RecordingOptions {
             }
             history.take(event)
         }
-        if self.isLive { history.close(at: now.nanoseconds) }
-        let periods = history.since(begin.nanoseconds)
+        if self.isBeingWritten, history.boot == SystemClock.boot {
+            history.close(at: Recorder.clocks())
+        } else if self.isLive {
+            if !self.isBeingWritten { history.endUnseen("netpath does not run, and did not say when it ended") }
+            history.close(at: now.nanoseconds)
+        }
+        let periods = history.within(begin.nanoseconds, self.isLive ? now.nanoseconds : .max)
         // What was before the recording began is no part of the answer.
         let first = WallTime(nanoseconds: max(begin.nanoseconds, periods.first?.begin ?? begin.nanoseconds))
         return ShownHistory(periods: periods, begin: first, end: now)

@@ -9,6 +9,9 @@ import Synchronization
 
 /// The long-running monitor: one coordinator, and those who are told of its paths.
 final class Service {
+    /// How old the last line of the recording becomes while nothing happens, where the watchdog is asked for as often.
+    private static let lifeInterval: Duration = .seconds(90)
+
     private let context: ToolContext
     private let lock: ServiceLock
     private let loop: EventLoop
@@ -104,6 +107,7 @@ final class Service {
         // There is an answer as soon as the first backend has spoken, which systemd need not wait for.
         self.manager.tell("READY=1")
         var nextPing = self.manager.watchdogInterval.map { self.loop.now() + $0 }
+        var life = self.loop.now()
         while true {
             let reasons = self.loop.reasons(limit: nextPing.map { max(.zero, $0 - self.loop.now()) })
             if reasons.contains(.stop) { return }
@@ -112,6 +116,11 @@ final class Service {
                 // A service that cannot tell the path, or does not answer, is not alive.
                 _ = self.coordinator.path
                 self.socket.confirm { [manager] in manager.tell("WATCHDOG=1") }
+                // As seldom as it suffices: each one has the disk written to.
+                if due + interval > life + Self.lifeInterval {
+                    life = due
+                    self.recorder?.flush(isLife: true)
+                }
                 nextPing = self.loop.now() + interval
             }
         }
@@ -151,6 +160,12 @@ private final class KeptKey: Sendable {
 }
 
 extension Recorder {
+    /// Reads the clocks of the machine.
+    @Sendable static func clocks() -> RecorderClocks {
+        let now = ClockReading.now()
+        return (now.monotonic, now.wall.nanoseconds, SystemClock.timeAsleep().inNanoseconds)
+    }
+
     /// Records for a program that has a loop.
     convenience init(
         _ coordinator: PathCoordinator,
@@ -160,20 +175,16 @@ extension Recorder {
         loop: EventLoop,
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) throws {
-        let boot = FileAccess.contents("/proc/sys/kernel/random/boot_id")?.prefix { !$0.isNewline }
         try self.init(
             coordinator,
             to: store,
             header: RecordingHeader(
                 netpath: netPathVersion,
-                boot: boot.map(String.init),
+                boot: SystemClock.boot,
                 configuration: configuration.effective.text
             ),
             isRequired: isRequired,
-            now: {
-                let now = ClockReading.now()
-                return (now.monotonic, now.wall.nanoseconds)
-            },
+            now: Self.clocks,
             log: log,
             schedule: { delay, work in
                 Task(executorPreference: loop) {

@@ -27,12 +27,15 @@ package struct RecordedEvent: Sendable {
     /// When, on the wall clock as it was then: nanoseconds since 1970.
     package var wallNanoseconds: Int64
     package var kind: Kind
+    /// How long the machine has slept since it booted, in nanoseconds; nil where the recording does not say it.
+    package var sleptNanoseconds: Int64?
 }
 
 /// The names of what a line may hold.
 enum RecordingKey {
     static let time = "at"
     static let wall = "wall"
+    static let slept = "slept"
     static let header = "header"
     static let checkpoint = "checkpoint"
     static let continues = "continues"

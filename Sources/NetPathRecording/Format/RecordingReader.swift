@@ -18,6 +18,13 @@ package struct RecordingReader: Sendable {
     package private(set) var damagedLines = 0
     private let detail: Detail
     private var wallOffset: Int64?
+    private var slept: Int64?
+    /// The last line that could be read.
+    private var last: RecordedEvent?
+    /// What a history has to be told of lines that cannot be read, when another one can: that nothing is known since.
+    private var damage: RecordedEvent?
+    /// Whether a history does not know the path, so that it needs the next checkpoint.
+    private var isPathUnknown = false
     private var evidence: [Int: JSONNode] = [:]
     /// Whether something before is missing, so that only a checkpoint leads on.
     private var isLost = true
@@ -37,15 +44,37 @@ package struct RecordingReader: Sendable {
         if case .paths = self.detail, self.isOfNoInterest(line) { return [] }
         do {
             let sign = self.takeSkipped()
-            return sign + (try self.events(try JSONReader.read(line, valueLimit: .max)))
+            let events = try self.events(try JSONReader.read(line, valueLimit: .max))
+            self.last = events.last ?? self.last
+            guard case .paths = self.detail, let first = events.first else { return sign + events }
+            return self.takeDamage(before: first) + sign + events
         } catch let error as RecordingError {
             throw error
         } catch {
             self.damagedLines += 1
-            // Paths stand for themselves.
-            if case .everything = self.detail { self.isLost = true }
+            switch self.detail {
+            case .everything: self.isLost = true
+            case .paths:
+                guard self.damage == nil, var last else { break }
+                last.kind = .gap("the recording is damaged")
+                self.damage = last
+            }
             return []
         }
+    }
+
+    /// What a history is told of damaged lines when the next one can be read.
+    private mutating func takeDamage(before event: RecordedEvent) -> [RecordedEvent] {
+        defer { self.damage = nil }
+        switch event.kind {
+        case .path, .gap, .end: self.isPathUnknown = false
+        // The end of one that was killed may be half a line: that it was killed says more.
+        case .header(let header) where !header.continues:
+            self.isPathUnknown = false
+            return []
+        case .header, .checkpoint, .input, .clock: self.isPathUnknown = self.isPathUnknown || self.damage != nil
+        }
+        return self.damage.map { [$0] } ?? []
     }
 
     /// Whether a line is one that a history skips, as most are such.
@@ -53,6 +82,8 @@ package struct RecordingReader: Sendable {
         guard let head = RecordingLine(line), let key = head.key,
             [RecordingKey.report, RecordingKey.input, RecordingKey.checkpoint].contains(key)
         else { return false }
+        let isPathUnknown = self.isPathUnknown || self.damage != nil
+        guard key != RecordingKey.checkpoint || !isPathUnknown else { return false }
         // A checkpoint tells the time of day.
         if let wall = head.wall { self.wallOffset = wall.subtractingSaturating(head.time) }
         self.skipped = MonotonicTime(nanoseconds: head.time)
@@ -63,7 +94,9 @@ package struct RecordingReader: Sendable {
     package mutating func takeSkipped() -> [RecordedEvent] {
         guard let time = self.skipped.take(), let wallOffset else { return [] }
         let wall = time.nanoseconds.addingSaturating(wallOffset)
-        return [RecordedEvent(time: time, wallNanoseconds: wall, kind: .clock)]
+        let event = RecordedEvent(time: time, wallNanoseconds: wall, kind: .clock, sleptNanoseconds: self.slept)
+        self.last = event
+        return [event]
     }
 
     private mutating func events(_ node: JSONNode) throws -> [RecordedEvent] {
@@ -75,8 +108,16 @@ package struct RecordingReader: Sendable {
             self.wallOffset = wall.subtractingSaturating(nanoseconds)
         }
         guard let wallOffset else { throw MalformedLine() }
+        if node[RecordingKey.header] != nil { self.slept = nil }
+        if case .integer(let nanoseconds)? = node[RecordingKey.slept] { self.slept = nanoseconds }
+        let slept = self.slept
         func event(_ kind: RecordedEvent.Kind, at time: MonotonicTime = time) -> RecordedEvent {
-            RecordedEvent(time: time, wallNanoseconds: time.nanoseconds.addingSaturating(wallOffset), kind: kind)
+            RecordedEvent(
+                time: time,
+                wallNanoseconds: time.nanoseconds.addingSaturating(wallOffset),
+                kind: kind,
+                sleptNanoseconds: slept
+            )
         }
         if let header = node[RecordingKey.header] {
             if case .integer(let format)? = header["recording"], format > RecordingHeader.format {
@@ -94,7 +135,9 @@ package struct RecordingReader: Sendable {
             let continues = node[RecordingKey.continues] == .bool(true) && !self.isLost
             self.evidence = [:]
             self.isLost = false
-            return [event(.checkpoint(try NodeDecoder.value(from: checkpoint), continues: continues))]
+            let state: CoordinatorCheckpoint = try NodeDecoder.value(from: checkpoint)
+            if case .paths = self.detail { return state.path.map { [event(.path(RecordedPath($0)))] } ?? [] }
+            return [event(.checkpoint(state, continues: continues))]
         }
         let (report, input) = (node[RecordingKey.report], node[RecordingKey.input])
         // The time of day stands for itself, as paths do.

@@ -4,6 +4,10 @@
 package import NetPath
 import NetPathSystem
 
+/// What the clocks of a machine show at one moment: the one that stands still while it sleeps, the wall clock, and how
+/// long it has slept since it booted.
+package typealias RecorderClocks = (time: MonotonicTime, wallNanoseconds: Int64, sleptNanoseconds: Int64)
+
 /// Makes the lines of a recording from the journal of a coordinator.
 ///
 /// Each line is an object of JSON. Of evidence only what differs is written; at every checkpoint it begins anew, so that
@@ -19,6 +23,8 @@ package struct RecordingWriter: Sendable {
     private var header: RecordingHeader
     private var sinceCheckpoint = 0
     private var wallOffset: Int64 = 0
+    /// How long the machine has slept since it booted, in nanoseconds; nil when that is not measured.
+    private var slept: Int64?
     /// The latest evidence of each backend.
     private var evidence: [Int: JSONNode] = [:]
 
@@ -31,6 +37,7 @@ package struct RecordingWriter: Sendable {
     /// - Parameters:
     ///   - checkpoint: The state there.
     ///   - wallNanoseconds: The wall clock at its time.
+    ///   - sleptNanoseconds: How long the machine has slept since it booted.
     ///   - continues: Whether it follows from the lines before, as at the beginning of a further file.
     ///   - path: The path there, which a history after a gap would not know otherwise.
     /// - Returns: The lines.
@@ -38,9 +45,11 @@ package struct RecordingWriter: Sendable {
     package mutating func begin(
         _ checkpoint: CoordinatorCheckpoint,
         wallNanoseconds: Int64,
+        sleptNanoseconds: Int64? = nil,
         continues: Bool = false,
         path: NetworkPath? = nil
     ) throws -> [UInt8] {
+        self.slept = sleptNanoseconds
         self.wallOffset = wallNanoseconds.subtractingSaturating(checkpoint.time.nanoseconds)
         var bytes: [UInt8] = []
         self.header.continues = continues
@@ -62,19 +71,19 @@ package struct RecordingWriter: Sendable {
     /// - Parameters:
     ///   - entries: What happened.
     ///   - checkpoint: The state after it; nil for none.
-    ///   - now: A recent moment, and the wall clock at it.
+    ///   - now: A recent moment, the wall clock at it, and how long the machine had slept since it booted.
     /// - Returns: The lines.
     /// - Throws: `EncodingError`.
     package mutating func lines(
         of entries: [CoordinatorJournal.Entry],
         checkpoint: CoordinatorCheckpoint?,
-        now: (time: MonotonicTime, wallNanoseconds: Int64)
+        now: RecorderClocks
     ) throws -> [UInt8] {
         var bytes: [UInt8] = []
         let offset = now.wallNanoseconds.subtractingSaturating(now.time.nanoseconds)
-        if offset.subtractingSaturating(self.wallOffset).magnitude > Self.clockTolerance {
-            self.wallOffset = offset
-            self.write([], at: entries.first?.time ?? now.time, withWall: true, to: &bytes)
+        let asleep = now.sleptNanoseconds.subtractingSaturating(self.slept ?? now.sleptNanoseconds)
+        if max(offset.subtractingSaturating(self.wallOffset).magnitude, asleep.magnitude) > Self.clockTolerance {
+            bytes = self.life(now, at: entries.first?.time)
         }
         var position = 0
         // Where the latest checkpoint among them ends.
@@ -124,12 +133,27 @@ package struct RecordingWriter: Sendable {
         return bytes
     }
 
+    /// The line that says that the program runs, and what time it is.
+    ///
+    /// - Parameters:
+    ///   - now: A recent moment, the wall clock at it, and how long the machine had slept since it booted.
+    ///   - time: The moment that the line is of; that of `now` where nil.
+    /// - Returns: The line.
+    package mutating func life(_ now: RecorderClocks, at time: MonotonicTime? = nil) -> [UInt8] {
+        var bytes: [UInt8] = []
+        self.wallOffset = now.wallNanoseconds.subtractingSaturating(now.time.nanoseconds)
+        self.slept = now.sleptNanoseconds
+        self.write([], at: time ?? now.time, withWall: true, to: &bytes)
+        return bytes
+    }
+
     /// The line of an event that was read.
     package mutating func line(of event: RecordedEvent) throws -> [UInt8] {
         var bytes: [UInt8] = []
         let offset = event.wallNanoseconds.subtractingSaturating(event.time.nanoseconds)
         let isOther = offset != self.wallOffset
         self.wallOffset = offset
+        self.slept = event.sleptNanoseconds
         func write(_ members: [(String, JSONNode)], withWall: Bool? = nil) {
             self.write(members, at: event.time, withWall: withWall ?? isOther, to: &bytes)
         }
@@ -217,7 +241,9 @@ package struct RecordingWriter: Sendable {
         let moment = [(RecordingKey.time, JSONNode.integer(time.nanoseconds))]
         let clock = JSONNode.integer(time.nanoseconds.addingSaturating(self.wallOffset))
         let wall = withWall ? [(RecordingKey.wall, clock)] : []
-        JSONNode.write(moment + wall + members, to: &bytes)
+        // Last, so that older versions find the rest where they expect it.
+        let slept = withWall ? self.slept.map { [(RecordingKey.slept, JSONNode.integer($0))] } ?? [] : []
+        JSONNode.write(moment + wall + members + slept, to: &bytes)
         bytes.append(UInt8(ascii: "\n"))
     }
 }

@@ -25,11 +25,17 @@ package struct PathHistory: Sendable {
         }
     }
 
-    /// The periods, the oldest first.
+    /// The periods in the order in which they were written.
+    ///
+    /// Those of one boot follow on one another. A boot whose clock was wrong may lie anywhere: see ``within(_:_:)``.
     package private(set) var periods: [Period] = []
     private var last: RecordedEvent?
     /// The boot that the last header named.
-    private var boot: String?
+    package private(set) var boot: String?
+    /// Which of the periods is the first of that boot.
+    private var firstOfBoot = 0
+    /// How long the machine had slept since it booted.
+    private var slept: Int64 = 0
     /// The wall clock was set when it is so far from where it was expected.
     private static let tolerance: UInt64 = 1_000_000_000
 
@@ -37,55 +43,89 @@ package struct PathHistory: Sendable {
 
     /// Takes the next event of a recording.
     package mutating func take(_ event: RecordedEvent) {
-        defer { self.last = event }
+        if case .header(let header) = event.kind, !header.continues {
+            self.takeHeader(header, event)
+        } else {
+            self.takeTime(event)
+        }
+        self.last = event
         switch event.kind {
         case .path(let path): self.begin(.path(path), at: event.wallNanoseconds)
         case .gap(let reason): self.begin(.unknown(reason), at: event.wallNanoseconds)
         case .end: self.begin(.unknown("netpath did not run"), at: event.wallNanoseconds)
-        case .header(let header): self.takeHeader(header, event)
-        case .clock: self.takeClock(event)
-        case .checkpoint, .input: break
+        case .clock: self.close(at: event.wallNanoseconds)
+        case .header, .checkpoint, .input: break
         }
     }
 
-    private mutating func takeClock(_ event: RecordedEvent) {
-        guard let last, let current = self.periods.last else { return }
-        // The monotonic clock says how long it was: what the wall clock has beyond it, the machine slept, or somebody
-        // set the clock.
-        let elapsed = max(0, event.time.nanoseconds.subtractingSaturating(last.time.nanoseconds))
-        let before = last.wallNanoseconds.addingSaturating(elapsed)
-        let jump = event.wallNanoseconds.subtractingSaturating(before)
-        if jump.magnitude <= Self.tolerance {
-            self.close(at: event.wallNanoseconds)
-        } else if jump > 0 {
-            self.begin(.unknown("the machine slept, or its clock was set"), at: before)
-            self.begin(current.content, at: event.wallNanoseconds)
+    /// Dates what is known of this boot by the clock as it is now: the monotonic clock tells how long everything took,
+    /// and a wall clock that is set later is nearer to the truth.
+    private mutating func takeTime(_ event: RecordedEvent) {
+        guard let last else { return self.beginBoot(event) }
+        let elapsed = event.time.nanoseconds.subtractingSaturating(last.time.nanoseconds)
+        // The line is missing that says so.
+        guard elapsed > -Int64(Self.tolerance) else { return self.beginBoot(event) }
+        var jump = event.wallNanoseconds.subtractingSaturating(last.wallNanoseconds.addingSaturating(elapsed))
+        var asleep: Int64 = 0
+        if let slept = event.sleptNanoseconds {
+            asleep = last.sleptNanoseconds == nil ? 0 : slept.subtractingSaturating(self.slept)
+            self.slept = slept
         } else {
-            // Set back: those hours come once more.
-            self.close(at: before)
-            let now = event.wallNanoseconds
-            self.periods.append(Period(begin: now, end: now, content: current.content))
+            // Older versions did not tell a sleep from a clock that is set forward.
+            asleep = jump
         }
+        if asleep < Int64(Self.tolerance) { asleep = 0 }
+        jump = jump.subtractingSaturating(asleep)
+        if jump.magnitude > Self.tolerance { self.shift(by: jump) }
+        guard asleep > 0, case .path(let path)? = self.periods.last?.content else { return }
+        if case .header = event.kind { return }
+        let isCertain = event.sleptNanoseconds != nil
+        let reason = isCertain ? "the machine slept" : "the machine slept, or its clock was set"
+        self.begin(.unknown(reason), at: event.wallNanoseconds.subtractingSaturating(asleep))
+        self.begin(.path(path), at: event.wallNanoseconds)
+    }
+
+    /// Dates everything of this boot anew.
+    private mutating func shift(by jump: Int64) {
+        for index in self.periods.indices[self.firstOfBoot...] {
+            self.periods[index].begin = self.periods[index].begin.addingSaturating(jump)
+            self.periods[index].end = self.periods[index].end.addingSaturating(jump)
+        }
+        // What was before the boot lasted until it.
+        guard self.firstOfBoot > 0, self.firstOfBoot < self.periods.count else { return }
+        let begin = self.periods[self.firstOfBoot].begin
+        self.periods[self.firstOfBoot - 1].end = max(self.periods[self.firstOfBoot - 1].begin, begin)
+    }
+
+    private mutating func beginBoot(_ event: RecordedEvent) {
+        self.firstOfBoot = self.periods.count
+        self.slept = event.sleptNanoseconds ?? 0
     }
 
     private mutating func takeHeader(_ header: RecordingHeader, _ event: RecordedEvent) {
-        defer { self.boot = header.boot }
-        guard !header.continues, let last, let period = self.periods.last else { return }
-        if case .path = period.content {
-            // Nobody wrote that it was the end, nor when.
-            let isSameBoot = header.boot != nil && header.boot == self.boot
-            let reason =
+        let isSameBoot = header.boot != nil && header.boot == self.boot
+        self.boot = header.boot
+        if isSameBoot { self.takeTime(event) }
+        if case .path? = self.periods.last?.content {
+            self.endUnseen(
                 isSameBoot
-                ? "netpath was killed some time after the last change; nobody wrote when"
-                : "netpath was killed, or the machine went down, some time after the last change; nobody wrote when"
-            self.begin(.unknown(reason), at: last.wallNanoseconds)
+                    ? "netpath was killed some time after the last change; nobody wrote when"
+                    : "netpath was killed, or the machine went down, some time after the last change; nobody wrote when"
+            )
         }
         self.close(at: event.wallNanoseconds)
+        if !isSameBoot { self.beginBoot(event) }
+    }
+
+    /// Takes that the program ended at an unknown time after what it wrote last.
+    package mutating func endUnseen(_ reason: String) {
+        guard let end = self.periods.last?.end else { return }
+        self.begin(.unknown(reason), at: end)
     }
 
     private mutating func begin(_ content: Period.Content, at wall: Int64) {
         self.close(at: wall)
-        if self.periods.last?.content == content { return }
+        if self.periods.last?.content == content, self.periods.count > self.firstOfBoot { return }
         self.periods.append(Period(begin: wall, end: wall, content: content))
     }
 
@@ -95,12 +135,30 @@ package struct PathHistory: Sendable {
         self.periods[index].end = max(self.periods[index].begin, wall)
     }
 
-    /// What lies after a moment, the period in which it lies cut off there.
-    package func since(_ wall: Int64) -> [Period] {
-        self.periods.filter { $0.end > wall }.map { period in
-            var period = period
-            period.begin = max(period.begin, wall)
-            return period
+    /// Ends the last period now, in the same boot.
+    package mutating func close(at now: RecorderClocks) {
+        self.take(
+            RecordedEvent(
+                time: now.time,
+                wallNanoseconds: now.wallNanoseconds,
+                kind: .clock,
+                sleptNanoseconds: now.sleptNanoseconds
+            )
+        )
+    }
+
+    /// What lies between two moments, what reaches beyond them cut off there.
+    ///
+    /// Where two boots claim the same time, since the clock of one was wrong, the later one counts.
+    package func within(_ begin: Int64, _ end: Int64) -> [Period] {
+        var limit = end
+        var found: [Period] = []
+        for var period in self.periods.reversed() where period.end > begin {
+            period.end = min(period.end, limit)
+            limit = min(limit, period.begin)
+            period.begin = max(period.begin, begin)
+            if period.begin <= period.end, period.end > begin { found.append(period) }
         }
+        return found.reversed()
     }
 }

@@ -81,6 +81,7 @@ package struct PathLines: Sendable {
         case .clock: break
         case .checkpoint, .input: return
         }
+        if let slept = event.sleptNanoseconds { members.append((RecordingKey.slept, .integer(slept))) }
         JSONNode.write(members, to: &bytes)
         bytes.append(UInt8(ascii: "\n"))
     }

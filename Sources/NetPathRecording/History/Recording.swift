@@ -47,12 +47,14 @@ package struct Recording: Sendable {
     /// The files from the one on in which a moment lies.
     func paths(since wall: Int64?) throws -> ArraySlice<String> {
         guard let wall else { return self.files.paths[...] }
-        // The beginning of a file tells when that is; a clock that was set back only makes it more to read.
-        let later = try self.files.paths.firstIndex { path in
-            let head = RecordingLine(try RecordingFiles.bytes(of: path, limit: 128)[...])
-            return head?.wall.map { $0 > wall } ?? false
+        // The beginning of a file tells when that is.
+        let begins = try self.files.paths.map { path in
+            RecordingLine(try RecordingFiles.bytes(of: path, limit: 128)[...])?.wall
         }
-        return self.files.paths[max(0, (later ?? self.files.paths.count) - 1)...]
+        var first = max(0, (begins.firstIndex { $0.map { $0 > wall } ?? false } ?? begins.count) - 1)
+        // One that began before the clock was set may be later than it says.
+        while first > 0, let begin = begins[first], let before = begins[first - 1], begin < before { first -= 1 }
+        return self.files.paths[first...]
     }
 
     static func forEachLine(of bytes: ArraySlice<UInt8>, _ body: (ArraySlice<UInt8>) throws -> Bool) rethrows {

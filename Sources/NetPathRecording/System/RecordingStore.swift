@@ -7,7 +7,7 @@ package import NetPathSystem
 /// Where a recording is kept: one file, or a folder of files of which the oldest go.
 ///
 /// What was written survives the end of the program, not that of the machine: the kernel writes it to the disk within
-/// half a minute, and files that are full are written at once.
+/// half a minute, and ``synchronize()`` and the end of a file at once.
 package struct RecordingStore: Sendable {
     /// How large a file of a folder becomes, besides what is written at once.
     package static let fileLimit = 2 << 20
@@ -139,7 +139,7 @@ package struct RecordingStore: Sendable {
             if count < 0 {
                 if errno == EINTR { continue }
                 let error = SystemError.last("cannot write the recording \(self.path)")
-                _ = ftruncate(file.number, off_t(self.size))
+                if ftruncate(file.number, off_t(self.size)) != 0 { self.mayEndWithinLine = true }
                 throw error
             }
             rest = rest.dropFirst(count)
@@ -148,6 +148,14 @@ package struct RecordingStore: Sendable {
         self.mayEndWithinLine = false
         // By more than there is room for, once in the life of a file.
         if self.isFull { self.prune(to: Self.folderLimit) }
+    }
+
+    /// Waits until what was written is on the disk.
+    ///
+    /// - Throws: `SystemError` when it does not get there.
+    package func synchronize() throws(SystemError) {
+        guard let file, fdatasync(file.number) != 0 else { return }
+        throw .last("cannot bring the recording \(self.path) to the disk")
     }
 
     /// Lets go of the file; it can be opened again.

@@ -259,7 +259,7 @@ import Testing
             var bytes = try writer.begin(walk.checkpoint, wallNanoseconds: 1_790_000_000_000_000_000)
             for _ in 0..<4 {
                 let entries = walk.journal(of: 40)
-                let now = (walk.now, walk.now.nanoseconds + 1_789_999_000_000_000_000)
+                let now = (walk.now, walk.now.nanoseconds + 1_789_999_000_000_000_000, Int64(0))
                 bytes += try writer.lines(of: entries, checkpoint: walk.checkpoint, now: now)
             }
             let recording = try Recording(folder.file("recording", bytes))

@@ -26,7 +26,7 @@ import Testing
                 let lines = try writer.lines(
                     of: journal,
                     checkpoint: walk.checkpoint,
-                    now: (walk.now, walk.now.nanoseconds + 1_699_999_000_000_000_000)
+                    now: (walk.now, walk.now.nanoseconds + 1_699_999_000_000_000_000, 0)
                 )
                 try store.append(lines)
             }

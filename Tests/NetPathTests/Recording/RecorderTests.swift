@@ -37,7 +37,7 @@ import Testing
             to: RecordingStore(folder: "\(self.folder.path)/kept"),
             header: RecordingHeader(netpath: "0", boot: "b"),
             isRequired: required,
-            now: { [clock] in (clock.now(), clock.now().nanoseconds + Self.wall) },
+            now: { [clock] in (clock.now(), clock.now().nanoseconds + Self.wall, 0) },
             log: { _, message in desk.messages.withLock { $0.append(message) } },
             schedule: { delay, work in desk.work.withLock { $0.append((delay, work)) } }
         )
@@ -77,6 +77,27 @@ import Testing
         recorder.stop()
         // What the other one recorded is not unknown.
         #expect(try self.gaps.map { $0.begin } == [self.clock.now().nanoseconds])
+    }
+
+    /// The power is cut 24 minutes after the last change: all but the time since the last line of life is known.
+    @Test func lifeIsTold() throws {
+        let coordinator = PathCoordinator(backends: [], clock: self.clock)
+        let recorder = try self.recorder(coordinator, Desk())
+        for _ in 0..<16 {
+            self.clock.advance(by: .seconds(90))
+            recorder.flush(isLife: true)
+        }
+        self.clock.advance(by: .seconds(60))
+        // As it lies on the disk then.
+        var last: RecordedEvent?
+        try Recording("\(self.folder.path)/kept").read(.paths) { event in
+            last = event
+            return true
+        }
+        #expect(last?.wallNanoseconds == self.clock.now().nanoseconds + Self.wall - 60_000_000_000)
+        #expect(last?.sleptNanoseconds == 0)
+        if case .clock? = last?.kind {} else { Issue.record("the last line is no line of life") }
+        recorder.stop()
     }
 
     /// A place that is none: the gap begins with the program, and not when there was room at last.

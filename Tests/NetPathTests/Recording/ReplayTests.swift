@@ -30,7 +30,7 @@ import Testing
             bytes += try writer.lines(
                 of: entries,
                 checkpoint: part % 2 == 1 ? walk.checkpoint : nil,
-                now: (walk.now, walk.now.nanoseconds + offset)
+                now: (walk.now, walk.now.nanoseconds + offset, 0)
             )
         }
         return bytes + writer.end(at: walk.now)
