@@ -45,7 +45,12 @@ define separate_symbols
 	done
 endef
 
-.PHONY: run demo build check test test-long fuzz bench bench-queue bench-serve lint format man docs picture scenarios \
+# The clients in other languages, and their tests; what only wants the monitor needs none of it.
+CLIENT_PACKAGES = gcc libc6-dev binutils pkg-config libglib2.0-dev
+CLIENT_TEST_PACKAGES = $(CLIENT_PACKAGES) g++ python3 iproute2 util-linux valgrind
+
+.PHONY: run demo build check test test-long clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
+    picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
 # Builds the monitor, and watches this machine's network with the embedded default configuration.
@@ -84,6 +89,18 @@ test: packages
 # The random tests at length besides (1,000 walks, 1,000 broken backends), and everything under both sanitizers.
 test-long: test
 	.ci/test-long
+
+# What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a Python package.
+clients: PACKAGES = $(CLIENT_PACKAGES)
+clients: packages
+	$(MAKE) -C Clients
+
+# Beside the netpath that NETPATH_BINARY names, else one that is built now; in a network of its own.
+test-clients: PACKAGES += $(CLIENT_TEST_PACKAGES)
+test-clients: packages
+	$(MAKE) -C Clients
+	[ -n "$$NETPATH_BINARY" ] || $(SWIFT) build --product netpath
+	Clients/Tests/run
 
 # What reads bytes of others, under libFuzzer and the address sanitizer: SECONDS for each target.
 fuzz: packages

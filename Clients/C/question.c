@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the netpath authors */
+#define _GNU_SOURCE
+#include "handle.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { HOST_SIZE = offsetof(struct netpath_host, message) + 256 };
+
+static void answer(
+    struct netpath *handle, struct question *question, int32_t status, const char *code, const char *message)
+{
+    handle_drop(handle, &question->descriptor);
+    free(question->document);
+    question->document = NULL;
+    question->deadline = 0;
+    question->answer.status = status;
+    document_copy(question->answer.reason, sizeof question->answer.reason, code);
+    document_copy(question->answer.message, sizeof question->answer.message, message);
+}
+
+void question_hear(struct netpath *handle, struct question *question)
+{
+    unsigned char buffer[4096];
+    if (question->descriptor < 0) return;
+    ssize_t count = read(question->descriptor, buffer, sizeof buffer);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (count <= 0) {
+        answer(handle, question, NETPATH_HOST_UNKNOWN, "noAnswer", "netpath ended without an answer");
+        return;
+    }
+    for (ssize_t at = 0; at < count; at++) {
+        struct document *document = question->document;
+        enum document_result result = document_feed(document, buffer[at]);
+        if (result == DOCUMENT_MORE) continue;
+        if (result == DOCUMENT_PATH)
+            answer(handle, question, document->host, document->path.reason, document->path.message);
+        else
+            answer(handle, question, NETPATH_HOST_UNKNOWN, "badAnswer", "netpath's answer is not understood");
+        return;
+    }
+}
+
+int64_t netpath_reach(struct netpath *handle, const char *host)
+{
+    if (!handle || !host || !*host || strlen(host) > 2048) return -EINVAL;
+    int index = 0;
+    while (index < QUESTIONS && handle->questions[index].number) index++;
+    if (index == QUESTIONS) return -EAGAIN;
+    const char *path = system_program(handle->program);
+    if (!path) return -ENOENT;
+    struct question *question = &handle->questions[index];
+    question->document = malloc(sizeof *question->document);
+    if (!question->document) return -ENOMEM;
+    document_start(question->document);
+    const char *const arguments[] = {path, "reach", "--json", "--", host, NULL};
+    int descriptor = system_start(path, arguments);
+    if (descriptor >= 0 && handle_watch(handle, descriptor, (uint64_t)(FIRST_QUESTION + index)) != 0) {
+        close(descriptor);
+        descriptor = -ENOMEM;
+    }
+    if (descriptor < 0) {
+        free(question->document);
+        question->document = NULL;
+        return descriptor;
+    }
+    question->descriptor = descriptor;
+    question->deadline = system_now() + QUESTION;
+    question->number = question->answer.question = ++handle->last_number;
+    handle_arm(handle);
+    return question->number;
+}
+
+bool question_is_answered(const struct question *question)
+{
+    return question->number && question->descriptor < 0;
+}
+
+int netpath_reached(struct netpath *handle, struct netpath_host *host, size_t size)
+{
+    if (!handle || !host || size < HOST_SIZE) return -EINVAL;
+    for (int index = 0; index < QUESTIONS; index++) {
+        struct question *question = &handle->questions[index];
+        if (!question_is_answered(question)) continue;
+        handle_copy(host, size, &question->answer, sizeof question->answer, HOST_SIZE);
+        question->number = 0;
+        return 1;
+    }
+    return 0;
+}
+
+void netpath_cancel(struct netpath *handle, int64_t number)
+{
+    if (!handle || number <= 0) return;
+    for (int index = 0; index < QUESTIONS; index++) {
+        struct question *question = &handle->questions[index];
+        if (question->number != number) continue;
+        answer(handle, question, 0, "", "");
+        question->number = 0;
+    }
+    handle_arm(handle);
+}
+
+void question_expire(struct netpath *handle, int64_t now)
+{
+    for (int index = 0; index < QUESTIONS; index++) {
+        struct question *question = &handle->questions[index];
+        if (question->deadline && question->deadline <= now)
+            answer(handle, question, NETPATH_HOST_UNKNOWN, "noAnswer", "netpath does not answer");
+    }
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Copyright the netpath authors */
+#define _GNU_SOURCE
+#include "handle.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* MARK: The service's place */
+
+/* Looks for a service that comes; not while one is there, so that nothing wakes the program then. */
+static void look(struct netpath *handle)
+{
+    if (handle->folder >= 0) return;
+    handle->folder = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (handle->folder < 0 || handle_watch(handle, handle->folder, FOLDER) != 0) {
+        handle_drop(handle, &handle->folder);
+        return;
+    }
+    for (int index = 0; index < handle->place_count; index++) {
+        char folder[sizeof handle->places->path];
+        memcpy(folder, handle->places[index].path, sizeof folder);
+        /* The folder of the socket, or, where there is none, the one that it will be made in. */
+        for (int steps = 0; steps < 2; steps++) {
+            char *end = strrchr(folder, '/');
+            if (!end || end == folder) break;
+            *end = 0;
+            if (inotify_add_watch(handle->folder, folder, IN_CREATE | IN_MOVED_TO | IN_ONLYDIR) >= 0) break;
+        }
+    }
+}
+
+static int64_t backoff(unsigned failures, int64_t first)
+{
+    int64_t pause = first << (failures < 12 ? failures : 12);
+    return pause < BACKOFF_LAST ? pause : BACKOFF_LAST;
+}
+
+void source_unknown(struct netpath *handle, const char *code, const char *message)
+{
+    handle->code = code;
+    handle->message = message;
+}
+
+static void begin(struct netpath *handle, int index, int descriptor, int64_t deadline)
+{
+    struct source *source = &handle->sources[index];
+    source->descriptor = descriptor;
+    source->begun = system_now();
+    source->deadline = deadline;
+    source->retry = 0;
+    document_start(&source->document);
+    if (handle_watch(handle, descriptor, (uint64_t)index) != 0) handle_drop(handle, &source->descriptor);
+}
+
+/* Asks; a service that takes no question does not answer either, and is given up at its deadline. */
+void source_ask(struct source *source, const char *line)
+{
+    ssize_t count = send(source->descriptor, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+    (void)count;
+}
+
+/* Connects to the first place where a service may answer; returns whether to try again soon where there is none. */
+static bool try_places(struct netpath *handle, int64_t now)
+{
+    struct source *service = &handle->sources[SERVICE];
+    bool is_worth_retrying = false;
+    for (int index = 0; index < handle->place_count && service->descriptor < 0; index++) {
+        int descriptor;
+        switch (system_connect(&handle->places[index], &descriptor)) {
+        case CONNECTION_MADE:
+            begin(handle, SERVICE, descriptor, now + HELLO);
+            if (service->descriptor >= 0) source_ask(service, "{\"request\":\"watch\",\"schema\":1}\n");
+            break;
+        case CONNECTION_REFUSED: is_worth_retrying = true; break;
+        case CONNECTION_DISTRUSTED:
+            source_unknown(handle, "notTrusted", "another user listens on the socket of netpath's service");
+            break;
+        case CONNECTION_ELSEWHERE:
+            source_unknown(handle, "otherNetwork", "netpath's service is in another network namespace");
+            break;
+        case CONNECTION_ABSENT: break;
+        }
+    }
+    return is_worth_retrying;
+}
+
+void source_connect(struct netpath *handle, int64_t now)
+{
+    struct source *service = &handle->sources[SERVICE];
+    service->retry = 0;
+    bool is_worth_retrying = try_places(handle, now);
+    if (service->descriptor < 0 && handle->folder < 0) {
+        /* Once more, for one that came before there was a watch. */
+        look(handle);
+        is_worth_retrying = try_places(handle, now) || handle->folder < 0;
+    }
+    if (service->descriptor < 0 && is_worth_retrying && handle->place_count)
+        service->retry = now + backoff(service->failures++, BACKOFF_FIRST);
+}
+
+void source_start(struct netpath *handle, int64_t now)
+{
+    struct source *program = &handle->sources[PROGRAM];
+    program->retry = 0;
+    if (handle->flags & NETPATH_NO_PROGRAM) return;
+    const char *path = system_program(handle->program);
+    if (!path) return;
+    const char *const arguments[] = {path, "watch", "--json", NULL};
+    int descriptor = system_start(path, arguments);
+    if (descriptor >= 0) begin(handle, PROGRAM, descriptor, now + PROGRAM_HELLO);
+    if (program->descriptor < 0) program->retry = now + backoff(program->failures++, 1000);
+}
+
+/* MARK: Sources */
+
+static void stop(struct netpath *handle, struct source *source)
+{
+    handle_drop(handle, &source->descriptor);
+    source->is_live = false;
+    source->deadline = source->retry = 0;
+}
+
+static void lose(struct netpath *handle, int index, int64_t now, bool is_bad)
+{
+    struct source *source = &handle->sources[index];
+    struct source *program = &handle->sources[PROGRAM];
+    bool was_live = source->is_live;
+    stop(handle, source);
+    if (was_live && !is_bad && now - source->begun > STEADY) source->failures = 0;
+    source->retry = now + backoff(source->failures++, is_bad || index == PROGRAM ? 1000 : BACKOFF_FIRST);
+    if (index == SERVICE) {
+        look(handle);
+        if (was_live) handle->sure_until = now + GRACE;
+        if (program->descriptor < 0 && !program->retry) program->retry = was_live ? now + PATIENCE : now;
+    }
+}
+
+static void told(struct netpath *handle, int index, int64_t now)
+{
+    struct source *source = &handle->sources[index];
+    source->is_live = true;
+    source->heard = now;
+    source->deadline = 0;
+    source->path = source->document.path;
+    source->hash = source->document.hash;
+    if (index == SERVICE) {
+        stop(handle, &handle->sources[PROGRAM]);
+        handle->sources[PROGRAM].failures = 0;
+        handle_drop(handle, &handle->folder);
+    }
+    handle->sure_until = 0;
+}
+
+void source_hear(struct netpath *handle, int index, int64_t now)
+{
+    struct source *source = &handle->sources[index];
+    unsigned char buffer[4096];
+    for (int left = PORTION; left > 0 && source->descriptor >= 0;) {
+        ssize_t count = read(source->descriptor, buffer, sizeof buffer);
+        if (count < 0 && (errno == EAGAIN || errno == EINTR)) break;
+        if (count <= 0) {
+            if (index == SERVICE) source_unknown(handle, "noService", "netpath does not run");
+            lose(handle, index, now, false);
+            break;
+        }
+        left -= (int)count;
+        for (ssize_t at = 0; at < count; at++) {
+            enum document_result result = document_feed(&source->document, buffer[at]);
+            if (result == DOCUMENT_MORE) continue;
+            if (result == DOCUMENT_PATH) {
+                told(handle, index, now);
+                continue;
+            }
+            if (result == DOCUMENT_NEWER)
+                source_unknown(handle, "newerVersion", "netpath is newer than this library understands");
+            else if (result == DOCUMENT_REFUSED)
+                source_unknown(handle, "refused", "netpath's service takes no more connections of this user");
+            else
+                source_unknown(handle, "badAnswer", "what answers in netpath's place is not netpath");
+            lose(handle, index, now, true);
+            break;
+        }
+        if (count < (ssize_t)sizeof buffer) break;
+    }
+    /* A line that was begun has to end, too. */
+    if (source->is_live && !source->deadline && source->document.size) source->deadline = now + LINE;
+}
+
+void source_expire(struct netpath *handle, int64_t now)
+{
+    for (int index = SERVICE; index <= PROGRAM; index++) {
+        struct source *source = &handle->sources[index];
+        if (source->deadline && source->deadline <= now) {
+            source_unknown(handle, "noAnswer", "netpath does not answer");
+            lose(handle, index, now, true);
+        }
+    }
+    struct source *service = &handle->sources[SERVICE], *program = &handle->sources[PROGRAM];
+    if (handle->sure_until && handle->sure_until <= now) handle->sure_until = 0;
+    if (service->retry && service->retry <= now) source_connect(handle, now);
+    if (program->retry && program->retry <= now) source_start(handle, now);
+}
