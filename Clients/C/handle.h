@@ -51,6 +51,7 @@ struct question {
 
 struct netpath {
     unsigned flags;
+    bool was_served; /* whether a service was there */
     int epoll, timer, folder;
     int64_t armed;
     int64_t sure_until; /* when the last path of a service that has gone ends to stand */

@@ -88,7 +88,7 @@ int netpath_process(struct netpath *handle)
 
 int netpath_open(struct netpath **result, const char *socket, const char *program, unsigned flags)
 {
-    if (!result || (flags & ~(NETPATH_NO_PROGRAM | NETPATH_NO_WATCH))) return -EINVAL;
+    if (!result || (flags & ~(NETPATH_NO_PROGRAM | NETPATH_NO_WATCH | NETPATH_AFTER_SERVICE))) return -EINVAL;
     struct netpath *handle = calloc(1, sizeof *handle);
     if (!handle) return -ENOMEM;
     handle->flags = flags;

@@ -80,6 +80,7 @@ struct netpath_host {
 /* Of netpath_open. */
 #define NETPATH_NO_PROGRAM 0x01u /* never start `netpath watch` where no service answers */
 #define NETPATH_NO_WATCH 0x02u   /* for netpath_reach alone */
+#define NETPATH_AFTER_SERVICE 0x04u /* start it only in the place of a service that was there */
 
 struct netpath;
 

@@ -73,7 +73,9 @@ static bool try_places(struct netpath *handle, int64_t now)
         switch (system_connect(&handle->places[index], &descriptor)) {
         case CONNECTION_MADE:
             begin(handle, SERVICE, descriptor, now + HELLO);
-            if (service->descriptor >= 0) source_ask(service, "{\"request\":\"watch\",\"schema\":1}\n");
+            if (service->descriptor < 0) break;
+            source_ask(service, "{\"request\":\"watch\",\"schema\":1}\n");
+            source_unknown(handle, "connecting", "netpath's service was asked");
             break;
         case CONNECTION_REFUSED: is_worth_retrying = true; break;
         case CONNECTION_DISTRUSTED:
@@ -107,6 +109,7 @@ void source_start(struct netpath *handle, int64_t now)
     struct source *program = &handle->sources[PROGRAM];
     program->retry = 0;
     if (handle->flags & NETPATH_NO_PROGRAM) return;
+    if (handle->flags & NETPATH_AFTER_SERVICE && !handle->was_served) return;
     const char *path = system_program(handle->program);
     if (!path) return;
     const char *const arguments[] = {path, "watch", "--json", NULL};
@@ -150,6 +153,7 @@ static void told(struct netpath *handle, int index, int64_t now)
     if (index == SERVICE) {
         stop(handle, &handle->sources[PROGRAM]);
         handle->sources[PROGRAM].failures = 0;
+        handle->was_served = true;
         handle_drop(handle, &handle->folder);
     }
     handle->sure_until = 0;
