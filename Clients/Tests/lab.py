@@ -81,6 +81,12 @@ class Service:
 
     def send(self, number):
         self.process.send_signal(number)
+        if number == signal.SIGSTOP:
+            until(self.is_stopped)
+
+    def is_stopped(self):
+        threads = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")
+        return all(thread.read_text().rpartition(")")[2].split()[0] in "Tt" for thread in threads)
 
     def end(self, number=signal.SIGTERM):
         self.process.send_signal(number)
