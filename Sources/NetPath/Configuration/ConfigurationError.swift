@@ -6,7 +6,7 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     /// What is wrong, text by text and each in its order; never empty.
     public let diagnostics: [ConfigurationDiagnostic]
 
-    /// How many more there are, beyond the number that anybody reads.
+    /// How many more there are than ``diagnostics`` holds.
     public let omittedCount: Int
 
     /// Creates an error from what is wrong, or nothing when nothing is wrong.

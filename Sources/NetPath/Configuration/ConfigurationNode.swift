@@ -97,7 +97,7 @@ extension ConfigurationNode {
 
     /// Whether the value is YAML's way to say nothing: `key:`, `key: ~` or `key: null`.
     ///
-    /// `null` is refused rather than read as a four-letter name, because whoever writes it means "nothing".
+    /// `null` is refused rather than read as a four-letter name, because its author means "no value".
     var isNull: Bool {
         guard case .scalar(let text, isQuoted: false) = content else { return false }
         return ["", "~", "null", "Null", "NULL"].contains(text)

@@ -3,9 +3,9 @@
 
 /// The keys and values that one part of the program is configured by, such as one entry of `backends`.
 ///
-/// Whoever receives a section asks it for the keys it knows. Nothing throws: a value that is wrong is recorded with
-/// its place, and the getter goes on with the default, so that all errors of a file come to light at once.
-/// ``validate()`` on the outermost section then refuses the file, naming also every key that nobody asked for.
+/// The receiver of a section asks it for the keys it knows. Nothing throws: a value that is wrong is recorded with
+/// its place, and the getter returns the default, so that all errors of a file are reported at once.
+/// ``validate()`` on the outermost section then refuses the file, naming also every key that was not asked for.
 ///
 /// ```swift
 /// let interval = section.duration("interval", default: .seconds(2), in: .milliseconds(100) ... .seconds(3600))
@@ -32,7 +32,7 @@ public final class ConfigurationSection {
         set { self.givenReferenceDestinations = newValue }
     }
     private var givenReferenceDestinations = ReferenceRoute.defaultDestinations
-    /// Whether anybody asked for ``referenceDestinations``, and so depends on them.
+    /// Whether a backend asked for ``referenceDestinations``, and so depends on them.
     package private(set) var usesReferenceDestinations = false
 
     /// The sections below one key.
@@ -123,7 +123,7 @@ public final class ConfigurationSection {
         return ConfigurationSection(nil, path: "", collector: DiagnosticCollector(source: source), notesKinds: true)
     }
 
-    /// Who may have written a value of the section besides the administrator; nil when nobody else may.
+    /// The user besides the administrator who may have written a value of the section; nil when there is none.
     ///
     /// How the backend is used does not count.
     package var otherAuthor: String? {
@@ -131,7 +131,7 @@ public final class ConfigurationSection {
         return self.entries.keys.filter { $0 != "mode" }.lazy.compactMap(self.otherAuthor).first
     }
 
-    /// Who may have written the value of a key besides the administrator; nil when nobody else may.
+    /// The user besides the administrator who may have written the value of a key; nil when there is none.
     package func otherAuthor(of key: String) -> String? {
         self.source.otherAuthor ?? self.entries[key].flatMap { $0.key.otherAuthor ?? $0.value.otherAuthor }
     }
@@ -185,7 +185,7 @@ public final class ConfigurationSection {
         record(message, path: path, node: node, allowed: allowed)
     }
 
-    /// Records every key that nobody asked for, here and in the sections that were handed out.
+    /// Records every key that was not asked for, here and in the sections that were handed out.
     ///
     /// To be called after the last getter; a second call does nothing.
     public func finish() {

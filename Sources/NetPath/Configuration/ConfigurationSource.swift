@@ -9,7 +9,7 @@ public struct ConfigurationSource: Sendable, Hashable {
     /// The text as it was read, without a byte order mark.
     public let bytes: [UInt8]
 
-    /// Who may have written the text besides the administrator, for people; nil when nobody else may.
+    /// The user besides the administrator who may have written the text, for people; nil when there is none.
     package var otherAuthor: String?
 
     /// The offset of the first byte of each line.

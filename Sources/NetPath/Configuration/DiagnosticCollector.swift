@@ -3,7 +3,7 @@
 
 /// Gathers what is wrong with one file while it is read.
 package final class DiagnosticCollector {
-    /// Nobody reads more, and a hostile file must not be able to ask for more.
+    /// How many are kept: a hostile file must not make more.
     package static let limit = 100
 
     /// The file that is being read.

@@ -9,7 +9,7 @@ package enum DurationText {
         ("ms", 1_000_000),
     ]
 
-    /// More decimals of an hour would not fit the arithmetic below, and nobody writes them.
+    /// More decimals of an hour would overflow the arithmetic below.
     private static let decimals = 6
 
     /// Reads a duration such as `500ms`, `1.5s`, `5m` or `0`.

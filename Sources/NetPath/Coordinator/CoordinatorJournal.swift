@@ -3,7 +3,7 @@
 
 import Synchronization
 
-/// What happened to a coordinator and what it published, kept until somebody takes it.
+/// The inputs of a coordinator and what it published, kept until the recorder takes them.
 package struct CoordinatorJournal: Sendable {
     /// Something that happened, and when.
     package struct Entry: Sendable {
@@ -18,10 +18,10 @@ package struct CoordinatorJournal: Sendable {
         package var event: Event
     }
 
-    /// So much is kept for a reader that does not come; whoever takes it learns how much is lost.
+    /// How many entries are kept; a recorder that is slower learns how many are lost.
     package static let limit = 4_096
-    /// After so many entries that wait to be taken, the state is kept among them: in a storm of events thousands wait, and
-    /// whoever looks for a moment among them must not have to begin before them all.
+    /// How many waiting entries there are between two checkpoints: in a storm of events thousands wait, and a replay of a
+    /// moment among them must not have to begin before them all.
     private static let checkpointInterval = 64
 
     /// Called, with no lock held, when there is something to take after there was nothing.

@@ -79,7 +79,7 @@ struct CoordinatorMember: Sendable, Codable {
         after former: Evidence?,
         now: MonotonicTime
     ) -> MonotonicTime {
-        // Probes tell their last round again, with its time; whoever sees interfaces is to read anew each time.
+        // A probe reports its last round again, with its time; a backend that sees interfaces has to read anew each time.
         guard evidence.isReading else { return evidence.observedAt }
         // A time that stands still is not that of a reading, so all there is to know is when the word came.
         if evidence.observedAt == former?.observedAt { return now }

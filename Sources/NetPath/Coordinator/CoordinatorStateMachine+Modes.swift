@@ -15,10 +15,10 @@ extension CoordinatorStateMachine {
             case .active: actions += self.need(index, now: now)
             case .off: actions += self.release(index, health: .off, now: now)
             case .standby:
-                let superiors = self.superiors(of: index)
-                if superiors.allSatisfy({ self.isOfNoUse($0) }) {
+                let preferred = self.preferred(over: index)
+                if preferred.allSatisfy({ self.isUnusable($0) }) {
                     actions += self.need(index, now: now)
-                } else if superiors.contains(where: { self.snapshots[$0].hasVerdict }) {
+                } else if preferred.contains(where: { self.snapshots[$0].hasVerdict }) {
                     actions += self.release(index, health: .standby, now: now)
                 }
             }
@@ -26,19 +26,19 @@ extension CoordinatorStateMachine {
         return actions
     }
 
-    /// Those that a backend stands by for.
+    /// The backends that a backend on standby may replace.
     ///
-    /// A probe, or the word of another machine, cannot stand in for a backend that sees interfaces, so it keeps none from
-    /// running but another one that has shown to know no more than it does.
-    private func superiors(of index: Int) -> [Int] {
+    /// A probe, or what another machine states, cannot replace a backend that sees interfaces, so it keeps none on
+    /// standby but one that has shown to know no more than it does.
+    private func preferred(over index: Int) -> [Int] {
         let isProbe = self.snapshots[index].onlyProbes || self.members[index].isKnownAsProbe == true
         let positions = (0..<index).filter { self.snapshots[$0].report.mode != .off }
         let others = positions.filter { !self.snapshots[$0].onlyProbes }
         return others.isEmpty && isProbe ? positions : others
     }
 
-    /// Whether a backend is broken, or well and knows nothing, and has been for longer than a first word may take.
-    private func isOfNoUse(_ index: Int) -> Bool {
+    /// Whether a backend is unhealthy, or is healthy and has had no verdict for longer than a first report may take.
+    private func isUnusable(_ index: Int) -> Bool {
         self.snapshots[index].report.health == .unhealthy || self.members[index].absence?.isLasting == true
     }
 

@@ -110,7 +110,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         // cannot tell any more have to read everything anew, too.
         let isLost = hadVerdict && !self.snapshots[index].hasVerdict
         if concernsOthers || isLost { actions += self.refreshOthers(than: index, now: now) }
-        // Whoever comes back with something outdated is asked what there is now.
+        // A backend that comes back with an outdated reading is asked for a new one.
         if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
         return actions
     }
@@ -164,7 +164,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         case .ofAnotherRun, .asRequested, .done: return []
         case .startAgain: return self.run(index, now: now)
         case .failed:
-            let error = error ?? "ended although nobody asked it to"
+            let error = error ?? "ended without being asked to"
             // Said once, and not at each attempt.
             let report = self.snapshots[index].report
             let isKnown = report.health == .unhealthy && report.error == error
@@ -191,7 +191,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
             self.snapshots[index].report.restarts += 1
             actions += self.run(index, now: now)
         }
-        // Whoever was stopped together with this process gets the chance to speak before its silence counts.
+        // A backend that was stopped together with this process gets time to report before its silence counts.
         if let graceUntil {
             guard graceUntil <= now else { return actions + self.settle(now: now) }
             self.graceUntil = nil
@@ -238,7 +238,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         return earliest
     }
 
-    /// When somebody has known nothing for so long that those on standby may be called.
+    /// When a backend has had no verdict for so long that those on standby may be started.
     private var ignoranceDeadline: MonotonicTime? {
         var earliest: MonotonicTime?
         for index in self.members.indices { earliest.lower(to: self.members[index].absence?.deadline) }
@@ -273,7 +273,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         case .cancel: return [.cancel(backend: id)]
         case .ignoresCancellation:
             let error = "did not end within 2 s of being cancelled"
-            // One that is not needed fails nobody.
+            // Of one that is not needed it is a warning and no failure.
             guard self.snapshots[index].report.health != .standby, self.snapshots[index].report.mode != .off
             else { return [.warn(backend: id, error)] }
             return [.warn(backend: id, error)] + self.fail(index, error, hasEnded: false, now: now)
@@ -290,7 +290,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
             now: now
         )
         let actions = self.supervise(now: now)
-        // Whoever takes over has to read everything anew first.
+        // The backend that takes over has to read everything again first.
         return tookVoice ? actions + self.refreshOthers(than: index, now: now) : actions
     }
 
@@ -393,7 +393,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
 extension Evidence {
     private var silentGateways: [Gateway] { self.gateways.filter { $0.answers == false } }
 
-    /// Whether everybody should look again: the network is another one, or the machine slept.
+    /// Whether all other backends should read again: the network is another one, or the machine was suspended.
     ///
     /// What a probe found out says nothing about what others saw, and several probes must not keep one another busy.
     fileprivate func concernsOthers(after former: Evidence?) -> Bool {

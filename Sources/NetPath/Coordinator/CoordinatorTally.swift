@@ -3,9 +3,9 @@
 
 import Synchronization
 
-/// Counts of what happened to a coordinator, for whoever watches many of them.
+/// Counts of what happened to a coordinator, for metrics.
 ///
-/// Kept under the coordinator's lock, and only where somebody asked for it: a report costs one look into a dictionary.
+/// Kept under the coordinator's lock, and only where metrics are served: a report costs one look into a dictionary.
 package struct CoordinatorTally: Sendable {
     /// What one backend did.
     package struct Backend: Sendable {
@@ -123,7 +123,7 @@ extension CoordinatorTally.Backend {
 
 extension CoordinatorTally.Target {
     fileprivate mutating func count(_ outcome: ProbeOutcome, of round: MonotonicTime) {
-        // A round is told again whenever somebody asks.
+        // A probe reports its last round again at every refresh.
         if self.seenAt == round, self.last == outcome, self.last?.roundTrip == outcome.roundTrip { return }
         if outcome.roundTrip != nil, self.last?.roundTrip == outcome.roundTrip { return }
         self.seenAt = round

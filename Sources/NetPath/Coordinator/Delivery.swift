@@ -33,10 +33,10 @@ package struct Delivery<Value: Sendable>: Sendable {
     private var lastID: UInt64 = 0
     private var isDelivering = false
 
-    /// Nobody subscribes at first.
+    /// Creates a list without subscribers.
     package init() {}
 
-    /// Whether nobody subscribes.
+    /// Whether there is no subscriber.
     package var isEmpty: Bool { self.subscribers.isEmpty }
 
     /// Adds a subscriber, who gets the current value first.
@@ -53,7 +53,7 @@ package struct Delivery<Value: Sendable>: Sendable {
         return self.subscribers.remove(at: position).subscriber
     }
 
-    /// Removes everybody and returns who has to be told that it is over.
+    /// Removes all subscribers and returns them, so that they can be told of the end.
     package mutating func removeAll() -> [Subscriber] {
         defer { self.subscribers = [] }
         return self.subscribers.map(\.subscriber)

@@ -84,18 +84,18 @@ extension PathCoordinator {
     ///
     /// - Parameter caller: The backend that has to wait for them.
     func deliver(calledBy caller: Caller? = nil) {
-        let (hasPaths, hasOpinions, hasRoutes) = self.state.withLock { state in
+        let (hasPaths, hasSnapshots, hasRoutes) = self.state.withLock { state in
             let claims = (state.delivery.claim(), state.snapshotDelivery.claim(), state.routeDelivery.claim())
             if let caller, claims.0 || claims.1 || claims.2 {
                 _ = state.take(.held(backend: caller.id, generation: caller.generation), now: self.clock.now())
             }
             return claims
         }
-        guard hasPaths || hasOpinions || hasRoutes else { return }
+        guard hasPaths || hasSnapshots || hasRoutes else { return }
         if hasPaths {
             while let call = self.state.withLock({ $0.delivery.next() }) { call.handler(call.value) }
         }
-        if hasOpinions {
+        if hasSnapshots {
             while let call = self.state.withLock({ $0.snapshotDelivery.next() }) { call.handler(call.value) }
         }
         if hasRoutes {

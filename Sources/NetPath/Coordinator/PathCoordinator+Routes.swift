@@ -52,7 +52,7 @@ extension PathCoordinator {
 
     /// Has routes to hosts watched, and calls a function whenever ``route(to:through:)`` may answer otherwise than before.
     ///
-    /// Backends notice changes of more specific routes only to hosts that somebody watches. A call says no more than
+    /// Backends notice changes of more specific routes only to hosts that are watched. A call says no more than
     /// that it is worth asking again; calls come one at a time, under the same rules as those of ``subscribe(_:)``, and
     /// end with ``stop()``.
     ///
@@ -93,7 +93,7 @@ extension PathCoordinator {
     }
 }
 
-/// Hosts whose routes somebody wants to hear of.
+/// Hosts whose routes a client has watched.
 public struct RouteWatch: Sendable {
     private weak let coordinator: PathCoordinator?
     private let id: UInt64?
@@ -106,7 +106,7 @@ public struct RouteWatch: Sendable {
     /// Names other hosts in place of those named before.
     ///
     /// Backends need a moment until they notice changes of routes to new hosts. Once one does, a call follows, because
-    /// what changed meanwhile was noticed by nobody.
+    /// no backend noticed what changed before.
     public func change(to addresses: Set<InternetAddress>) {
         if let id { self.coordinator?.watch(addresses, for: id) }
     }

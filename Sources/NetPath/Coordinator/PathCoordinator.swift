@@ -21,11 +21,11 @@ public final class PathCoordinator: Sendable {
         /// Who has to be told that routes to hosts may have changed.
         var routeDelivery = Delivery<Void>()
         var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
-        /// What happens, where somebody records it.
+        /// What happens, where it is recorded.
         var journal: CoordinatorJournal?
         /// The numbers that backends give, and what was wrong with them.
         var metrics: [Int: (metrics: [BackendMetric], complaint: String?)] = [:]
-        /// What is counted, where somebody wants to know.
+        /// What is counted, where metrics are served.
         var tally: CoordinatorTally?
         var isStopped = false
         var hasStarted = false

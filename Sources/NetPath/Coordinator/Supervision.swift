@@ -26,7 +26,7 @@ struct Supervision: Sendable, Codable {
     enum End: Hashable, Sendable {
         /// Not the current run.
         case ofAnotherRun
-        /// Nobody asked it to end; it is started again later.
+        /// It ended without being cancelled; it is started again later.
         case failed
         /// It was cancelled; it is started again later, or not at all.
         case asRequested

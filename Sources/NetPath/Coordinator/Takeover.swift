@@ -188,7 +188,7 @@ extension AssessedEvidence {
 }
 
 extension NetworkPath {
-    /// The last known path while nobody can confirm or refute it.
+    /// The last known path, while no backend can confirm or refute it.
     func held(by snapshots: [BackendSnapshot]) -> NetworkPath {
         var path = self
         path.isStale = true

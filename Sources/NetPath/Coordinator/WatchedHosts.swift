@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// The hosts that anybody wants to hear of, and who does.
+/// The hosts whose routes are watched, and for which clients.
 struct WatchedHosts: Sendable {
     /// All of them.
     private(set) var all: Set<InternetAddress> = []

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// Who votes, and who wins.
+/// Which backends vote on the status, and which one's path is published.
 struct Election: Hashable {
     /// The status that wins.
     let status: PathStatus
     /// The position of the first voter with that status; the details of the path are its.
     let winner: Int
-    /// The positions of everybody who votes, in order of priority.
+    /// The positions of the backends that vote, in order of priority.
     let voters: [Int]
 
-    /// Holds a vote; nil when nobody may vote.
+    /// Counts the votes; nil when no backend may vote.
     ///
-    /// Who is not healthy does not vote: a monitor that broke never means offline. Probes vote only where no backend
-    /// sees or states paths; they do not step in for one that broke either. So does another machine, and only with
-    /// required probes. A partial no does not count below `strongest`,
-    /// the position of the first backend that ever had a verdict.
+    /// A backend that is not healthy does not vote: its failure never means offline. A probe votes only where no
+    /// backend sees or states paths, and does not replace one that failed. The same goes for what another machine
+    /// states, and only with required probes. A partial no does not count below `strongest`, the position of the first
+    /// backend that ever had a verdict.
     init?(_ snapshots: [BackendSnapshot], policy: MergePolicy, probes: ProbeInfluence, strongest: Int?) {
         let isSpokenOf = snapshots.indices.contains { snapshots[$0].speaksOfPaths }
         func isEligible(_ position: Int) -> Bool {

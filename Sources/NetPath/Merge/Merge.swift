@@ -47,7 +47,7 @@ public struct BackendSnapshot: Hashable, Sendable, Codable {
 ///   - probes: What probes may do to the status.
 ///   - portals: What a captive portal may do to the status.
 ///   - strongest: The position of the first backend that ever had a verdict, where `snapshots` does not show it.
-/// - Returns: The path, without sequence number and time; nil while nobody who may vote has a verdict.
+/// - Returns: The path, without sequence number and time; nil while no backend that may vote has a verdict.
 public func merge(
     _ snapshots: [BackendSnapshot],
     policy: MergePolicy,
@@ -185,7 +185,7 @@ extension InternetReachability {
         if rounds.contains(where: \.isVerified) || words.contains(.reachable) {
             self = .reachable
         } else if rounds.contains(where: \.metPortal) || words.contains(.portal) {
-            // Also where others were answered: a portal takes connections for everybody.
+            // Also where other targets answered: a portal accepts the connections to every address.
             self = .portal
         } else if rounds.contains(where: \.answered) {
             self = .reachable

@@ -5,7 +5,7 @@
 public enum PortalInfluence: String, Hashable, Sendable, CaseIterable {
     /// It sets ``NetworkPath/internet``, and the status only as ``ProbeInfluence`` says.
     case advisory
-    /// The path is `requiresConnection` (``PathReason/Code/captivePortal``) until somebody has signed in.
+    /// The path is `requiresConnection` (``PathReason/Code/captivePortal``) until the user has signed in.
     case requiresConnection
 }
 
@@ -20,7 +20,7 @@ extension NetworkPath {
         if portals == .requiresConnection, self.isHeldByPortal {
             var path = self
             path.status = .requiresConnection
-            path.reason = PathReason(.captivePortal, "a captive portal waits for somebody to sign in")
+            path.reason = PathReason(.captivePortal, "a captive portal waits for the user to sign in")
             path.statedBy = nil
             return path
         }

@@ -12,7 +12,7 @@ public struct MonitorContext: Sendable {
     /// time merge into one. For one consumer.
     public let refreshRequests: AsyncStream<Void>
 
-    /// The hosts somebody asks about, besides the backend's own reference addresses.
+    /// The hosts that clients watch, besides the backend's own reference addresses.
     ///
     /// The current set first; sets that are not taken in time are replaced by the newest. A backend that notices changes
     /// of routes to them says ``routesChanged()``, or reports, once it does so for a new set. For one consumer.
@@ -24,7 +24,7 @@ public struct MonitorContext: Sendable {
     /// out (``InterfaceRelevance``). New ones come with a refresh request. Callable from any thread.
     public var interfaceRules: [InterfaceRule] { self.rules() }
 
-    /// Whether somebody asks for the present state only, and not for its changes.
+    /// Whether the present state is all that is asked for, without its changes.
     ///
     /// A backend may return once it has reported in full, which is no failure then, and should open nothing that tells of
     /// changes: to close it may take the kernel longer than the whole answer. What it offered must go on answering.
@@ -82,7 +82,7 @@ public struct MonitorContext: Sendable {
     /// Reports what the backend sees; callable from any thread, never blocks on consumers' queues.
     ///
     /// The path is merged before the call returns, and callbacks run on this thread, unless another one is delivering.
-    /// Nobody takes the backend for silent meanwhile, however long they take.
+    /// Their time does not count as the backend's silence, however long they take.
     public func report(_ evidence: Evidence) {
         self.reporter(evidence)
     }
@@ -131,7 +131,7 @@ public struct MonitorContext: Sendable {
 
     /// Says that routes to ``watchedAddresses`` may have changed though there is nothing new to report.
     ///
-    /// Whoever asks about such a host asks again; no path is made. Callable from any thread.
+    /// The clients that watch these hosts ask again; no path is published. Callable from any thread.
     public func routesChanged() {
         self.routeNotice()
     }

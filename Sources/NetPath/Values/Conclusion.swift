@@ -43,15 +43,16 @@ extension Conclusion {
     package var internetWord: InternetReachability? {
         if self.internet == .portal { return .portal }
         guard self.host != nil else { return self.internet == .unknown ? nil : self.internet }
-        // Whoever has no path itself has no internet to offer, whatever it was told before.
+        // A machine without a path has no internet to offer, whatever it stated before.
         if self.status != .satisfied { return .unreachable }
         return self.internet == .unreachable ? .unreachable : .reachable
     }
 }
 
 extension Evidence {
-    /// Whether it is read anew each time, of the network of this machine or of whoever states a path there; what a probe
-    /// or another machine said may be told again.
+    /// Whether each report is a new reading: of this machine's network, or of a program that states its path.
+    ///
+    /// A probe's round, or what another machine stated, may be reported again.
     var isReading: Bool { self.interfaces != nil || (self.conclusion.map { $0.host == nil } ?? false) }
 
     /// The evidence without what another machine knows of its own network.

@@ -8,7 +8,7 @@ public struct DNSServer: Hashable, Sendable, Codable, CustomStringConvertible {
     /// The zone of a link-local address, such as `eth0`.
     public var zone: String?
     /// Whether the kernel would send a packet to the server, as far as this machine's interfaces and routes tell; nil
-    /// when nobody can tell.
+    /// when that cannot be told.
     ///
     /// Nothing is sent to find out, so that true does not mean that the server answers.
     public var isReachable: Bool?

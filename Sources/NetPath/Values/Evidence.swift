@@ -4,10 +4,10 @@
 /// Everything a backend knows at one moment: evidence, not a verdict.
 ///
 /// A source that knows the answer and not the facts states a ``conclusion`` instead.
-/// What a backend cannot know is nil (or `unknown`), which never means "no". Two evidence are equal when the
-/// evidence is; time and counters do not count.
+/// What a backend cannot know is nil (or `unknown`), which never means "no". Times and counters do not count when two
+/// values are compared.
 public struct Evidence: Hashable, Sendable, Codable {
-    // First, as they are what differs mostly when evidence are compared.
+    // First, as they are what mostly differs when two values are compared.
 
     /// What the kernel would do with packets to the reference addresses; empty when the backend cannot ask.
     public var referenceRoutes: [ReferenceRoute]
@@ -65,7 +65,7 @@ public struct Evidence: Hashable, Sendable, Codable {
     /// is the same: what they saw is of before the pause.
     @EqualityIgnored public var suspensions: Int
 
-    /// Creates evidence without evidence, before anything is read; everything is set afterwards.
+    /// Creates evidence of which everything is unknown; what is read is set afterwards.
     public init(at time: MonotonicTime) {
         self.interfaces = nil
         self.referenceRoutes = []

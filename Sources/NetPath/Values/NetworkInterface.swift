@@ -111,7 +111,7 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     /// What a stacked interface stands on; nil for others, and when the backend cannot know it.
     public var foundation: Foundation?
     /// What became known of the packets the interface itself sends, when it is a tunnel that the path may leave through;
-    /// nil when nobody asked.
+    /// nil when the kernel was not asked.
     public var tunnelEvidence: TunnelEvidence?
     /// The names of the ports of a bridge that are up and have no carrier, where packets to the internet leave through the
     /// bridge: whether the gateway is behind one of them no link tells.

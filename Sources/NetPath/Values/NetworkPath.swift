@@ -22,7 +22,7 @@ public struct NetworkPath: Hashable, Sendable, Codable {
     /// going never look like a change.
     public var interfaces: [PathInterface]
     /// The index of the interface that carries the packets of the tunnel the path leaves through; nil without a tunnel, and
-    /// when nobody knows.
+    /// when it is unknown.
     public var underlyingIndex: UInt32?
     /// The gateways in use.
     public var gateways: [Gateway]
@@ -91,7 +91,7 @@ extension NetworkPath {
 
 /// An interface as part of a path.
 public struct PathInterface: Hashable, Sendable, Codable {
-    /// The kernel's index; 0 when it is not known, as of an interface that a backend names and nobody sees.
+    /// The kernel's index; 0 when it is not known, as of an interface that one backend names and none sees.
     public var index: UInt32
     /// The name.
     public var name: String
@@ -101,9 +101,9 @@ public struct PathInterface: Hashable, Sendable, Codable {
     public var kind: String?
     /// The operational state; nil when unknown.
     public var operationalState: OperationalState?
-    /// The usable addresses, sorted; none where nobody knows them (``knowsAddresses``).
+    /// The usable addresses, sorted; none where they are unknown (``knowsAddresses``).
     public var addresses: [AddressPrefix]
-    /// Whether anybody knows the addresses.
+    /// Whether the addresses are known.
     public var knowsAddresses = true
     /// The gateways of the default routes through this interface.
     public var gateways: [InternetAddress]
@@ -150,9 +150,9 @@ public struct Gateway: Hashable, Sendable, Codable {
     public var address: InternetAddress
     /// The index of the interface.
     public var interfaceIndex: UInt32
-    /// Whether it answers on the link, as far as the kernel knows: false when it did not the last time that somebody
-    /// sent packets through it (NUD_FAILED), so that the kernel drops them; nil when that is unknown, or a person said how to
-    /// reach it without asking.
+    /// Whether it answers on the link, as far as the kernel knows: false when it did not the last time that packets were
+    /// sent through it (NUD_FAILED), so that the kernel drops them; nil when that is unknown, or its link-layer address
+    /// is configured (NUD_PERMANENT, NUD_NOARP).
     ///
     /// The kernel notices within 32 s (IPv4) or 45 s (IPv6) by its default settings, and only while there is traffic.
     /// netpath sends nothing to find out.

@@ -53,7 +53,7 @@ extension PathReason.Code {
     public static let wifiNotAssociated = Self(rawValue: "wifiNotAssociated")
     /// The modem is not connected.
     public static let modemNotConnected = Self(rawValue: "modemNotConnected")
-    /// A captive portal answers for the internet, and the configuration says that somebody has to sign in.
+    /// A captive portal answers for the internet, and the configuration says that the user has to sign in.
     public static let captivePortal = Self(rawValue: "captivePortal")
     /// A rule says that something connects the interface as soon as there is traffic.
     public static let dialOnDemand = Self(rawValue: "dialOnDemand")

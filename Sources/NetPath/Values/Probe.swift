@@ -7,7 +7,7 @@ public struct ProbeRound: Hashable, Sendable, Codable {
     public var outcomes: [ProbeOutcome]
     /// Whether every target was tried since the last change of the network.
     public var isComplete: Bool
-    /// Where a captive portal that answered wants people to sign in; nil when nobody knows.
+    /// The page of a captive portal where users sign in; nil when it is unknown.
     public var portalURL: String?
 
     /// Creates a round.
@@ -49,13 +49,13 @@ public struct ProbeOutcome: Hashable, Sendable, Codable {
         case timedOut
         /// The target's name has no address.
         case notResolved
-        /// Somebody else answered: a captive portal.
+        /// A captive portal answered in place of the target.
         case portal
         /// The answer came that was expected of the target, which is more than a connection.
         case expected
         /// The target answered something else, which says neither that the internet can be reached nor that it cannot.
         case unexpected
-        /// Somebody answered who could not prove to be the target.
+        /// The peer that answered could not prove to be the target.
         case impersonated
     }
 

@@ -128,7 +128,7 @@ public struct ReferenceRoute: Hashable, Sendable, Codable {
         self.answer = answer
     }
 
-    /// The addresses to ask about unless somebody chose others.
+    /// The addresses to ask about unless the configuration names others.
     ///
     /// Two of each family, one in each half of the address space, so that a VPN that splits the default route in two
     /// halves is seen. Nothing is ever sent to them. Documentation prefixes would meet bogon filters.

@@ -274,7 +274,7 @@ import Testing
         var harness = CoordinatorHarness(.active)
         harness.start()
         harness.end(0, nil)
-        #expect(harness.machine.snapshots.first?.report.error == "ended although nobody asked it to")
+        #expect(harness.machine.snapshots.first?.report.error == "ended without being asked to")
     }
 
     @Test func delaysDoubleUpToACeilingAndStartOverAfterALongRun() {
