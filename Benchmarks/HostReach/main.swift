@@ -20,5 +20,5 @@ func measure(_ name: String, _ host: HostReachability) {
 }
 
 measure("address", try HostReachability(host: address))
-// Nobody answers for names below .invalid (RFC 6761).
+// No server answers for names below .invalid (RFC 6761).
 measure("unresolved name", try HostReachability(host: "host.invalid"))

@@ -11,7 +11,7 @@ struct BulletproofHTTPRequest: Sendable {
     /// Whether it may go over a cellular link.
     let allowsCellularAccess: Bool
     let transport: any HTTPTransport
-    /// What a step of the request tells whoever follows it.
+    /// Receives what each step of the request does.
     let log: @Sendable (String) -> Void
 
     /// Waits until the host can be reached, sends the request, and sends it again where that is safe.
@@ -45,7 +45,7 @@ struct BulletproofHTTPRequest: Sendable {
         throw CancellationError()
     }
 
-    /// Whether nobody can have acted on it, or acting twice is the same as once (RFC 9110, 9.2.2).
+    /// Whether the server cannot have acted on it, or acting twice is the same as once (RFC 9110, 9.2.2).
     private func mayRepeat(after error: TransportError) -> Bool {
         let isIdempotent = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(self.request.method)
         guard error.progress == .notSent || isIdempotent else { return false }

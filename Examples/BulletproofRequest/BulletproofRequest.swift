@@ -13,7 +13,7 @@ final class BulletproofRequest: Operation, @unchecked Sendable {
         case cancelled
     }
 
-    /// What a step of the request tells whoever follows it.
+    /// Receives what each step of the request does.
     let log: @Sendable (String) -> Void
     /// Whether it may go over a cellular link.
     let allowsCellularAccess: Bool

@@ -30,7 +30,7 @@ func runOperation(host: String, port: UInt16, allowsCellularAccess: Bool, config
     let coordinator = try configuration.map { try LoadedConfiguration.load(path: $0, environment: [:]) }?
         .makeCoordinator()
     if let coordinator {
-        // Before the first path nobody knows what is cellular.
+        // Before the first path it is unknown what is cellular.
         let known = DispatchSemaphore(value: 0)
         coordinator.subscribe { _ in known.signal() }
         coordinator.start()

@@ -3,7 +3,7 @@
 
 // The status view of an application, on a terminal: its colour, a symbol, "Online" or "Offline", and "via WiFi".
 //
-// It starts its monitor when it appears and stops it when it disappears, so that a view that nobody sees costs nothing.
+// It starts its monitor when it appears and stops it when it disappears, so that a hidden view costs nothing.
 // Reads `appear` and `disappear`, a line each, until the end. A program that only shows it is one line:
 //
 //     TerminalStatusView().run()

@@ -3,7 +3,7 @@
 
 // One backend alone, without a coordinator: its evidence, and what the evidence means.
 //
-// Nobody starts it again when it fails, and nobody merges it with others: a coordinator does both.
+// It is not started again when it fails, nor merged with others: a coordinator does both.
 
 import NetPath
 import NetPathNetlink

@@ -61,7 +61,7 @@ struct Screen {
     }
 }
 
-/// The keys that are pressed where nobody can, each when it is time.
+/// The keys that are pressed where there is no terminal, each when it is time.
 @MainActor
 struct Script {
     private var steps: [(keys: String, isTime: (Demo) -> Bool)] = [

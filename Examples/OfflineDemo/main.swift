@@ -29,7 +29,7 @@ let rows = arguments.dropFirst(4).first.map { $0.split(separator: " ").first.fla
 let (happenings, happened) = AsyncStream.makeStream(of: Happening.self)
 
 func write(_ text: String) {
-    // Whoever reads may be gone.
+    // The reader may have closed the pipe.
     try? FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
 }
 

@@ -243,7 +243,7 @@ static void supervise(const struct netpath_launch *launch, pid_t parent, int rep
         }
     }
 
-    // Whoever loses its parent becomes a child of ours, until there is none any more.
+    // A process that loses its parent becomes a child of ours, until there is none any more.
     const struct timespec pause = {0, 5 * 1000 * 1000};
     int was_killed = 0, turn = 0;
     for (; turn < 400; turn++) {

@@ -16,7 +16,7 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
     /// The command line is wrong (EX_USAGE of `sysexits.h`, as ArgumentParser has it).
     case usage = 64
     /// No backend has a verdict (EX_UNAVAILABLE).
-    case noOpinion = 69
+    case unavailable = 69
     /// Anything else went wrong (EX_SOFTWARE).
     case failure = 70
     /// The configuration is wrong (EX_CONFIG).
@@ -29,13 +29,13 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
             case .satisfied: .satisfied
             case .requiresConnection: .requiresConnection
             case .unsatisfied: .unsatisfied
-            case nil: .noOpinion
+            case nil: .unavailable
             }
     }
 
     /// The answer to "do the backends agree?"; nil when none has a verdict.
     init(agreement: Bool?) {
-        self = agreement.map { $0 ? .satisfied : .unsatisfied } ?? .noOpinion
+        self = agreement.map { $0 ? .satisfied : .unsatisfied } ?? .unavailable
     }
 
     /// What the status tells.
@@ -58,7 +58,7 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
             'send --wait' and 'queue run' before the response
             """
         case .usage: "wrong usage"
-        case .noOpinion: "no backend has a verdict, or the name of the host is not found"
+        case .unavailable: "no backend has a verdict, or the name of the host is not found"
         case .failure: "any other error"
         case .badConfiguration: "bad configuration, or one that can never meet what 'wait' waits for"
         }

@@ -7,8 +7,8 @@ import Synchronization
 
 /// The thread that everything of libcurl happens on, and the mailbox through which others reach it.
 ///
-/// Nobody but the thread touches a transfer, so that cancelling is as safe as anything else: it is a message, and when
-/// it is read the transfer either is under way or has ended.
+/// Only that thread touches a transfer, so that cancelling is safe: it is a message, and when it is read the transfer
+/// either is under way or has ended.
 final class Engine: Sendable {
     private enum Message {
         case start(Job)
@@ -109,7 +109,7 @@ final class Engine: Sendable {
         var isStopping = false
         while true {
             let messages = self.mailbox.withLock { mailbox in
-                // What is started from here, when something else has ended, needs nobody to be woken.
+                // A message that this thread posts itself, after a transfer has ended, needs no wake-up.
                 mailbox.isAwake = true
                 return mailbox.messages.takeAll()
             }

@@ -124,7 +124,7 @@ final class Transfer {
 
     /// What came of it, to be called before the handle leaves libcurl; without a code it is ended by us.
     func result(code: UInt32?) -> Result<TransportResponse, TransportError> {
-        // Whoever hears of the end must not find the file of a response that failed.
+        // The caller that is told of the end must not find the file of a response that failed.
         defer {
             self.source = nil
             self.destination = nil

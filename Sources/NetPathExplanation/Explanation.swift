@@ -44,7 +44,7 @@ public func explain(
     let facts = assessed.facts(describingErrors: describingErrors)
     if let conclusion = evidence.ofThisMachine.conclusion, let verdict {
         let words = conclusion.facts(beside: verdict)
-        // Nobody knows what would change the mind of whoever states it.
+        // What would change the statement of the backend is unknown.
         if verdict.isStated { return Explanation(rule: conclusion.rule, evidence: words + facts, remedies: []) }
         return Explanation(
             rule: assessed.rule(for: verdict),

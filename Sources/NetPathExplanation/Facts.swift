@@ -4,7 +4,7 @@
 package import NetPath
 
 extension AssessedEvidence {
-    /// More interfaces than anybody reads; machines with thousands of virtual ones exist.
+    /// How many interfaces are listed; machines with thousands of virtual ones exist.
     private static let interfaceLimit = 20
 
     /// The evidence as sentences.
@@ -159,7 +159,7 @@ extension ProbeOutcome {
             case .portal: "a captive portal answered"
             case .expected: "answered as expected"
             case .unexpected: "answered something else than expected"
-            case .impersonated: "answered by somebody who could not prove to be it"
+            case .impersonated: "the server that answered did not prove its identity"
             }
         return "Probe of \(self.target): \(result)" + (self.detail.map { ": \($0)" } ?? "")
     }

@@ -15,7 +15,7 @@ enum RemedyTexts {
         // What is wrong with it.
         case lowerInterface, peer, wrongKey, session, unwatchedMember, fewerLinks, addressInUse, addressCheck, source,
             wayOfTunnel, loseNextHops, doubtfulTunnel
-        // Whom somebody may have meant.
+        // What the administrator may have intended.
         case alternative, killSwitch, discarding, policy
         // What is known of the portal.
         case portalAddress
@@ -60,7 +60,7 @@ enum RemedyTexts {
         .routeRejects: [
             .killSwitch: "If it is the kill switch of a VPN, connect {vpn}",
             .usual: """
-            Otherwise find it, and remove it if nobody needs it: \
+            Otherwise find it, and remove it if it is not needed: \
             `{ip} route show table all type {rejection}` and `{ip} rule` list what there is
             """,
             .discarding: """
@@ -124,7 +124,7 @@ enum RemedyTexts {
         ],
         .noAddress: [
             .usual: "Give {name} an address: start a DHCP client, or `ip address add ADDRESS/PREFIX dev {word}`",
-            .addressInUse: "Give {name} an address nobody else uses: `ip address add ADDRESS/PREFIX dev {word}`",
+            .addressInUse: "Give {name} an address that no other host uses: `ip address add ADDRESS/PREFIX dev {word}`",
             .routingDomain: """
             Run programs in the VRF: `ip vrf exec {word} COMMAND`; those outside of it do not see its routes
             """,
@@ -153,7 +153,7 @@ enum RemedyTexts {
     ///   - situation: What tells its texts apart.
     ///   - name: The interface it is about: for `{name}`, and quoted for a shell for `{word}`.
     ///   - words: What else is filled in.
-    /// - Returns: The text; nil where nobody can do anything about the reason.
+    /// - Returns: The text; nil where there is no remedy for the reason.
     static func text(
         _ code: PathReason.Code,
         _ situation: Situation = .usual,

@@ -5,7 +5,7 @@
 public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// How far the request came: this alone decides whether sending it again is safe.
     public enum Progress: Hashable, Sendable {
-        /// No byte of the request left this host: nobody can have acted on it.
+        /// No byte of the request left this host: the server cannot have acted on it.
         case notSent
         /// The server may have received it, and acted.
         case mayHaveBeenReceived
@@ -41,7 +41,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case other
     }
 
-    /// What is wrong with the certificate of whoever answered.
+    /// What is wrong with the certificate of the server that answered.
     public enum CertificateFault: String, Hashable, Sendable {
         /// It was valid once.
         case expired
@@ -49,7 +49,7 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
         case notYetValid
         /// It is of no authority that is trusted.
         case untrusted
-        /// It is somebody else's.
+        /// It is for another name.
         case wrongName
         /// Something else; the message says what.
         case other

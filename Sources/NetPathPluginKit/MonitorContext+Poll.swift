@@ -116,16 +116,16 @@ public struct PollPause: Hashable, Sendable {
     /// The shortest pause unless another one is named, however many looks are asked for.
     public static let shortest = Duration.milliseconds(50)
 
-    /// When it looks if nothing happens.
+    /// When it looks at the latest.
     public var end: MonotonicTime
-    /// When it may look if somebody asks; nil for ``shortest`` after the look.
+    /// When it may look for a refresh request; nil for ``shortest`` after the look.
     public var earliest: MonotonicTime?
 
     /// Creates a pause.
     ///
     /// - Parameters:
-    ///   - end: When it ends if nothing happens.
-    ///   - earliest: When it may end if somebody asks; nil for ``shortest`` after the look.
+    ///   - end: When it ends at the latest.
+    ///   - earliest: When a refresh request may end it; nil for ``shortest`` after the look.
     public init(until end: MonotonicTime, notBefore earliest: MonotonicTime? = nil) {
         self.end = end
         self.earliest = earliest

@@ -6,7 +6,7 @@ package import NetPath
 extension ConfigurationSection {
     /// Reads the program and its arguments that `command` names; what is wrong is recorded with its place.
     ///
-    /// - Parameter isPrivileged: Whether nobody but root may have written the section.
+    /// - Parameter isPrivileged: Whether only root may have written the section.
     /// - Returns: The words; none when the key is absent or wrong.
     package func command(isPrivileged: Bool) -> [String] {
         let isPrivileged = isPrivileged || Privileges.trustOnlyRoot

@@ -4,7 +4,7 @@
 package import NetPath
 import Synchronization
 
-/// Keeps the coordinator of the process running for somebody who asks it more than paths, until released.
+/// Keeps the coordinator of the process running for a client that asks it more than paths, until released.
 package final class CoordinatorLease: SharedPathListener {
     private let isHeld = Atomic(true)
     private let shared: SharedCoordinator
@@ -23,7 +23,7 @@ package final class CoordinatorLease: SharedPathListener {
         _ = self.shared.now(within: limit)
     }
 
-    /// Lets the coordinator stop when nobody else needs it.
+    /// Lets the coordinator stop when it has no other listener.
     package func release() {
         guard self.isHeld.exchange(false, ordering: .relaxed) else { return }
         self.shared.update(self)

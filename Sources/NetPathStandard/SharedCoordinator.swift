@@ -17,7 +17,7 @@ package final class PathSnapshot: Sendable {
     }
 }
 
-/// Somebody who shares the monitor of the process.
+/// A monitor that shares the coordinator of the process.
 package protocol SharedPathListener: AnyObject, Sendable {
     /// Whether it wants paths now; asked under the lock of ``SharedCoordinator``, so it must not call there.
     var wantsPaths: Bool { get }
@@ -27,26 +27,27 @@ package protocol SharedPathListener: AnyObject, Sendable {
 
 /// The one coordinator of a process: started with the first who wants paths, stopped when the last does not any more.
 ///
-/// One that somebody else made is started too, unless it runs, but not stopped. Those who want paths are kept alive.
+/// One that the application made is started too, unless it runs, but not stopped. Listeners that want paths are kept
+/// alive.
 package final class SharedCoordinator: Sendable {
     /// The one of this process.
     package static let process = SharedCoordinator(clock: BackgroundExecutor()) { .standard(on: $0) }
 
-    /// Whoever starts to listen hears something within this time, even if nobody can tell anything.
+    /// A new listener is called within this time, even if no backend has a verdict.
     static let silenceLimit: Duration = .seconds(1)
 
     /// Where the coordinator comes from.
     private enum Origin: Sendable {
         /// Made for every run, and stopped after it.
         case made(@Sendable (BackgroundExecutor) -> PathCoordinator)
-        /// Somebody else's.
+        /// Made by the application.
         case given(PathCoordinator)
     }
 
     private struct State: Sendable {
         var origin: Origin
         var sharers: [ObjectIdentifier: any SharedPathListener] = [:]
-        /// What runs; nil while nobody wants paths.
+        /// What runs; nil while no listener wants paths.
         var coordinator: PathCoordinator?
         /// Counts the runs, of which several may have the same coordinator.
         var run: UInt64 = 0
@@ -74,15 +75,15 @@ package final class SharedCoordinator: Sendable {
         self.state = Mutex(State(origin: .made(make)))
     }
 
-    /// Makes a source of the paths of a coordinator that somebody else made.
+    /// Makes a source of the paths of a coordinator that the application made.
     package init(_ coordinator: PathCoordinator) {
         self.executor = BackgroundExecutor()
         self.state = Mutex(State(origin: .given(coordinator)))
     }
 
-    /// Takes a coordinator that somebody else made, from the next run on.
+    /// Takes a coordinator that the application made, from the next run on.
     ///
-    /// - Returns: Whether it was taken: not while anybody wants paths.
+    /// - Returns: Whether it was taken: not while a listener wants paths.
     package func use(_ coordinator: PathCoordinator) -> Bool {
         self.state.withLock { state in
             guard state.coordinator == nil else { return false }
@@ -91,20 +92,20 @@ package final class SharedCoordinator: Sendable {
         }
     }
 
-    /// The current path; nil when nobody listens, or nothing is known yet.
+    /// The current path; nil without a listener, or when nothing is known yet.
     package var latest: PathSnapshot? { self.state.withLock { $0.latest } }
 
-    /// The coordinator, for those who ask it more than paths; the same for as long as somebody wants paths.
+    /// The coordinator, for clients that ask it more than paths; the same for as long as a listener wants paths.
     package var coordinator: PathCoordinator? { self.state.withLock { $0.coordinator } }
 
-    /// Has everything read again, if anybody listens.
+    /// Has everything read again, if there is a listener.
     package func refresh() {
         self.state.withLock { $0.coordinator }?.refresh()
     }
 
-    /// Asks somebody whether it wants paths, and acts on the answer; call it after every change of the answer.
+    /// Asks a listener whether it wants paths, and acts on the answer; call it after every change of the answer.
     ///
-    /// Of calls on several threads the one that asks last decides, so that nobody is left behind.
+    /// Of calls on several threads the one that asks last decides, so that no change is lost.
     package func update(_ sharer: some SharedPathListener) {
         let step: Step = self.state.withLock { state in
             guard sharer.wantsPaths else {

@@ -8,7 +8,7 @@ import Glibc
 /// The file may be written in place, replaced, be a symbolic link that is pointed elsewhere, or point to nothing yet.
 /// So every directory that holds a link on the way, the last name or a missing one is watched for that name, and the
 /// file itself for being written. After a change the trail is made anew: few watches, and never stale. A file system
-/// that is mounted over the file goes unnoticed, because the kernel tells nobody.
+/// that is mounted over the file goes unnoticed, because inotify does not tell of mounts.
 package struct FileTrail: Hashable, Sendable {
     /// inotify tells with this that a watch was removed, which its owner knows.
     private static let ignored = UInt32(IN_IGNORED)
@@ -35,7 +35,7 @@ package struct FileTrail: Hashable, Sendable {
             let child = "\(directory)/\(name)"
             let isLast = remaining.count == 1
             if isLast || FileAccess.linkTarget(child) != nil || !FileAccess.exists(child) {
-                // First watched and then looked at, or a change in between would be noticed by nobody.
+                // First watched and then read, or a change in between would be missed.
                 if let number = Self.watchDirectory(directory.isEmpty ? "/" : directory, watcher) {
                     self.names[number, default: []].insert(name)
                 }

@@ -8,8 +8,8 @@ import Synchronization
 /// Notices when files change: written in place, replaced by a rename, removed and created again, or reached through
 /// symbolic links that are switched.
 ///
-/// There is no thread and no timer in it: whoever waits for descriptors waits for ``fileDescriptor`` too, and calls
-/// ``takeChanges()`` when it is readable. Thread-safe.
+/// It has no thread and no timer: its owner polls ``fileDescriptor``, and calls ``takeChanges()`` when it is readable.
+/// Thread-safe.
 public final class FileWatcher: Sendable {
     private struct State: Sendable {
         var paths: [String] = []

@@ -13,11 +13,11 @@ package enum NameLookup: Hashable, Sendable {
     case failed(String)
 }
 
-/// Looks names up without making anybody wait.
+/// Looks names up without blocking the caller.
 ///
 /// The system's resolver blocks, for as long as its configuration says, and cannot be interrupted. So each name is
-/// looked up on a thread that nobody waits for, at most one at a time for the same name: however often a dead name
-/// server is asked for, threads do not pile up.
+/// looked up on a thread of its own, at most one at a time for the same name: however often a dead name server is asked
+/// for, threads do not pile up.
 package final class NameService: Sendable {
     /// The one that all of the process share, so that starting monitors anew does not add threads either.
     package static let shared = NameService { System.addresses(of: $0) }

@@ -4,14 +4,14 @@
 import Glibc
 import Synchronization
 
-/// Whose words take part in what this program says, so that nobody hears of himself through another.
+/// The machines whose statements this program's answers depend on, so that none is told its own statement by another.
 package enum Provenance {
     /// The most names that are kept and passed on.
     package static let limit = 16
 
     /// What this machine is called: the same for every program of a boot and a network namespace, and nothing else.
     ///
-    /// Not the boot's own number, which is nobody's business.
+    /// A hash: the boot's own identifier stays private.
     package static let instance: String = {
         let boot = FileAccess.contents("/proc/sys/kernel/random/boot_id") ?? ""
         let namespace = FileAccess.linkTarget("/proc/thread-self/ns/net") ?? ""

@@ -4,10 +4,10 @@
 import Glibc
 import Synchronization
 
-/// Tells when a file changes that decides what the system's resolver answers, while anybody listens.
+/// Tells when a file changes that decides what the system's resolver answers, while there is a listener.
 ///
 /// All listeners of a process share one thread, which sleeps until the kernel tells of a change, and ends with the last
-/// of them. Where the system grants no thread or no watcher nobody is told of anything.
+/// of them. Where the system grants no thread or no watcher, no change is told.
 package final class ResolverFiles: Sendable {
     /// Those of this machine (nsswitch.conf(5), hosts(5), resolv.conf(5), gai.conf(5)).
     package static let shared = ResolverFiles(
@@ -73,7 +73,7 @@ package final class ResolverFiles: Sendable {
         return entries[1].revents == 0
     }
 
-    /// Those to be told by a thread; nobody when it is on its way out, and another one tells them.
+    /// The listeners that a thread calls; none when it is about to end, and another one calls them.
     private func listeners(of thread: FileDescriptor?) -> [@Sendable () -> Void] {
         self.state.withLock { $0.thread === thread ? Array($0.listeners.values) : [] }
     }

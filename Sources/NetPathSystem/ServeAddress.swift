@@ -3,7 +3,7 @@
 
 /// Where a server listens.
 package enum ServeAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Where it listens unless somebody says otherwise.
+    /// Where it listens unless configured otherwise.
     package static let usual = ServeAddress.internet(host: "127.0.0.1", port: 6387)
 
     /// A socket in the file system, of mode 0660.
@@ -29,7 +29,7 @@ package enum ServeAddress: Hashable, Sendable, CustomStringConvertible {
         self = .internet(host: host, port: Int(port))
     }
 
-    /// Whether nobody on another machine can connect.
+    /// Whether no other machine can connect.
     package var isLocal: Bool {
         switch self {
         case .unix: true

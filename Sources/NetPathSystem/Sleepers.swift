@@ -8,13 +8,13 @@ import Synchronization
 package final class Sleepers: Sendable {
     private let queue = Mutex(TimerQueue<CheckedContinuation<Void, any Error>>())
 
-    /// Makes a place to sleep, where nobody does yet.
+    /// Makes an empty queue.
     package init() {}
 
-    /// When the next one is to be woken; nil when nobody sleeps.
+    /// When the next task is to be woken; nil when none sleeps.
     package var nextDeadline: MonotonicTime? { self.queue.withLock { $0.nextDeadline } }
 
-    /// Suspends until whoever holds this wakes those that are due.
+    /// Suspends until the owner of this wakes the tasks that are due.
     ///
     /// - Parameters:
     ///   - deadline: When to wake up.

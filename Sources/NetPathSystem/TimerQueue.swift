@@ -5,10 +5,10 @@ public import NetPath
 
 /// What is to happen at which moment, the earliest first.
 ///
-/// A value without a clock and without a lock: whoever holds it asks for the next deadline, waits in its own way, and
-/// takes what is due. Timers of one moment come in the order they were named.
+/// A value without a clock and without a lock: its owner asks for the next deadline, waits in its own way, and takes
+/// what is due. Timers of one moment come in the order they were named.
 public struct TimerQueue<Payload: Sendable>: Sendable {
-    /// Names a timer, also before it is inserted: whoever cancels may have to know it by then.
+    /// Names a timer, also before it is inserted: what cancels it may need the name by then.
     public struct Token: Hashable, Comparable, Sendable {
         /// When the timer is due.
         public let deadline: MonotonicTime

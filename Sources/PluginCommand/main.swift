@@ -10,7 +10,7 @@ NetPathTool.main(PluginTool.self) { context in
         switch command {
         case let command as CheckPluginCommand: try command.perform()
         case let command as ComparePluginCommand: try command.perform()
-        default: throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")
+        default: throw ToolFailure(.failure, "this program lacks the command '\(type(of: command))': report a bug")
         }
     }
 }

@@ -9,7 +9,7 @@ import NetPathSystem
 /// Addresses once found are kept until others are found: a dead name server says nothing about the host. A change of the
 /// network asks anew; a failure too, after 1 s, doubling up to a minute. What works is not asked again without a reason.
 struct HostResolution: Sendable {
-    /// So long somebody waits for the first answer before the lack of one is worth telling.
+    /// How long the first answer may take before its absence is reported.
     static let patience: Duration = .seconds(5)
     /// Between two lookups there is at least this much time, however often the network changes.
     static let spacing: Duration = .milliseconds(250)

@@ -75,7 +75,7 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     public var gateway: InternetAddress?
     /// Whether that next hop answers on the link, as `Gateway.answers` says.
     ///
-    /// False when the kernel drops packets through it; nil when nobody knows.
+    /// False when the kernel drops packets through it; nil when it is unknown.
     public var gatewayAnswers: Bool?
     /// The address of this machine that they would carry; nil when unknown.
     public var source: InternetAddress?
@@ -85,7 +85,7 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     public var isTunnel: Bool
     /// Whether that tunnel is of a kind that virtual private networks use.
     public var isVPN: Bool
-    /// The name of the interface that carries the packets of the tunnel, as the kernel says; nil when nobody knows, or
+    /// The name of the interface that carries the packets of the tunnel, as the kernel says; nil when it is unknown, and
     /// without a tunnel.
     public var underlyingIndex: String?
 

@@ -3,7 +3,7 @@
 
 package import NetPath
 
-/// A host as somebody named it.
+/// A host as the caller wrote it.
 package struct HostTarget: Hashable, Sendable {
     /// The host as it was written.
     package let text: String

@@ -118,7 +118,7 @@ import Testing
         #expect(comparison.headline.sentence.contains("only netlink has a verdict"))
         let nobody = self.compare([broken, silent])
         #expect(nobody.agreement == nil)
-        #expect(ToolStatus(agreement: nobody.agreement) == .noOpinion)
+        #expect(ToolStatus(agreement: nobody.agreement) == .unavailable)
         let screen = nobody.screen(TextStyle(isColored: false, width: nil))
         #expect(screen.contains("UNKNOWN  no backend has a verdict"))
         #expect(screen.contains("broke (no socket); what it said before does not count"))

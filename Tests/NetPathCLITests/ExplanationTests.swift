@@ -120,7 +120,7 @@ import Testing
         let duplicate = self.explained(Fixtures.evidence([taken], ipv4: .noRoute))
         #expect(duplicate.code == .noAddress)
         #expect(duplicate.explanation.evidence.contains { $0.contains("192.0.2.7/24 (in use elsewhere)") })
-        #expect(duplicate.explanation.remedies.first?.contains("nobody else uses") == true)
+        #expect(duplicate.explanation.remedies.first?.contains("no other host uses") == true)
     }
 
     @Test func routeWithoutSource() {

@@ -43,7 +43,7 @@ extension Fixtures {
         var snapshot = try Fixtures.host()
         #expect(ToolStatus(snapshot) == .satisfied)
         for (result, status) in [
-            (.connected, .satisfied), (.refused, .unsatisfied), (.timedOut, .unsatisfied), (.notResolved, .noOpinion),
+            (.connected, .satisfied), (.refused, .unsatisfied), (.timedOut, .unsatisfied), (.notResolved, .unavailable),
         ] as [(ProbeOutcome.Result, ToolStatus)] {
             snapshot.connection = ProbeOutcome(target: "", result: result)
             #expect(ToolStatus(snapshot) == status)
@@ -52,6 +52,6 @@ extension Fixtures {
         snapshot.status = .unreachable(PathReason(.noRoute, ""))
         #expect(ToolStatus(snapshot) == .unsatisfied)
         snapshot.status = .unknown(PathReason(.resolving, ""))
-        #expect(ToolStatus(snapshot) == .noOpinion)
+        #expect(ToolStatus(snapshot) == .unavailable)
     }
 }

@@ -97,7 +97,7 @@ import Testing
         let answer = try self.ask(.says(Fixtures.evidence([Fixtures.interface()], ipv4: .unknown)), .fails)
         #expect(answer.snapshot.path == nil)
         #expect(answer.snapshot.backends.map(\.health) == [.healthy, .unhealthy])
-        #expect(ToolStatus(answer.snapshot.path) == .noOpinion)
+        #expect(ToolStatus(answer.snapshot.path) == .unavailable)
         #expect(answer.explained.explanation?.rule.hasPrefix("No rule applies") == true)
     }
 

@@ -81,7 +81,7 @@ import Testing
         #expect(ToolStatus(Fixtures.snapshot(blind).path) == .unsatisfied)
         let wlan = Fixtures.interface(type: .wifi, carrier: false, gateway: nil)
         #expect(ToolStatus(Fixtures.snapshot(Fixtures.evidence([wlan], ipv4: .noRoute)).path) == .requiresConnection)
-        #expect(ToolStatus(nil) == .noOpinion)
+        #expect(ToolStatus(nil) == .unavailable)
     }
 
     @Test(

@@ -108,7 +108,7 @@ import Testing
         var view = Self.up
         view.hosts[target] = host(.refused)
         #expect(
-            self.missing(.host(target), view) == "db.example port 5432 refuses connections: nobody listens there"
+            self.missing(.host(target), view) == "db.example port 5432 refuses connections: no program listens there"
         )
     }
 

@@ -10,13 +10,13 @@ import Synchronization
 /// prints with ``print(_:)`` goes above it, and ``progress(_:)`` stands beside it. Elsewhere, in a file or a journal, each
 /// transition is one line. A program that is connected sees none of it.
 ///
-/// Thread-safe. An indicator that nobody holds any more disappears.
+/// Thread-safe. An indicator disappears when it is released.
 public final class OfflineIndicator: Sendable {
     private let monitor: NetworkMonitor
     private let output: IndicatorOutput
     /// Held while writing: two threads must not write into one another's line.
     private let line: Mutex<BannerLine>
-    private let evidence = Mutex<ConnectivityObservation?>(nil)
+    private let observation = Mutex<ConnectivityObservation?>(nil)
 
     /// Creates an indicator; ``start()`` starts it.
     ///
@@ -47,18 +47,18 @@ public final class OfflineIndicator: Sendable {
 
     /// Shows the banner from now on whenever there is no network; nothing when started already.
     public func start() {
-        self.evidence.withLock { evidence in
-            guard evidence == nil else { return }
+        self.observation.withLock { observation in
+            guard observation == nil else { return }
             // No call is made here: monitors call elsewhere.
-            evidence = self.monitor.observe { [weak self] isConnected in self?.show(isOffline: !isConnected) }
+            observation = self.monitor.observe { [weak self] isConnected in self?.show(isOffline: !isConnected) }
         }
     }
 
     /// Removes the banner and the progress, and shows no more.
     public func stop() {
-        let evidence = self.evidence.withLock { $0.take() }
-        guard let evidence else { return }
-        evidence.cancel()
+        let observation = self.observation.withLock { $0.take() }
+        guard let observation else { return }
+        observation.cancel()
         self.change { $0.clear() }
     }
 
@@ -77,7 +77,7 @@ public final class OfflineIndicator: Sendable {
     private func show(isOffline: Bool) {
         // A call that was under way when the indicator was stopped comes too late.
         self.change { line in
-            self.evidence.withLock { $0 != nil } ? line.show(isOffline: isOffline) : ""
+            self.observation.withLock { $0 != nil } ? line.show(isOffline: isOffline) : ""
         }
     }
 

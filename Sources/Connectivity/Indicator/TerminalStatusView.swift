@@ -8,11 +8,11 @@ import Synchronization
 ///
 /// A program that shows nothing else is one line, `TerminalStatusView().run()`. On a terminal the view is the last line,
 /// green while online, red while offline, yellow otherwise, and is written anew with every change; elsewhere each change
-/// is a line. It starts its monitor when it appears and stops it when it disappears, so that a view that nobody sees
-/// costs nothing. Thread-safe.
+/// is a line. It starts its monitor when it appears and stops it when it disappears, so that a hidden view costs
+/// nothing. Thread-safe.
 public final class TerminalStatusView: Sendable {
     private struct State: Sendable {
-        var evidence: ConnectivityObservation?
+        var observation: ConnectivityObservation?
         var drawn: String?
     }
 
@@ -39,9 +39,9 @@ public final class TerminalStatusView: Sendable {
     /// Shows the network from now on; nothing when shown already.
     public func appear() {
         self.state.withLock { state in
-            guard state.evidence == nil else { return }
+            guard state.observation == nil else { return }
             // No call is made here: monitors call elsewhere.
-            state.evidence = self.monitor.observeUpdates { [weak self] update in self?.draw(StatusLine(update)) }
+            state.observation = self.monitor.observeUpdates { [weak self] update in self?.draw(StatusLine(update)) }
         }
         self.monitor.start()
     }
@@ -49,8 +49,8 @@ public final class TerminalStatusView: Sendable {
     /// Removes the view from the terminal, and shows no more.
     public func disappear() {
         self.state.withLock { state in
-            guard let evidence = state.evidence.take() else { return }
-            evidence.cancel()
+            guard let observation = state.observation.take() else { return }
+            observation.cancel()
             self.monitor.stop()
             if self.output.isTerminal, state.drawn != nil { self.output.write(StatusLine.erase) }
             state.drawn = nil
@@ -66,7 +66,7 @@ public final class TerminalStatusView: Sendable {
     private func draw(_ line: StatusLine) {
         self.state.withLock { state in
             // A call that was under way when the view disappeared comes too late.
-            guard state.evidence != nil, state.drawn != line.text else { return }
+            guard state.observation != nil, state.drawn != line.text else { return }
             self.output.write(self.output.isTerminal ? line.drawn : "\(line.text)\n")
             state.drawn = line.text
         }

@@ -35,7 +35,7 @@ struct MonitorState: Sendable {
 
     /// What hears of paths; nil while the monitor does not run.
     private(set) var relay: PathRelay?
-    /// Whether somebody has started or stopped it: only until then observers start it.
+    /// Whether it was started or stopped by a call: only until then observers start it.
     private(set) var hasBegun = false
     /// The newest there is; the last there was, when the monitor was stopped.
     private(set) var latest: ConnectivityUpdate?
@@ -57,7 +57,7 @@ struct MonitorState: Sendable {
     private var waits: Set<UInt64> = []
     private var slots: [Slot: UInt64] = [:]
     private var lastID: UInt64 = 0
-    /// Whether calls are being made, or were asked for: nobody else may then.
+    /// Whether calls are being made, or were asked for: no other thread may then.
     private var isDelivering = false
 
     // MARK: Lifetime
@@ -67,7 +67,7 @@ struct MonitorState: Sendable {
         guard self.relay == nil else { return false }
         self.relay = relay
         self.hasBegun = true
-        // What was known at the last stop may not be true any more: whoever reads now has to wait for the first path.
+        // What was known at the last stop may not be true any more: a read now has to wait for the first path.
         self.latest = nil
         // The path that others share may be the one that was known then.
         self.number = 0
@@ -98,13 +98,13 @@ struct MonitorState: Sendable {
         for stream in self.streams.values { stream.yield(update) }
         if update.isConnected != self.pending.last ?? self.current {
             self.pending.append(update.isConnected)
-            // Whoever was busy meanwhile hears that there was an interruption, not how often.
+            // An observer that was busy meanwhile is told that there was an interruption, not how often.
             if self.pending.count > 2 { self.pending.removeLast(2) }
         }
         return self.requestDelivery()
     }
 
-    /// The newest there is; nobody heard of paths, so that this one was asked for.
+    /// The newest update; without one, that of a path that was asked for instead.
     mutating func latest(or path: NetworkPath?) -> ConnectivityUpdate {
         if let latest { return latest }
         let update = ConnectivityUpdate(path, wasConnected: self.wasConnected)
@@ -155,7 +155,7 @@ struct MonitorState: Sendable {
 
     /// Whether a call may still be made that had to wait for the main actor.
     ///
-    /// Whoever was not called because the monitor was stopped is called when it runs again.
+    /// An observer that was not called because the monitor was stopped is called when it runs again.
     mutating func mayStillCall(_ id: UInt64) -> Bool {
         if self.relay == nil {
             self.observers[id]?.told = nil
@@ -183,7 +183,7 @@ struct MonitorState: Sendable {
     mutating func add(_ callback: Callback<Bool>) -> (id: UInt64, delivers: Bool) {
         self.lastID += 1
         self.observers[self.lastID] = Observer(callback: callback)
-        // Before the first path nobody is told; with it everybody is.
+        // Before the first path no observer is called; with it all are.
         guard self.relay != nil, self.current != nil else { return (self.lastID, false) }
         self.due.append(self.lastID)
         return (self.lastID, self.requestDelivery())

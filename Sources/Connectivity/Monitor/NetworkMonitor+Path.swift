@@ -28,12 +28,12 @@ extension NetworkMonitor {
 
     /// Creates a monitor of the paths of a coordinator: of rules or a configuration file, or of backends of one's own.
     ///
-    /// It says what the coordinator says, also of what is expensive, to everybody who uses it, such as a queue of
+    /// It says what the coordinator says, also of what is expensive, to everything that uses it, such as a queue of
     /// requests. `HostReachability(host:on:)` takes the same coordinator.
     ///
     /// - Parameters:
     ///   - coordinator: Runs the backends. It is started with the first use of this monitor, unless it runs already, and
-    ///     stopped by its owner, or when nobody holds it any more: ``stop()`` stops this monitor only.
+    ///     stopped by its owner, or when it is released: ``stop()`` stops this monitor only.
     ///   - delivery: Where the handler and observers are called.
     public convenience init(
         coordinator: PathCoordinator,
@@ -66,7 +66,7 @@ extension NetworkMonitor {
         self.init(source: source, deliverOn: delivery)
     }
 
-    /// The path with all details; nil when nobody had a verdict.
+    /// The path with all details; nil when no backend had a verdict.
     public var path: NetworkPath? {
         self.access(keyPath: \.path)
         return self.update.path

@@ -8,11 +8,11 @@ package import Synchronization
 
 /// Says whether the machine is connected to the network, and says it again whenever that changes.
 ///
-/// Every member may be used on any thread. All monitors of a process share one source, which rests when none of them
-/// runs; it reads no file of configuration and contacts nobody. The properties are always the newest there is, and
+/// Every member may be used on any thread. All monitors of a process share one source, which stops when none of them
+/// runs; it reads no configuration file and sends nothing to the network. The properties are always up to date, and
 /// observable; calls are made where the ``ConnectivityDelivery`` says, one at a time, while no lock is held.
 ///
-/// It starts with its first handler, observer or sequence, or with ``start()``, and stops when nobody holds it any more.
+/// It starts with its first handler, observer or sequence, or with ``start()``, and stops when it is released.
 @Observable
 public final class NetworkMonitor: Sendable {
     /// The one that runs for the whole life of the process, from the first use on.
@@ -76,7 +76,7 @@ public final class NetworkMonitor: Sendable {
         self.source.update(relay)
     }
 
-    /// Starts, unless it was started or stopped before: whoever observes a new monitor wants to hear something.
+    /// Starts, unless it was started or stopped before: an observer of a new monitor expects calls.
     func begin() {
         let relay = PathRelay(self)
         guard self.state.withLock({ !$0.hasBegun && $0.start(relay) }) else { return }
@@ -109,7 +109,7 @@ public final class NetworkMonitor: Sendable {
     /// What must not block asks ``updates``, an observer or ``wait(timeout:where:)``, which suspend or call back. The same
     /// holds for the other properties, and for every read of a monitor that was never started.
     ///
-    /// While nobody can tell (``NetworkStatus/unknown``), it stays what it was last, and is true when nothing was ever
+    /// While no backend can tell (``NetworkStatus/unknown``), it stays what it was last, and is true when nothing was ever
     /// known: a program that tries gets a real error, as with other monitors of its kind.
     public var isConnected: Bool {
         self.access(keyPath: \.isConnected)

@@ -13,14 +13,14 @@ public enum ConnectionType: String, Hashable, Sendable, Codable, CaseIterable {
     case ethernet
     /// This machine itself.
     case loopback
-    /// Something else, such as a tunnel over something that is not known; also while nobody can tell.
+    /// Something else, such as a tunnel over an interface that is not known; also while no backend has a verdict.
     case other
     /// Nothing: there is no path.
     case none
 
     /// Derives the type from a path; of a tunnel that of the hardware below it, where that is known.
     ///
-    /// Nil, when nobody has a verdict, is ``other``.
+    /// Nil, when no backend has a verdict, is ``other``.
     public init(_ path: NetworkPath?) {
         guard let path else {
             self = .other

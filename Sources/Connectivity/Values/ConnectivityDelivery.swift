@@ -37,7 +37,7 @@ public struct ConnectivityDelivery: Sendable {
     /// ```
     ///
     /// - Parameter enqueue: Has the loop run a function once, later, and wakes it; called on any thread. Of one monitor no
-    ///   more than one function waits at a time: it calls nobody before that was run.
+    ///   more than one function waits at a time: it makes no further call before that was run.
     /// - Returns: What a monitor takes as `deliverOn`.
     public static func custom(
         _ enqueue: @escaping @Sendable (_ body: @escaping @Sendable () -> Void) -> Void

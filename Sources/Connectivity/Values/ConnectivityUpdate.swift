@@ -5,23 +5,23 @@ public import NetPath
 
 /// What a monitor knows at one moment.
 public struct ConnectivityUpdate: Hashable, Sendable {
-    /// The path with all details; nil when nobody had a verdict.
+    /// The path with all details; nil when no backend had a verdict.
     public let path: NetworkPath?
     /// How the network is.
     public let status: NetworkStatus
     /// What the path leads over.
     public let connectionType: ConnectionType
-    /// Whether there is a path; while nobody can tell, what it was before, and true when nothing was known before.
+    /// Whether there is a path; while no backend can tell, what it was before, and true when nothing was known before.
     ///
-    /// A program that tries gets a real error; one that waits for a word that never comes does nothing at all.
+    /// A program that tries gets a real error; one that waits for a status that never comes does nothing at all.
     public let isConnected: Bool
 
-    /// Creates an update from a path; nil, when nobody has a verdict, counts as connected.
+    /// Creates an update from a path; nil, when no backend has a verdict, counts as connected.
     public init(_ path: NetworkPath?) {
         self.init(path, wasConnected: true)
     }
 
-    /// Creates an update from a path, or, when nobody has a verdict, from what was known before.
+    /// Creates an update from a path, or, when no backend has a verdict, from what was known before.
     init(_ path: NetworkPath?, wasConnected: Bool) {
         self.path = path
         self.status = NetworkStatus(path)
@@ -29,7 +29,7 @@ public struct ConnectivityUpdate: Hashable, Sendable {
         self.connectionType = self.isConnected ? ConnectionType(path) : .none
     }
 
-    /// The same, where it says that nobody has a verdict, after what was known before.
+    /// The same; where no backend has a verdict, after what was known before.
     func following(wasConnected: Bool) -> ConnectivityUpdate {
         self.path == nil ? ConnectivityUpdate(nil, wasConnected: wasConnected) : self
     }

@@ -7,7 +7,7 @@ public import NetPath
 public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     /// There is a path to the network, and no probe says that the internet is not behind it.
     case connected
-    /// There is a path, and a captive portal answers for the internet: somebody has to sign in. Only probes tell.
+    /// There is a path, and a captive portal answers for the internet: the user has to sign in. Only probes tell.
     case portal
     /// There is a path, and nothing on the internet answers. Only probes tell.
     case noInternet
@@ -17,10 +17,10 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     case requiresConnection
     /// There is a link, but no path over it: no address, no route, a route that rejects.
     case unsatisfied
-    /// Nobody can tell, or not yet; that does not mean that there is no path.
+    /// No backend can tell, or none yet; that does not mean that there is no path.
     case unknown
 
-    /// Derives the status from a path; nil, when nobody has a verdict, is ``unknown``.
+    /// Derives the status from a path; nil, when no backend has a verdict, is ``unknown``.
     public init(_ path: NetworkPath?) {
         switch path?.status {
         case .satisfied:
@@ -42,7 +42,7 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     /// Whether there is a path for certain; whether to try all the same, ``NetworkMonitor/isConnected`` says.
     public var isConnected: Bool { [.connected, .portal, .noInternet].contains(self) }
 
-    /// Whether a path may come without anybody touching a cable or a switch.
+    /// Whether a path may come without a user touching a cable or a switch.
     public var mayConnect: Bool { self == .requiresConnection }
 
     /// A word or two for people: `Online`, `Sign In`, `No Internet`, `Connecting`, `Offline` or `Unknown`.
@@ -58,7 +58,7 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     }
 
     /// The name of an icon, one of the SF Symbols: `wifi`, `wifi.slash` without a path, `wifi.exclamationmark` when
-    /// something has to happen first, and `questionmark.circle` when nobody can tell.
+    /// something has to happen first, and `questionmark.circle` when it is unknown.
     public var iconName: String {
         switch self {
         case .connected: "wifi"

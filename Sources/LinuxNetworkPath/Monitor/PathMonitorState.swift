@@ -22,12 +22,12 @@ struct PathMonitorState: Sendable {
     private var handledNumber: UInt64?
     /// What the handler shall still be called with.
     private var pending: [PathSnapshot] = []
-    /// Whether the queue has been, or is being, asked to make calls: nobody else may then.
+    /// Whether the queue has been, or is being, asked to make calls: no other thread may then.
     private var isDelivering = false
     private var inboxes: [UInt64: PathInbox] = [:]
     private var lastIteration: UInt64 = 0
 
-    /// Whether somebody wants paths.
+    /// Whether a handler or an iteration wants paths.
     var isActive: Bool { !self.isCancelled && (self.queue != nil || !self.inboxes.isEmpty) }
 
     // MARK: Lifetime
@@ -114,7 +114,7 @@ struct PathMonitorState: Sendable {
     /// Removes an iteration, and returns what has to be released outside the lock.
     mutating func remove(iteration number: UInt64) -> PathInbox? {
         let inbox = self.inboxes.removeValue(forKey: number)
-        // Nobody keeps it up to date any more.
+        // It is not kept up to date any more.
         if !self.isActive, !self.isCancelled { self.latest = nil }
         return inbox
     }

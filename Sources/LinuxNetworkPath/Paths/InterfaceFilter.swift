@@ -73,7 +73,7 @@ extension NetworkPath {
         // A blocked radio is all that an application can be told of reasons.
         path.reason = PathReason(self.reason.code == .radioBlocked ? .radioBlocked : .routed, "")
         for index in path.gateways.indices { path.gateways[index].answers = nil }
-        // Without a path nobody asks a name server, and which are near is no news.
+        // Without a path no name server is asked, so that a change of which are on the link is not worth a call.
         if self.status != .satisfied, let servers = self.dnsServers {
             path.dnsServers = servers.map { DNSServer($0.address, zone: $0.zone) }
         }

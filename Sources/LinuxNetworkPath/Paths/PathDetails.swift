@@ -6,7 +6,7 @@ import NetPath
 
 /// What a path is made of, shared by all copies and all monitors with the same filter.
 final class PathDetails: Sendable {
-    /// The path as the filter leaves it; nil when nobody knows one.
+    /// The path as the filter leaves it; nil when none is known.
     let view: NetworkPath?
     private let original: NetworkPath?
     private let filter: InterfaceFilter

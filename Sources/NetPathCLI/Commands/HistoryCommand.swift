@@ -61,14 +61,14 @@ struct HistoryCommand: ToolCommand {
             throw ToolFailure(.noOpinion, "nothing is known of \(moment.local.text), which is still to come")
         }
         guard let found = try self.source.open(self.options.recordingFolder()).moment(at: moment.nanoseconds) else {
-            throw ToolFailure(.noOpinion, "nothing is recorded of \(moment.local.text) and before")
+            throw ToolFailure(.unavailable, "nothing is recorded of \(moment.local.text) and before")
         }
         if found.missing == nil, found.isEnd, !self.source.isBeingWritten {
             let last = WallTime(nanoseconds: found.last.wallNanoseconds).local.text
-            throw ToolFailure(.noOpinion, "nothing is known of \(moment.local.text): the recording ends at \(last)")
+            throw ToolFailure(.unavailable, "nothing is known of \(moment.local.text): the recording ends at \(last)")
         }
         if let missing = found.missing {
-            throw ToolFailure(.noOpinion, "nothing is known of \(moment.local.text): \(missing)")
+            throw ToolFailure(.unavailable, "nothing is known of \(moment.local.text): \(missing)")
         }
         let replay = found.replay
         // Ages are those of the moment, however long before it something happened last.

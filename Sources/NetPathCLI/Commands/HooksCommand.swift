@@ -9,8 +9,8 @@ struct HooksCommand: ToolCommand {
         commandName: "hooks",
         abstract: "Show the hooks of the running service, and how their latest runs went.",
         discussion: """
-            The commands are shown to root, to whoever the service runs as, and to the members of its group. The exit status \
-            is 0, and 69 when no service runs.
+            The commands are shown to root, to the user that the service runs as, and to the members of its group. The exit \
+            status is 0, and 69 when no service runs.
             """
     )
 

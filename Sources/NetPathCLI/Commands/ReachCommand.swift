@@ -18,7 +18,7 @@ struct ReachCommand: ToolCommand {
             host is switched on shows only with --connect. What connect(2) refuses whatever the routes cannot be reached: \
             broadcast addresses, multicast groups, and an IPv6 link-local address without its interface (fe80::1%eth0).
 
-            The exit status is 0 when the host can be reached, 1 when it cannot, 69 when nobody can tell, for example \
+            The exit status is 0 when the host can be reached, 1 when it cannot, 69 when that is unknown, for example \
             because the name is not found. With --connect it is 0 when the connection was made, and 1 when it was not. \
             With --watch it is 0, and SIGINT, SIGTERM and the end of the reader end it.
             """

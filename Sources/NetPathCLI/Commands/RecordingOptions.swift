@@ -36,7 +36,7 @@ struct RecordingOptions: ParsableArguments {
         let folders = configured.map { [$0] } ?? self.places.map(\.recording)
         guard let folder = folders.first(where: ServiceFolders.exists) else {
             throw ToolFailure(
-                .noOpinion,
+                .unavailable,
                 """
                 there is no recording: looked for \(folders.joined(separator: ", ")). 'netpath run' makes one; \
                 --recording names another
@@ -68,7 +68,7 @@ struct RecordingOptions: ParsableArguments {
 extension GlobalOptions {
     /// The folder that the configuration has the service record in; nil when it names none.
     ///
-    /// A configuration that nobody named just now keeps nobody from looking at the past, whatever is wrong with it.
+    /// Errors in a configuration that the command line does not name are ignored: the history can be read all the same.
     ///
     /// - Throws: `ConfigurationError`.
     func recordingFolder() throws -> String? {

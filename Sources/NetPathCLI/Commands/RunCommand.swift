@@ -34,8 +34,8 @@ struct RunCommand: ToolCommand {
                 throw ToolFailure(
                     .failure,
                     """
-                    nobody says where the socket and the recording belong: set XDG_RUNTIME_DIR and HOME, or run it as \
-                    root or as a service of systemd
+                    the environment names no folder for the socket and the recording: set XDG_RUNTIME_DIR and HOME, or \
+                    run it as root or as a service of systemd
                     """
                 )
             }

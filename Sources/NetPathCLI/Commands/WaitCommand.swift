@@ -240,7 +240,7 @@ struct WaitCommand: ToolCommand {
             log: log,
             adapt: adapt
         )
-        // Whoever watches files ends later, by as long as it takes the kernel to close them: only where they matter.
+        // Watched only where they matter: closing the watches delays the end of the process.
         let watchesFiles = self.dns || self.options.json || self.host.contains { $0.isName }
         coordinator.start(watchingFiles: watchesFiles)
         defer { coordinator.stop() }

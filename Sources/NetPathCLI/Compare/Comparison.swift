@@ -29,8 +29,8 @@ struct Comparison: Hashable, Sendable {
         /// How long after the first to notice it noticed the present state; nil when it has not.
         var delay: Duration?
 
-        /// What it says while it is to be believed.
-        var snapshot: Verdict? { self.report.health == .healthy ? self.verdict : nil }
+        /// The verdict, which counts only while the backend is healthy.
+        var validVerdict: Verdict? { self.report.health == .healthy ? self.verdict : nil }
     }
 
     /// What the backends are merged into, as far as it is compared.
@@ -78,12 +78,12 @@ struct Comparison: Hashable, Sendable {
     }
 
     /// The first backend that has a verdict: the others are compared with it.
-    var reference: Column? { self.columns.first { $0.snapshot != nil } }
+    var reference: Column? { self.columns.first { $0.validVerdict != nil } }
 
     /// Whether all verdicts have the same status; nil without any.
     var agreement: Bool? {
-        guard let status = self.reference?.snapshot?.status else { return nil }
-        return self.columns.allSatisfy { $0.snapshot == nil || $0.snapshot?.status == status }
+        guard let status = self.reference?.validVerdict?.status else { return nil }
+        return self.columns.allSatisfy { $0.validVerdict == nil || $0.validVerdict?.status == status }
     }
 
     /// The backends that were to speak and have said nothing.
@@ -91,7 +91,7 @@ struct Comparison: Hashable, Sendable {
 }
 
 extension Evidence {
-    /// What can be seen by whoever says this.
+    /// What the backend that reports this can see.
     fileprivate var sight: Comparison.Sight? {
         if self.conclusion != nil, self.referenceRoutes.isEmpty, self.probes == nil { return .conclusion }
         if self.interfaces == nil { return self.probes == nil ? nil : .hosts }

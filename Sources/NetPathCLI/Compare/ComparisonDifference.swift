@@ -29,7 +29,7 @@ extension Comparison {
         guard let reference = self.reference else { return [] }
         return self.columns.compactMap(\.contradiction)
             + self.columns.compactMap { column in
-                guard column.snapshot != nil, column.report.name != reference.report.name else { return nil }
+                guard column.validVerdict != nil, column.report.name != reference.report.name else { return nil }
                 let facts = column.differs(from: reference)
                 guard let first = facts.first else { return nil }
                 return Difference(
@@ -51,7 +51,7 @@ extension Gateway {
 extension Comparison.Column {
     /// That the backend states something else than its own evidence comes to; nil when it does not.
     fileprivate var contradiction: Comparison.Difference? {
-        guard let snapshot = self.snapshot, let conclusion, !snapshot.isStated, conclusion.status != snapshot.status
+        guard let verdict = self.validVerdict, let conclusion, !verdict.isStated, conclusion.status != verdict.status
         else { return nil }
         let name = self.report.name
         return Comparison.Difference(
@@ -69,7 +69,7 @@ extension Comparison.Column {
     /// A backend that only asks hosts knows nothing of reasons, interfaces, families and gateways, and where the
     /// status differs the rest follows from it.
     fileprivate func differs(from other: Self) -> [Comparison.Fact] {
-        guard let own = self.snapshot, let theirs = other.snapshot else { return [] }
+        guard let own = self.validVerdict, let theirs = other.validVerdict else { return [] }
         if own.status != theirs.status { return [.status] }
         if self.sight == .hosts || other.sight == .hosts { return [] }
         if own.isStated || theirs.isStated { return self.differsInWhatIsStated(from: other) }
@@ -84,7 +84,7 @@ extension Comparison.Column {
 
     /// The facts in which they differ, as far as who states a conclusion tells them: reasons are in its own words.
     private func differsInWhatIsStated(from other: Self) -> [Comparison.Fact] {
-        guard let own = self.snapshot, let theirs = other.snapshot else { return [] }
+        guard let own = self.validVerdict, let theirs = other.validVerdict else { return [] }
         let pair = [own, theirs]
         let differs: [(Comparison.Fact, Bool)] = [
             (
@@ -99,23 +99,23 @@ extension Comparison.Column {
 
     /// The names of the interfaces that carry the path.
     private var carriers: [String] {
-        (self.snapshot?.interfaces ?? []).filter { $0.reason.code == .routed }.map(\.name).sorted()
+        (self.validVerdict?.interfaces ?? []).filter { $0.reason.code == .routed }.map(\.name).sorted()
     }
 
     /// What the backend says of one thing.
     func says(_ fact: Comparison.Fact) -> String {
-        guard let snapshot = self.snapshot else { return "" }
+        guard let verdict = self.validVerdict else { return "" }
         switch fact {
-        case .status where snapshot.isStated:
-            return "states \(snapshot.status.rawValue), \(snapshot.reason.message)"
-        case .status: return "\(snapshot.status.rawValue), \(snapshot.reason.message)"
-        case .reason: return snapshot.reason.message
-        case .interfaces where snapshot.isStated && snapshot.interfaces.isEmpty: return "not known"
-        case .families where !snapshot.knowsFamilies: return "not known"
-        case .gateways where snapshot.isStated: return "not known"
-        case .interfaces: return Self.list(snapshot.interfaces.map(\.name))
-        case .families: return Self.list(AddressFamily.allCases.filter(snapshot.families.contains).map(\.name))
-        case .gateways: return Self.list(snapshot.gateways.map(\.address.description))
+        case .status where verdict.isStated:
+            return "states \(verdict.status.rawValue), \(verdict.reason.message)"
+        case .status: return "\(verdict.status.rawValue), \(verdict.reason.message)"
+        case .reason: return verdict.reason.message
+        case .interfaces where verdict.isStated && verdict.interfaces.isEmpty: return "not known"
+        case .families where !verdict.knowsFamilies: return "not known"
+        case .gateways where verdict.isStated: return "not known"
+        case .interfaces: return Self.list(verdict.interfaces.map(\.name))
+        case .families: return Self.list(AddressFamily.allCases.filter(verdict.families.contains).map(\.name))
+        case .gateways: return Self.list(verdict.gateways.map(\.address.description))
         }
     }
 
@@ -128,7 +128,7 @@ extension Comparison.Column {
         if facts.contains(.status) {
             for column in pair where column.sight == .hosts { reasons.append(column.hostsExplanation) }
         }
-        for column in pair where column.snapshot?.isStated == true { reasons.append(column.statementExplanation) }
+        for column in pair where column.validVerdict?.isStated == true { reasons.append(column.statementExplanation) }
         for column in pair where column.sight == .part {
             reasons.append(
                 "\(column.report.name) sees only the main routing table: policy rules and other tables stay unseen, and "
@@ -159,7 +159,7 @@ extension Comparison.Column {
 
     private var hostsExplanation: String {
         let name = self.report.name
-        return self.snapshot?.status == .satisfied
+        return self.validVerdict?.status == .satisfied
             ? "\(name) asks hosts: its targets can be in reach without a route to the whole internet"
             : "\(name) asks hosts and sees what routes cannot: packets that are lost beyond this machine, a firewall, or "
                 + "targets that are down"

@@ -58,7 +58,7 @@ struct ComparisonSummary: Hashable, Sendable {
 }
 
 extension Verdict {
-    /// Whether there is a path of a family; nil when nobody knows.
+    /// Whether there is a path of a family; nil when that is unknown.
     fileprivate func supports(_ family: AddressFamily) -> Bool? {
         self.knowsFamilies ? self.families.contains(family) : nil
     }
@@ -66,14 +66,14 @@ extension Verdict {
 
 extension OrderedJSON {
     static func column(_ column: Comparison.Column, at now: ClockReading) -> OrderedJSON {
-        let snapshot = column.snapshot
+        let verdict = column.validVerdict
         let additions: OrderedJSON = [
             "type": .string(column.type),
             "sees": .optional(column.sight?.rawValue),
-            "interfaces": .array(snapshot?.interfaces.map(OrderedJSON.interface) ?? []),
-            "gateways": .array(snapshot?.gateways.map(OrderedJSON.gateway) ?? []),
-            "supportsIPv4": .optional(snapshot.flatMap { $0.supports(.ipv4) }),
-            "supportsIPv6": .optional(snapshot.flatMap { $0.supports(.ipv6) }),
+            "interfaces": .array(verdict?.interfaces.map(OrderedJSON.interface) ?? []),
+            "gateways": .array(verdict?.gateways.map(OrderedJSON.gateway) ?? []),
+            "supportsIPv4": .optional(verdict.flatMap { $0.supports(.ipv4) }),
+            "supportsIPv6": .optional(verdict.flatMap { $0.supports(.ipv6) }),
             "behindMicroseconds": .optional(column.delay.map { $0.inNanoseconds / 1_000 }),
         ]
         return .object(OrderedJSON.backend(column.report, at: now).members + additions.members)

@@ -6,20 +6,20 @@ import NetPath
 extension Comparison {
     /// Whether the backends agree as a big word, and on what.
     var headline: (word: String, emphasis: TextStyle.Emphasis, sentence: String) {
-        let speakers = self.columns.filter { $0.snapshot != nil }
-        guard let first = speakers.first, let snapshot = first.snapshot, let agreement = self.agreement
+        let speakers = self.columns.filter { $0.validVerdict != nil }
+        guard let first = speakers.first, let verdict = first.validVerdict, let agreement = self.agreement
         else { return ("UNKNOWN", .caution, "no backend has a verdict") }
         if !agreement {
             let statuses = PathStatus.allCases.reversed().compactMap { status -> String? in
-                let names = speakers.filter { $0.snapshot?.status == status }.map(\.report.name)
+                let names = speakers.filter { $0.validVerdict?.status == status }.map(\.report.name)
                 return names.isEmpty ? nil : "\(status.rawValue): \(names.joined(separator: ", "))"
             }
             return ("DIFFERENT", .bad, statuses.joined(separator: "; "))
         }
         let who = speakers.count == 1 ? "only \(first.report.name) has a verdict" : "\(speakers.count) backends"
-        let speaker = snapshot.isStated ? "stated by \(first.report.name), " : ""
-        let sentence = "\(snapshot.status.rawValue), \(snapshot.reason.message) (\(speaker)\(who))"
-        return ("AGREED", snapshot.status.emphasis, sentence)
+        let speaker = verdict.isStated ? "stated by \(first.report.name), " : ""
+        let sentence = "\(verdict.status.rawValue), \(verdict.reason.message) (\(speaker)\(who))"
+        return ("AGREED", verdict.status.emphasis, sentence)
     }
 
     /// The screen of `compare`.
@@ -46,15 +46,15 @@ extension Comparison {
     func changes(since earlier: Comparison?) -> [(word: String, emphasis: TextStyle.Emphasis, text: String)] {
         self.columns.compactMap { column in
             let old = earlier?.columns.first { $0.report.name == column.report.name }
-            let isSame = old.map { $0.snapshot == column.snapshot && $0.report.health == column.report.health }
+            let isSame = old.map { $0.validVerdict == column.validVerdict && $0.report.health == column.report.health }
             if isSame == true { return nil }
             let name = column.report.name
-            guard let snapshot = column.snapshot else {
+            guard let verdict = column.validVerdict else {
                 guard let remark = self.remark(on: column), old != nil || column.report.health != .starting
                 else { return nil }
                 return ("unknown", .caution, "\(name): \(remark)")
             }
-            var text = "\(name): \(snapshot.isStated ? "states: " : "")\(snapshot.reason.message)"
+            var text = "\(name): \(verdict.isStated ? "states: " : "")\(verdict.reason.message)"
             if let delay = column.delay { text += delay == .zero ? ", first" : ", \(delay.brief) behind" }
             for difference in self.differences where difference.backend == name {
                 guard difference.against != name else {
@@ -64,7 +64,7 @@ extension Comparison {
                 let facts = difference.facts.map(\.rawValue).joined(separator: ", ")
                 text += ", differs from \(difference.against) in \(facts)"
             }
-            return (snapshot.status.rawValue, snapshot.status.emphasis, text)
+            return (verdict.status.rawValue, verdict.status.emphasis, text)
         }
     }
 

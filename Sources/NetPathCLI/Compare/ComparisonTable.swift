@@ -44,13 +44,14 @@ struct ComparisonTable: Hashable, Sendable {
         func fact(_ label: String, _ fact: Comparison.Fact, _ text: @escaping (Comparison.Column) -> String) {
             row(label) { column in
                 // A backend that only asks hosts knows of nothing but the status and its reason.
-                let isKnown = column.snapshot != nil && (column.sight != .hosts || fact == .status || fact == .reason)
+                let isKnown =
+                    column.validVerdict != nil && (column.sight != .hosts || fact == .status || fact == .reason)
                 return Cell(text: isKnown ? printable(text(column)) : "-", isMarked: isMarked(column, fact))
             }
         }
         self.names = columns.map { printable($0.report.name) }
         row("Status") { column in
-            let status = column.snapshot?.status
+            let status = column.validVerdict?.status
             return Cell(
                 text: status?.rawValue ?? column.report.stateText,
                 emphasis: status?.emphasis ?? .caution,
@@ -58,7 +59,7 @@ struct ComparisonTable: Hashable, Sendable {
             )
         }
         fact("Reason", .reason) { column in
-            column.snapshot.map { $0.reason.code.rawValue + ($0.isStated ? " (stated)" : "") } ?? ""
+            column.validVerdict.map { $0.reason.code.rawValue + ($0.isStated ? " (stated)" : "") } ?? ""
         }
         fact("Interfaces", .interfaces) { $0.says(.interfaces) }
         fact("Families", .families) { $0.says(.families) }
@@ -128,7 +129,7 @@ struct ComparisonTable: Hashable, Sendable {
 extension Comparison.Column {
     /// How long after the first to notice.
     var behindText: String {
-        guard self.snapshot != nil else { return "-" }
+        guard self.validVerdict != nil else { return "-" }
         guard let delay = self.delay else { return "not noticed" }
         return delay == .zero ? "first" : "+\(delay.brief)"
     }

@@ -5,7 +5,7 @@ import NetPath
 
 /// Counts which of several backends noticed what, and when, without input and output.
 ///
-/// Nobody knows the truth here, so the backends are measured against one another:
+/// No source is known to be right, so the backends are measured against one another:
 ///
 /// - A *change* begins when a backend goes over to another status. The same transition of another backend belongs to
 ///   it while the change is the latest one, or began no longer than ``window`` ago. The status alone counts: the
@@ -14,8 +14,8 @@ import NetPath
 ///   began, zero for the backend that was first.
 /// - A backend that had a verdict when a change began has *missed* it when the window is over without its transition.
 ///   A transition that comes later, while the change is still the latest one, makes it seen after all.
-/// - A transition is *false* when the backend takes it back within the window, nobody has shared it, and another
-///   backend has in between reported anew that it was not so. It is no change then, and nobody can miss it.
+/// - A transition is *false* when the backend takes it back within the window, no other backend has shared it, and
+///   another one has in between reported that it was not so. It is no change then, and no backend can miss it.
 struct ComparisonTally: Hashable, Sendable {
     /// What a backend says.
     struct Answer: Hashable, Sendable {
@@ -33,7 +33,7 @@ struct ComparisonTally: Hashable, Sendable {
         let expected: Set<Int>
         /// When each backend noticed.
         var noticed: [Int: MonotonicTime]
-        /// Whether somebody reported anew what had been before.
+        /// Whether another backend reported anew what had been before.
         var isContradicted = false
     }
 
@@ -138,7 +138,7 @@ struct ComparisonTally: Hashable, Sendable {
         )
     }
 
-    /// Counts what nobody can notice any more.
+    /// Counts the changes whose window is over.
     private mutating func settle(at now: MonotonicTime) {
         while self.changes.count > 1, now - self.changes[0].beganAt > self.window {
             self.count(self.changes.removeFirst(), at: now)
@@ -164,7 +164,7 @@ extension ComparisonTally {
         fileprivate(set) var delays: [Duration] = []
         /// The number of changes not noticed in time.
         fileprivate(set) var missed = 0
-        /// The number of transitions taken back and shared by nobody.
+        /// The number of transitions that it took back and no other backend shared.
         fileprivate(set) var falseTransitions = 0
         /// The number of changes seen for another reason than the first to notice gave.
         fileprivate(set) var otherReasons = 0
@@ -178,7 +178,7 @@ extension ComparisonTally {
         }
     }
 
-    /// Counts everything up to a moment; a change that the others may still notice is missed by nobody.
+    /// Counts everything up to a moment; a change that the others may still notice does not count as missed.
     ///
     /// - Returns: The number of changes, and what is counted of the backends in the order of their first word.
     func counts(at now: MonotonicTime) -> (changes: Int, backends: [(name: String, counts: Counts)]) {

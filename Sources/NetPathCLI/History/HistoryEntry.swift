@@ -70,7 +70,7 @@ struct HistoryEntry {
             let name = "\(path.status.rawValue) (\(path.reason.code.rawValue))"
             if names.last != name { names.append(name) }
         }
-        // Somebody reads that at night.
+        // Few enough to be read on a line.
         let shown = names.prefix(4).joined(separator: ", ") + (names.count > 4 ? " and \(names.count - 4) more" : "")
         return "within \(self.passage.spoken), by way of \(shown)"
     }

@@ -11,7 +11,7 @@ enum HookFolder {
     /// The folder that the system's service looks into without being told.
     static let usual = "/etc/netpath/hooks.d"
 
-    /// The hooks that a folder holds; what cannot be one is logged, and stops nobody.
+    /// The hooks that a folder holds; a file that cannot be one is logged and skipped.
     static func hooks(in path: String, log: (LogLevel, String) -> Void) -> [Hook] {
         let folder: ProgramFolder
         do throws(LaunchError) {

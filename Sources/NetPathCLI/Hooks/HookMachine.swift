@@ -159,6 +159,6 @@ extension Hook.Trigger {
 }
 
 extension StatusSnapshot {
-    /// The interface that carries the path; nil when there is no path, or nobody knows.
+    /// The interface that carries the path; nil when there is no path, or it is unknown.
     var carrier: PathInterface? { self.path?.status == .satisfied ? self.path?.interfaces.first : nil }
 }

@@ -6,19 +6,19 @@ import NetPathConfiguration
 import NetPathProcess
 import NetPathSystem
 
-/// What others want of a running command.
-struct HookWishes: Sendable {
-    /// What it is to be ended as.
+/// How a running command is told to end.
+struct HookControl: Sendable {
+    /// The outcome to record of a command that is ended.
     var end: HookRun.Outcome?
-    /// How long it may take to end when asked.
+    /// How long it may take to end after SIGTERM.
     var patience: Duration = .seconds(2)
-    /// Whether there is no time for it to end by itself.
+    /// Whether it is killed at once.
     var isUrgent = false
 }
 
 /// One run of a hook's command, confined to the thread that blocks for it.
 ///
-/// The thread sleeps until the command writes, reads or ends, or somebody wants it to end.
+/// The thread sleeps until the command writes, reads or ends, or the runner ends it.
 final class HookProcess {
     /// What is logged of a run.
     private static let outputLimit = 16_384
@@ -28,7 +28,7 @@ final class HookProcess {
     private let hook: Hook
     private let telling: HookTelling
     private let environment: [String: String]
-    private let wishes: Mailbox<HookWishes>
+    private let control: Mailbox<HookControl>
     private let log: (LogLevel, String) -> Void
     private var outcome: HookRun.Outcome?
     private var outgoing: ArraySlice<UInt8> = []
@@ -43,20 +43,20 @@ final class HookProcess {
     /// - Parameters:
     ///   - hook: What to run.
     ///   - telling: What to tell it.
-    ///   - environment: The variables of a command that somebody typed.
-    ///   - wishes: Where others say that it has to end.
+    ///   - environment: The variables of a command that the user typed.
+    ///   - control: Receives how the run is to end.
     ///   - log: Receives what it writes, line by line.
     init(
         _ hook: Hook,
         telling: HookTelling,
         environment: [String: String],
-        wishes: Mailbox<HookWishes>,
+        control: Mailbox<HookControl>,
         log: @escaping (LogLevel, String) -> Void
     ) {
         self.hook = hook
         self.telling = telling
         self.environment = environment
-        self.wishes = wishes
+        self.control = control
         self.log = log
     }
 
@@ -101,7 +101,7 @@ final class HookProcess {
             let ready = FileDescriptor.poll(
                 readable: [
                     process.output?.number ?? -1, process.errors?.number ?? -1, process.endDescriptor,
-                    self.wishes.fileDescriptor,
+                    self.control.fileDescriptor,
                 ],
                 writable: [self.outgoing.isEmpty ? -1 : process.input?.number ?? -1],
                 timeout: self.timeout(process, killTime, now)
@@ -109,14 +109,14 @@ final class HookProcess {
             if ready[0], !self.read(process.output, 0) { process.closeOutput() }
             if ready[1], !self.read(process.errors, 1) { process.closeErrors() }
             if ready[3] {
-                let wishes = self.wishes.take()
-                if let end = wishes.end, self.outcome == nil {
+                let control = self.control.take()
+                if let end = control.end, self.outcome == nil {
                     self.outcome = end
                     process.terminate()
                     // From now on, and not from when the wait began.
-                    killTime = .now() + wishes.patience
+                    killTime = .now() + control.patience
                 }
-                if wishes.isUrgent { killTime = .now() }
+                if control.isUrgent { killTime = .now() }
             }
             if let time = killTime, time <= .now() { process.kill() }
         }
@@ -148,7 +148,7 @@ final class HookProcess {
     /// Reads what is there; false at the end.
     private func read(_ descriptor: FileDescriptor?, _ stream: Int) -> Bool {
         guard let bytes = ChildProcess.read(descriptor, limit: 65_536) else { return false }
-        // What is dropped is dropped unseen: a command may write more than anybody could look at.
+        // What exceeds the limits is dropped unread: a command may write without end.
         guard self.loggedBytes < Self.outputLimit, self.loggedLines < Self.lineLimit else {
             self.droppedBytes += bytes.count
             return true

@@ -163,7 +163,7 @@ extension HookReport {
         report.hook.command = []
         for index in report.runs.indices {
             guard case .notStarted = report.runs[index].outcome else { continue }
-            report.runs[index].outcome = .notStarted("its reason is not for everybody")
+            report.runs[index].outcome = .notStarted("the reason is shown only to users who may see the command")
         }
         return report
     }

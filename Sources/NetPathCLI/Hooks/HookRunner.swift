@@ -9,7 +9,7 @@ import Synchronization
 /// Runs the commands of hooks as the path changes, and keeps how they went.
 ///
 /// Each running command has a thread that blocks for it; while none runs nothing happens here. Pauses are tasks that
-/// sleep on the loop, which somebody has to turn.
+/// sleep on the loop, which the program has to run.
 final class HookRunner: Sendable {
     /// A hook, what decides for it, and how it went.
     private struct Entry: Sendable {
@@ -32,7 +32,7 @@ final class HookRunner: Sendable {
         var hook: Hook
         var telling: HookTelling
         var startedAt: ClockReading
-        var wishes: Mailbox<HookWishes>
+        var control: Mailbox<HookControl>
     }
 
     private struct State: Sendable {
@@ -63,7 +63,7 @@ final class HookRunner: Sendable {
     /// - Parameters:
     ///   - hooks: What to run.
     ///   - loop: Sleeps where something has to wait.
-    ///   - environment: What commands get that somebody typed; the others get little.
+    ///   - environment: What commands that the user typed get; the others get little.
     ///   - log: Receives what the commands write, and how they end, on any thread.
     /// - Throws: `SystemError` when the process may open no more files.
     init(
@@ -103,7 +103,7 @@ final class HookRunner: Sendable {
             guard !state.isStopped else { return [] }
             let former = Dictionary(state.entries.map { ($0.hook.name, $0) }) { first, _ in first }
             for entry in state.entries where !hooks.contains(entry.hook) {
-                if let run = entry.run { state.runs[run]?.wishes.post { $0.end = .stopped } }
+                if let run = entry.run { state.runs[run]?.control.post { $0.end = .stopped } }
             }
             state.entries = hooks.map { hook in
                 let entry = former[hook.name]
@@ -116,7 +116,7 @@ final class HookRunner: Sendable {
         }
     }
 
-    /// Turns the loop until no command runs, or somebody asks the program to end.
+    /// Runs the loop until no command runs, or a signal asks the program to end.
     ///
     /// Nothing is shown any more by then.
     func finish() {
@@ -135,16 +135,16 @@ final class HookRunner: Sendable {
             state.timer = nil
             for index in state.entries.indices { _ = state.entries[index].machine.stop() }
             for run in state.runs.values {
-                run.wishes.post { wishes in
-                    wishes.end = .stopped
-                    wishes.patience = patience
+                run.control.post { control in
+                    control.end = .stopped
+                    control.patience = patience
                 }
             }
         }
         // Each is killed when its own time is over; this is for one whose thread does not come to it.
         if self.wait(until: .now() + patience + .seconds(1)) { return }
         self.state.withLock { state in
-            for run in state.runs.values { run.wishes.post { $0.isUrgent = true } }
+            for run in state.runs.values { run.control.post { $0.isUrgent = true } }
         }
         if !self.wait(until: .now() + .seconds(5)) { self.log(.error, "a command of a hook could not be ended") }
     }
@@ -185,7 +185,7 @@ final class HookRunner: Sendable {
             switch action {
             case .log(let level, let text): return [.log(level, "hook '\(hook.name)': \(text)")]
             case .terminate:
-                if let run = state.entries[index].run { state.runs[run]?.wishes.post { $0.end = .timedOut } }
+                if let run = state.entries[index].run { state.runs[run]?.control.post { $0.end = .timedOut } }
                 return []
             case .run(let telling):
                 do throws(SystemError) {
@@ -193,7 +193,7 @@ final class HookRunner: Sendable {
                         hook: hook,
                         telling: telling,
                         startedAt: .now(),
-                        wishes: try Mailbox(HookWishes())
+                        control: try Mailbox(HookControl())
                     )
                     state.lastNumber += 1
                     state.runs[state.lastNumber] = run
@@ -220,7 +220,7 @@ final class HookRunner: Sendable {
             run.hook,
             telling: run.telling,
             environment: self.environment,
-            wishes: run.wishes
+            control: run.control
         ) { level, text in
             self.log(level, "hook '\(run.hook.name)': \(text)")
         }

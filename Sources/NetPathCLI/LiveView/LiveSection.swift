@@ -37,7 +37,7 @@ struct LiveSection: Hashable, Sendable {
         return self.brief.prefix(rows - 1) + [LiveLine("  and \(self.brief.count - rows + 1) more", .faint)]
     }
 
-    /// Divides rows: one each in turn while somebody wants more.
+    /// Divides rows: one each in turn while a section wants more.
     static func shares(of rows: Int, wanted: [Int]) -> [Int] {
         var shares = wanted.map { _ in 0 }
         var rest = min(rows, wanted.reduce(0, +))

@@ -23,7 +23,7 @@ protocol LivePicture: Sendable {
 
 /// A live view: keeps the state, and draws it anew when it or the terminal changed, and only then.
 ///
-/// Frames go through ``WatchOutput``: a terminal that takes nothing holds up nobody, and gets the newest frame next.
+/// Frames go through ``WatchOutput``: a terminal that takes nothing does not block, and gets the newest frame next.
 struct LiveView<Picture: LivePicture>: Sendable {
     /// What frames are drawn from, at the moment they are drawn.
     private final class Model: Sendable {

@@ -39,7 +39,7 @@ extension MetricsText {
         )
         guard let path else { return }
         self.gauge("netpath_reason", "Why the status is what it is.", [.init(1, ["reason": path.reason.code.rawValue])])
-        self.gauge("netpath_stale", "Whether nobody can confirm the path now.", [.init(path.isStale)])
+        self.gauge("netpath_stale", "Whether no backend can confirm the path now.", [.init(path.isStale)])
         self.states(
             "netpath_internet",
             "What probes and backends say of the internet.",

@@ -5,7 +5,7 @@ import NetPath
 
 /// Metrics as text: that of Prometheus (0.0.4), or OpenMetrics 1.0, which calls counters differently.
 ///
-/// Its functions are called at thirty places, and inlined at none: nobody waits for them.
+/// Its functions are called at thirty places and inlined at none: size counts, time does not.
 package struct MetricsText: Sendable {
     /// What tells the samples of a family apart.
     package typealias Labels = KeyValuePairs<String, String>
@@ -46,8 +46,7 @@ package struct MetricsText: Sendable {
         for sample in samples { self.sample("\(name)", sample.labels, sample.value) }
     }
 
-    /// Writes metrics into a file for node_exporter's textfile collector, in place of what was there: nobody reads half of
-    /// it.
+    /// Writes metrics into a file for node_exporter's textfile collector, which replaces the former one atomically.
     ///
     /// - Throws: `SystemError`.
     package static func write(_ text: String, to file: String) throws {

@@ -115,7 +115,7 @@ extension PluginTemplate {
                 netpath watch --config netpath.yaml  # once it is installed where that says
 
             It writes one JSON object a line, the first `{"netpath":1,"name":"\(name.text)","requests":["refresh"]}`, and reads requests likewise.
-            As root netpath runs only what root owns, and what nobody else may write.
+            As root netpath runs only programs that root owns and no other user may write.
 
             """
         return [

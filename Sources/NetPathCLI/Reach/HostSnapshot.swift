@@ -10,7 +10,7 @@ struct HostSnapshot: Hashable, Sendable {
     var target: HostTarget
     /// Whether packets would be sent.
     var status: HostStatus
-    /// What came of connecting; nil when nobody asked for it.
+    /// What came of connecting; nil without `--connect`.
     var connection: ProbeOutcome?
     /// When it was so.
     @EqualityIgnored var takenAt: ClockReading
@@ -72,11 +72,11 @@ extension ProbeOutcome {
         let time = self.roundTrip.map { " after \($0.inNanoseconds / 1_000_000)ms" } ?? ""
         return switch self.result {
         case .connected: "made\(time)"
-        case .refused: "refused\(time): the host answers, and nobody listens on the port"
+        case .refused: "refused\(time): the host answers, and no program listens on the port"
         case .unreachable: "the network answers that it cannot deliver"
         case .timedOut: "nothing came back in time"
         case .notResolved: "the name has no address"
-        case .portal, .impersonated: "somebody else answered"
+        case .portal, .impersonated: "another server answered"
         case .expected, .unexpected: "answered\(time)"
         }
     }
@@ -110,11 +110,11 @@ extension ToolStatus {
     init(_ snapshot: HostSnapshot) {
         switch (snapshot.connection?.result, snapshot.status) {
         case (.connected, _): self = .satisfied
-        case (.notResolved, _): self = .noOpinion
+        case (.notResolved, _): self = .unavailable
         case (.some, _): self = .unsatisfied
         case (nil, .reachable), (nil, .cellular): self = .satisfied
         case (nil, .unreachable): self = .unsatisfied
-        case (nil, .unknown): self = .noOpinion
+        case (nil, .unknown): self = .unavailable
         }
     }
 }

@@ -35,16 +35,16 @@ extension QueueCommands {
             commandName: "retry",
             abstract: "Try again now what waits for its time, is held or was given up.",
             discussion: """
-                What is named goes now, and the rest waits on; when it was held or given up, its attempts are \
-                forgotten. Without an identifier: everything that waits between two attempts or for a host that \
-                failed, and everything that is held; with --all what was given up, too.
+                The named requests go now, and the rest waits on; of a request that was held or given up, the attempts \
+                are forgotten. Without an identifier: every request that waits between two attempts or for a host that \
+                failed, and every one that is held; with --all also those that were given up.
 
                 What is held because the server did not accept the credentials can be given new ones: \
                 'queue retry ID -H @FILE', with a line 'Authorization: Bearer NEW'.
                 """
         )
 
-        @Flag(help: "What was given up, too.")
+        @Flag(help: "Also requests that were given up.")
         package var all = false
 
         @Option(
@@ -203,7 +203,7 @@ extension QueueCommands {
         package static let configuration = CommandConfiguration(
             commandName: "responses",
             abstract: "Look after the responses that are kept: of 'send --wait', or of a program that asked for it.",
-            discussion: "They take room in the queue until they are removed, by whoever asked or after a day.",
+            discussion: "They take room in the queue until the program that asked removes them, or for a day.",
             subcommands: [List.self, Purge.self],
             defaultSubcommand: List.self
         )

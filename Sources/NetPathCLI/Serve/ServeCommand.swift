@@ -31,7 +31,7 @@ package struct ServeCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Everybody has to know the token in this file, which other users may not read.",
+            "Every client has to send the token in this file, which other users may not read.",
             valueName: "file"
         ),
         completion: .file()

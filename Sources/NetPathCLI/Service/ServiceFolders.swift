@@ -20,7 +20,7 @@ struct ServiceFolders: Hashable, Sendable {
     /// Those of the service of the system.
     static let system = ServiceFolders(runtime: "/run/netpath", state: "/var/lib/netpath")
 
-    /// Those of a user (XDG Base Directory Specification); nil where nobody says what is the user's.
+    /// Those of a user (XDG Base Directory Specification); nil where the environment does not name them.
     static func user(_ environment: [String: String]) -> ServiceFolders? {
         guard let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/"),
             let state = environment["XDG_STATE_HOME"] ?? environment["HOME"].map({ $0 + "/.local/state" }),

@@ -57,6 +57,6 @@ extension ServiceClient {
         let places = ServiceFolders.places(of: ToolContext.current.environment)
         if let client = ServiceClient(places) { return client }
         let sockets = places.map(\.socket).joined(separator: " and ")
-        throw ToolFailure(.noOpinion, "no service answers at \(sockets): start one with 'netpath run'")
+        throw ToolFailure(.unavailable, "no service answers at \(sockets): start one with 'netpath run'")
     }
 }

@@ -14,7 +14,7 @@ extension ToolContext {
             let name = backend.program
         else { return }
         let what = "the backend '\(backend.name)' of type \(backend.type)"
-        // The other program knows nothing of backends that somebody added to this one.
+        // The other program does not know backends that were added to this one.
         guard self.registry.all.map(\.type) == BackendRegistry.builtIn.all.map(\.type) else {
             throw ToolFailure(.failure, "\(what) lacks what it sends with: register one with a transport")
         }

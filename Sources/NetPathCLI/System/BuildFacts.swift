@@ -5,7 +5,7 @@ import CBuildFacts
 import NetPathConfiguration
 import NetPathSystem
 
-/// What a program is made of, for `--version` and whoever reports an error.
+/// What a program is made of, for `--version` and bug reports.
 package struct BuildFacts: Sendable {
     /// What the program is called.
     private let program: String

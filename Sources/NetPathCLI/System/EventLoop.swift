@@ -50,7 +50,7 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         try await self.sleepers.sleep(until: deadline) { self.wakeUp.wake(.work) }
     }
 
-    /// Wakes whoever turns the loop with the reason `stop`, at a point in time.
+    /// Wakes the thread that runs the loop with the reason `stop`, at a point in time.
     func stop(at deadline: MonotonicTime) {
         Task(executorPreference: self) {
             try await self.sleep(until: deadline)

@@ -36,7 +36,7 @@ package struct LoopWakeUp: Sendable {
         static let file = Reasons(rawValue: 128)
     }
 
-    /// What the signal handler writes to; -1 while nobody listens.
+    /// What the signal handler writes to; -1 without a reader.
     private static let signalDescriptor = Atomic<Int32>(-1)
 
     /// The last signal that asked for the end; 0 while none has.
@@ -81,7 +81,7 @@ package struct LoopWakeUp: Sendable {
         Self.handle([SIGINT, SIGTERM])
     }
 
-    /// Ends the process by the signal that asked for it, so that whoever waits for it sees which one; returns when none did.
+    /// Ends the process by the signal that asked for it, so that its parent sees which one; returns when none did.
     static func endBySignal() {
         let number = self.lastStop.load(ordering: .sequentiallyConsistent)
         guard number != 0 else { return }

@@ -30,7 +30,7 @@ enum NewFile {
 }
 
 extension NewFile {
-    /// Writes a file that everybody may read in place of another, so that nobody ever reads half of it.
+    /// Replaces a file, readable for all users, atomically.
     ///
     /// - Throws: `SystemError`.
     static func replace(_ path: String, with text: String) throws(SystemError) {
@@ -47,7 +47,7 @@ extension NewFile {
 }
 
 extension StandardStreams {
-    /// Whether somebody sits at standard input and can be asked.
+    /// Whether standard input is a terminal, whose user can be asked.
     static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Asks a question on standard error; anything but yes is no.

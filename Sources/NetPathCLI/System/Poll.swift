@@ -14,7 +14,7 @@ struct PollResult: Hashable, Sendable {
     var reasons: LoopWakeUp.Reasons = []
 }
 
-/// Blocks until there is room for output, the reader is gone, somebody wakes the thread, or time is up.
+/// Blocks until there is room for output, the reader is gone, the thread is woken, or time is up.
 ///
 /// - Parameters:
 ///   - output: A descriptor that is written to; that its reader is gone is noticed whether or not room is wanted.

@@ -13,7 +13,7 @@ struct ProgramOutput {
 
     /// Where programs are looked for: not where the environment says.
     private static let folders = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"]
-    /// More than this is nobody's answer.
+    /// The most that is read.
     private static let limit = 8 << 20
     private static let variables = ["LC_ALL=C", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
     private static let patience: Duration = .seconds(5)

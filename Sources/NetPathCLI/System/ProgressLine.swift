@@ -13,7 +13,7 @@ final class ProgressLine: Sendable {
 
     private let shown = Mutex("")
 
-    /// Looks at standard error; nil when nobody could see the line there, or it could not be drawn anew.
+    /// Creates a line on standard error; nil when that is no terminal, or one that cannot redraw a line.
     init?(environment: [String: String]) {
         guard isatty(STDERR_FILENO) == 1, !["", "dumb"].contains(environment["TERM", default: ""]) else { return nil }
     }

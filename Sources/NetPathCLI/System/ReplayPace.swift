@@ -23,7 +23,7 @@ final class ReplayPace {
 
     /// Waits until what happened is to be shown.
     ///
-    /// - Returns: Whether anybody wants more.
+    /// - Returns: Whether to go on.
     func wait(until event: RecordedEvent) throws -> Bool {
         if self.waitsForKey {
             defer { self.isFirst = false }

@@ -49,7 +49,7 @@ final class ServiceFollower: Sendable {
         return true
     }
 
-    /// Asks a question on a connection of its own; nil when nobody answers.
+    /// Asks a question on a connection of its own; nil when no service answers.
     static func ask(_ request: ServiceRequest, of places: [ServiceFolders]) -> [UInt8]? {
         // One of an older version knows less, and refuses.
         guard let answer = try? ServiceClient(places)?.ask(request), !answer.isEmpty else { return nil }
@@ -63,7 +63,7 @@ final class ServiceFollower: Sendable {
     }
 }
 
-/// The document of a path that nobody confirms any more.
+/// The document of a path that no backend confirms any more.
 enum StaleDocument: Sendable {
     /// Marks a line of JSON; the first member of that name is the path's, and no text has such quotes.
     static func mark(_ line: [UInt8]) -> [UInt8] {

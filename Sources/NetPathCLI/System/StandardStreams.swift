@@ -24,7 +24,7 @@ package enum StandardStreams {
         try StandardStream.output.write(text)
     }
 
-    /// Writes all of a message to standard error, however long its reader takes; failures have nobody to be told.
+    /// Writes all of a message to standard error, however long its reader takes; failures are ignored.
     static func writeMessage(_ text: String) {
         try? StandardStream.error.write(text)
     }
@@ -53,7 +53,7 @@ package enum StandardStreams {
         return TerminalSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
     }
 
-    /// Ends the process, with what a backend of somebody else has printed.
+    /// Ends the process, after writing what backends have printed.
     ///
     /// Not by exit(3): that has libnl-route take down its tables while the thread of a backend may still use them, and
     /// libnl aborts then.

@@ -37,7 +37,7 @@ struct TerminalScreen: Sendable {
     /// Makes the screen ours, or ours again; the next frame has to begin with ``entering``.
     ///
     /// In the background the kernel stops the process here (SIGTTOU) until it is in the foreground, as it does with
-    /// every program that takes the whole screen: a shell tells nobody that a running job came to the foreground.
+    /// every program that takes the whole screen: a shell does not tell a running job that it came to the foreground.
     func enter() {
         var current = termios()
         if unsafe tcgetattr(self.descriptor, &current) == 0 {
@@ -64,7 +64,7 @@ struct TerminalScreen: Sendable {
         wakeUp.followTerminal()
     }
 
-    /// Makes sure that an end of the process nobody planned restores the terminal too.
+    /// Makes sure that an unplanned end of the process restores the terminal too.
     static func restoreAtEveryEnd() {
         atexit { TerminalScreen.restore() }
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT] {

@@ -54,7 +54,7 @@ extension TextScreen {
 extension PathInterface {
     /// The type, and the kernel's kind of a virtual interface.
     var typeText: String {
-        // A backend names it, and nobody sees it.
+        // One backend names it, and none sees it.
         if self.index == 0, self.type == .other { return "type not known" }
         return self.kind.map { "\(self.type.rawValue) (\($0))" } ?? self.type.rawValue
     }
@@ -81,7 +81,7 @@ extension NetworkPath {
     /// Why the path is what it is, and whose word that is when a backend states it.
     var sentence: String { self.reason.message + (self.statedBy.map { " (stated by \($0))" } ?? "") }
 
-    /// Whether there is a path of a family, or that nobody knows.
+    /// Whether there is a path of a family, or that this is unknown.
     func familyText(_ isSupported: Bool) -> String {
         self.knowsFamilies ? isSupported ? "yes" : "no" : "not known"
     }
@@ -135,7 +135,7 @@ extension ProbeOutcome {
             case .portal: "a captive portal answered"
             case .expected: "answered as expected"
             case .unexpected: "unexpected answer"
-            case .impersonated: "somebody else answered"
+            case .impersonated: "the server did not prove its identity"
             }
         let time = self.roundTrip.map { " after \($0.roundTripText)" } ?? ""
         return "\(self.target): \(result)\(time)" + (self.detail.map { ": \($0)" } ?? "")

@@ -37,7 +37,7 @@ extension PathStatus {
 }
 
 extension String {
-    /// The text without anything that could act on a terminal: names come from whoever may create an interface.
+    /// The text without anything that could act on a terminal: names come from any user who may create an interface.
     package var safe: String { self.printable(limit: 1_024) }
 }
 

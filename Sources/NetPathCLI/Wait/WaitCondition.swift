@@ -37,10 +37,10 @@ enum WaitCondition: Hashable, Sendable {
     /// The condition for people.
     var description: String { self.words.name + (self.words.value.map { " \($0)" } ?? "") }
 
-    /// Whether the condition is met; nil when nobody can tell.
+    /// Whether the condition is met; nil when that is unknown.
     func isMet(in view: WaitView) -> Bool? {
         if case .host(let target) = self { return view.hosts[target]?.isReached }
-        // The last known path, which nobody can confirm, is no news.
+        // A stale path is not known to hold.
         guard let path = view.path, !path.isStale else { return nil }
         return switch self {
         case .status(let status): path.status == status
@@ -69,7 +69,7 @@ enum WaitCondition: Hashable, Sendable {
 
 /// What is known of a host that is waited for.
 struct WaitedHost: Hashable, Sendable {
-    /// Whether it can be reached; nil when nobody can tell.
+    /// Whether it can be reached; nil when that is unknown.
     var isReached: Bool?
     /// Why, for people.
     var reason: String
@@ -86,12 +86,12 @@ struct WaitedHost: Hashable, Sendable {
         switch outcome?.result {
         case nil: (self.isReached, self.reason) = (nil, "\(name) has not answered yet")
         case .connected: (self.isReached, self.reason) = (true, "\(name) accepts connections")
-        case .refused: (self.isReached, self.reason) = (false, "\(name) refuses connections: nobody listens there")
+        case .refused: (self.isReached, self.reason) = (false, "\(name) refuses connections: no program listens there")
         case .unreachable: (self.isReached, self.reason) = (false, "\(name) is not reachable")
         case .timedOut: (self.isReached, self.reason) = (false, "\(name) does not answer")
         case .notResolved: (self.isReached, self.reason) = (nil, "\(target.text) has no address")
         case .portal, .impersonated, .expected, .unexpected:
-            (self.isReached, self.reason) = (false, "somebody else answers for \(name)")
+            (self.isReached, self.reason) = (false, "another server answers for \(name)")
         }
     }
 }

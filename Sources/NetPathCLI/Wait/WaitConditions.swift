@@ -25,7 +25,7 @@ struct WaitConditions: Hashable, Sendable {
     /// Whether to wait until they are *not* met.
     var isNegated = false
 
-    /// Whether they are met; nil when nobody can tell.
+    /// Whether they are met; nil when that is unknown.
     func isMet(in view: WaitView) -> Bool? {
         let values = self.list.map { $0.isMet(in: view) }
         // What decides alone: one "no" among all, one "yes" among any.

@@ -8,7 +8,7 @@ import NetPath
 /// An interface can come up while it is up with everything it takes, while a step is pending or can be started
 /// (``PathStatus/requiresConnection``), and for a while after the wait first saw that it is up and lacks something: a
 /// carrier, because a link takes seconds to be negotiated, or an address or a route. One that is administratively down or
-/// blocked by a radio switch needs somebody to do something, and so does one that is not there.
+/// blocked by a radio switch takes a user or a program to change that, and so does one that is not there.
 struct WaitProspects: Sendable {
     /// How long an interface that is up may be without a carrier: negotiation takes a few seconds (NetworkManager waits
     /// six).
@@ -23,12 +23,12 @@ struct WaitProspects: Sendable {
     private var lacks: [UInt32: Lack] = [:]
     private var interfaces: [WaitedInterface] = []
     private var grace: Duration = .zero
-    /// Whether somebody knows what there is.
+    /// Whether the interfaces are known.
     private var isKnown = false
 
     /// Looks at what there is.
     mutating func update(_ view: WaitView, at now: MonotonicTime) {
-        // Nobody knows what would change the mind of a backend that states a path.
+        // What would change the statement of a backend that states a path is unknown.
         let seen = view.path.flatMap { $0.isStale || $0.statedBy != nil ? nil : view.interfaces(at: now) }
         self.isKnown = seen != nil
         self.interfaces = seen ?? []
@@ -46,7 +46,7 @@ struct WaitProspects: Sendable {
         self.interfaces.compactMap { self.end(of: $0) }.filter { $0 > now }.min()
     }
 
-    /// Why conditions can never be met by what is there now; nil when they can, or nobody knows.
+    /// Why conditions can never be met by what is there now; nil when they can, or that is unknown.
     func hopelessness(of conditions: WaitConditions, in view: WaitView, at now: MonotonicTime) -> String? {
         // What is there can always end.
         guard self.isKnown, !conditions.isNegated else { return nil }

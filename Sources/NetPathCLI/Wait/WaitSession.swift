@@ -15,7 +15,7 @@ final class WaitSession: Sendable {
     }
 
     private let loop: EventLoop
-    /// Whether somebody looks at what is missing, so that every news is worth waking up for.
+    /// Whether what is missing is shown on a terminal, so that every change is worth waking up for.
     private let isShown: Bool
     private let state: Mutex<State>
 
@@ -78,7 +78,7 @@ final class WaitSession: Sendable {
     /// Turns the loop until the wait has an outcome.
     ///
     /// - Parameters:
-    ///   - line: Shows what is missing; nil where nobody looks.
+    ///   - line: Shows what is missing; nil without a terminal.
     ///   - onWakeUp: Called with what the thread was woken for; throws to end the wait.
     /// - Returns: The outcome; nil when a signal asked for the end.
     func run(

@@ -11,7 +11,7 @@ enum WatchEnd: Hashable, Sendable {
     case stopped
     /// As many values as were asked for are written.
     case complete
-    /// Nobody reads any more.
+    /// The reader has closed the pipe.
     case readerGone
     /// Writing failed.
     case failed(SystemError)
@@ -31,7 +31,7 @@ final class WatchOutput<Snapshot: Sendable>: Sendable {
         var hasShown = false
         /// How many more are wanted; nil for all there will be.
         var remaining: Int?
-        /// Whether somebody else has the terminal.
+        /// Whether another program has the terminal.
         var isPaused = false
         /// Whether the thread waits for room already and needs no wake-up.
         var isAwaitingRoom = false

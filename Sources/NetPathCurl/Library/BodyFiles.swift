@@ -47,7 +47,7 @@ struct SourceFile {
     }
 }
 
-/// A file that a response is written to: under another name until it is whole, so that nobody sees half of it.
+/// A file that a response is written to: under another name until it is complete, so that no reader sees half of it.
 final class DestinationFile {
     private let path: String
     private let partialPath: String

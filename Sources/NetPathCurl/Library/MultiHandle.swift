@@ -43,7 +43,7 @@ final class MultiHandle: Sendable {
         _ = unsafe curl_multi_wakeup(self.handle)
     }
 
-    /// Sleeps until something can be done, or somebody wakes it.
+    /// Sleeps until a transfer can go on, or another thread wakes it.
     func wait(until deadline: ContinuousClock.Instant?) {
         // Rounded up: a remainder below a millisecond must not become a busy loop.
         let rest = deadline.map { min(max(.zero, $0 - .now) / .milliseconds(1) + 1, 1e9) }

@@ -168,7 +168,7 @@ package final class ChildProcess {
         guard self.status == nil else { return true }
         var end = unsafe siginfo_t()
         let isKnown = unsafe waitid(P_PID, id_t(self.number), &end, WEXITED | WNOHANG | WNOWAIT) == 0
-        // Somebody else may have asked for the status of every child.
+        // Another part of the process may have waited for every child.
         guard unsafe end.si_signo != 0 || (!isKnown && errno == ECHILD) else { return false }
         // Whatever it leaves behind in its group. First, as its number is another's as soon as its status is taken.
         if isKnown { _ = Glibc.kill(-self.number, SIGKILL) }

@@ -5,7 +5,7 @@ import Glibc
 import NetPath
 import NetPathSystem
 
-/// What a program may do that was started for somebody.
+/// What a program that is started may do.
 package struct LaunchFreedom: Hashable, Sendable {
     /// What it gets of the machine.
     package struct Limits: Hashable, Sendable {
@@ -28,7 +28,7 @@ package struct LaunchFreedom: Hashable, Sendable {
     package static let plugin = LaunchFreedom(limits: Limits(memory: 512 << 20, files: 256, processes: 1024))
     /// For a command that the configuration names, and that is to end soon.
     package static let hook = LaunchFreedom()
-    /// For a command that somebody typed: whatever he may do.
+    /// For a command that the user typed: whatever that user may do.
     package static let typed = LaunchFreedom(mayGainPrivileges: true, keepsPlace: true)
 }
 
@@ -39,7 +39,7 @@ package struct LaunchPlan {
     var path: String
     var arguments: [String]
     var environment: [String]
-    /// Who the program runs as; nil for whoever this process runs as.
+    /// The user that the program runs as; nil for that of this process.
     var identity: ProcessIdentity?
     var freedom: LaunchFreedom
 
@@ -52,7 +52,7 @@ package struct LaunchPlan {
     /// - Parameters:
     ///   - command: The program and its arguments.
     ///   - environment: Variables besides PATH, LANG, HOME, USER and LOGNAME; nil for what this process has.
-    ///   - user: Who it runs as; nil for who this process runs as, or whoever started it where the two differ.
+    ///   - user: The user it runs as; nil for that of this process, or who started it where the two differ.
     ///   - freedom: What it may do.
     ///   - isPrivileged: Whether only what root alone can have put there is executed.
     /// - Throws: ``LaunchError`` when the command is missing, or not to be trusted.
@@ -69,10 +69,10 @@ package struct LaunchPlan {
         if let user {
             self.identity = try ProcessIdentity(user)
         } else if isPrivileged, geteuid() != 0 {
-            // Rights that netpath has, and not whoever started it, are none of the program's.
+            // Rights that netpath has, and the user who started it does not, are withheld from the program.
             self.identity = try Self.whoStarted
         }
-        // One who stays who he is needs no rights to do so.
+        // To stay the same user takes no rights.
         if let identity = self.identity, geteuid() != 0, identity.user == geteuid() { self.identity = nil }
         self.environment = Self.environment(environment, identity: self.identity)
         guard isPrivileged else {

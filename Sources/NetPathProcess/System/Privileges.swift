@@ -8,7 +8,7 @@ import NetPathSystem
 
 /// What this process may do that others may not.
 package enum Privileges {
-    /// Whether it runs as root, or with more rights than whoever started it.
+    /// Whether it runs as root, or with more rights than the user who started it.
     package static var areHeld: Bool { geteuid() == 0 && !self.isRootInName || netpath_is_secure() != 0 }
 
     /// Whether root is another name for the user who started this process: in a user namespace that knows no one else.
@@ -43,7 +43,7 @@ package enum Privileges {
     }
 
     static func areOfService(_ runtimeFolder: String?, user: UInt32) -> Bool {
-        // Those of sysusers.d(5), those of DynamicUser= in systemd.exec(5), and nobody.
+        // Those of sysusers.d(5), those of DynamicUser= in systemd.exec(5), and the user "nobody".
         let isOfSystem = (1...999).contains(user) || (61_184...65_519).contains(user) || user == 65_534
         let folder = runtimeFolder ?? ""
         return isOfSystem || (folder.hasPrefix("/run/") && !folder.hasPrefix("/run/user/"))

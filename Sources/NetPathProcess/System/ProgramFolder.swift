@@ -9,7 +9,7 @@ import NetPathSystem
 package struct ProgramFolder: Hashable, Sendable {
     /// The absolute paths of the programs, in the order of their names.
     package private(set) var programs: [String] = []
-    /// Why files were passed over that somebody may have meant to be run, a sentence each.
+    /// Why files were skipped that look like programs, a sentence each.
     package private(set) var remarks: [String] = []
 
     /// Looks into a folder: its programs are the executable regular files whose names are letters, digits, hyphens and
@@ -17,7 +17,7 @@ package struct ProgramFolder: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - path: The absolute path of the folder.
-    ///   - isPrivileged: Whether nobody but root may be able to put anything there.
+    ///   - isPrivileged: Whether only root may be able to put anything there.
     /// - Throws: ``LaunchError`` when it cannot be read, or others can write to it.
     package init(_ path: String, isPrivileged: Bool = Privileges.trustOnlyRoot) throws(LaunchError) {
         let trusted = isPrivileged ? try TrustedFile.openFolder(path) : nil

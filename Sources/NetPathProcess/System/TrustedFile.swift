@@ -6,7 +6,7 @@ import Glibc
 import NetPath
 package import NetPathSystem
 
-/// A file that nobody but root can have put there, or put another one in the place of.
+/// A file that only root can have put there, and only root can replace.
 package enum TrustedFile {
     /// Why no other file is executed, after "since".
     package static let reason = "netpath runs as root, with privileges, or as a service of the system"
@@ -23,7 +23,7 @@ package enum TrustedFile {
         try self.walk(path, to: S_IFREG)
     }
 
-    /// Opens a folder in which nobody but root can put anything, having looked at every step of the way likewise.
+    /// Opens a folder in which only root can put anything, having checked every step of the way likewise.
     ///
     /// - Parameter path: An absolute path.
     /// - Returns: A descriptor of the folder (O_PATH).

@@ -6,7 +6,7 @@ package import NetPath
 import Synchronization
 
 extension SharedCoordinator {
-    /// Returns the current path, and when nobody listens, listens until it is there.
+    /// Returns the current path; without a listener it listens until there is one.
     ///
     /// Blocks the calling thread for a few milliseconds, at most for the limit.
     ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// Reads JSON (RFC 8259) that nobody vouches for: strictly, and never more of it than the limits allow.
+/// Reads untrusted JSON (RFC 8259): strictly, and never more of it than the limits allow.
 ///
 /// Foundation's reader takes what is not JSON, keeps one of two members of the same name, and would be a third of the
 /// program.

@@ -140,7 +140,7 @@ public struct BackendComparison: Sendable {
     private func start(_ scenario: Scenario, on stage: ScenarioStage) throws -> [ComparedProgram] {
         let file = "\(stage.lab.directory)/compared.yaml"
         try "backends:\n  - \(self.entry(stage))\n".write(toFile: file, atomically: true, encoding: .utf8)
-        // Netlink's own word is read, the first of three; a few scenarios need somebody who probes.
+        // Netlink's own verdict is read, the first of three; a few scenarios need a probe.
         return try [stage.start(.merged, by: scenario.launcher), stage.start(file: file, by: scenario.launcher)]
             .map(ComparedProgram.init)
     }

@@ -3,13 +3,13 @@
 
 import NetPath
 
-/// What a column has to say in the end, as far as a line of its output can tell.
+/// What a column must show in the end, as far as a line of its output can tell.
 struct Expectation {
     /// The path's status and reason.
     var cell: ScenarioCell
     /// What each backend says of itself, by name.
     var words: [String: ScenarioCell] = [:]
-    /// What the probes say of the internet; nil where nobody probes.
+    /// What the probes say of the internet; nil without probes.
     var internet: String?
     /// A part of what sysfs says it has to do without.
     var limitation: String?

@@ -11,9 +11,9 @@ public struct ComparedRow: Hashable, Sendable {
         case same
         /// It had no verdict, which never means "no".
         case silent
-        /// It said something else, and may; why.
+        /// It said something else, which is allowed; why.
         case allowed(String)
-        /// It said something else, and nobody knows why it may.
+        /// It said something else, and no reason allows that.
         case differs(String)
         /// It did not run, or the scenario was not what it has to be, so that nothing is known; why.
         case didNotRun(String)
@@ -23,7 +23,7 @@ public struct ComparedRow: Hashable, Sendable {
 
     /// What happens in the scenario.
     public let title: String
-    /// What netlink says; where it has nobody to ask, what a merged path says.
+    /// What netlink says; where it has no socket to ask the kernel, what a merged path says.
     public let reference: ScenarioCell
     /// What the backend said in the end.
     public let cell: ScenarioCell

@@ -13,7 +13,7 @@ public enum ConformanceRule: String, CaseIterable, Hashable, Sendable {
     case realInterfaces
     /// Every refresh request is answered with a new reading, unless the backend says that it takes none.
     case refresh
-    /// It takes the hosts that somebody asks about, and goes on.
+    /// It takes the hosts that clients watch, and goes on.
     case watchedAddresses
     /// It reports in full where it is asked once, and ends or goes on.
     case asksOnce

@@ -49,7 +49,7 @@ extension ConformanceSession {
         try await self.withRun(of: self.makeMonitor()) { run in
             try await self.first(of: run)
             if let refusal = self.refusal(of: run) { throw refusal }
-            // Addresses for documentation (RFC 5737 and 3849): nobody has them.
+            // Addresses for documentation (RFC 5737 and 3849): no host has them.
             run.watch([InternetAddress(ipv4: 0xCB00_7109), InternetAddress(ipv6: 0x2001_0DB8 << 96 | 9)])
             try await self.refresh(run)
             run.watch([])

@@ -10,7 +10,7 @@ public import NetPath
 /// let evidence = try await run.waitForReport { $0.interfaces?.isEmpty == false }
 /// ```
 ///
-/// Thread-safe. It ends with ``stop()``, or when nobody holds it any more.
+/// Thread-safe. It ends with ``stop()``, or when it is released.
 public final class BackendRun: Sendable {
     private struct State: Sendable {
         var reports: [Evidence] = []
@@ -86,7 +86,7 @@ public final class BackendRun: Sendable {
     /// Asks the backend to read everything again.
     public func refresh() { self.refreshRequests.yield() }
 
-    /// Tells the backend which hosts somebody asks about.
+    /// Tells the backend which hosts clients watch.
     public func watch(_ addresses: Set<InternetAddress>) { self.watchedAddresses.yield(addresses) }
 
     // MARK: Records

@@ -3,10 +3,10 @@
 
 public import NetPath
 
-/// A kernel on paper: answers what the test says to questions about routes, and records them.
+/// A test double of the kernel: answers questions about routes as the test says, and records them.
 ///
-/// Thread-safe. A backend offers it, for example `ScriptedMonitor(_:resolver:)`. Changed answers are noticed by whoever
-/// asks again; the backend has to say that routes changed (`MonitorContext.routesChanged()`), as a real one does.
+/// Thread-safe. A backend offers it, for example `ScriptedMonitor(_:resolver:)`. Clients see changed answers when they
+/// ask again; the backend has to report that routes changed (`MonitorContext.routesChanged()`), as a real one does.
 public final class ScriptedResolver: RouteResolver {
     /// What can be asked.
     public struct Question: Hashable, Sendable {
@@ -46,7 +46,7 @@ public final class ScriptedResolver: RouteResolver {
     /// The questions so far, in order.
     public var questions: [Question] { self.state.value.questions }
 
-    /// Suspends until somebody has asked about an address.
+    /// Suspends until a question about an address has come.
     ///
     /// - Throws: `CancellationError` when the task is cancelled first.
     public func waitForQuestion(about destination: InternetAddress) async throws {

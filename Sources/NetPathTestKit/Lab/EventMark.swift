@@ -3,8 +3,8 @@
 
 /// A point in the sequence of kernel events that can be recognised in a monitor's output.
 ///
-/// Whoever lists the mark's address has read every event before it, because the kernel delivers events in order. So a
-/// test can wait for "everything until here has been seen" without waiting for a time.
+/// A monitor that lists the mark's address has read every event before it, because the kernel delivers events in order.
+/// So a test can wait for "everything until here has been seen" without waiting for a time.
 public struct EventMark: Sendable, Hashable {
     /// The mark's address in CIDR notation, from 198.18.0.0/15, the block reserved for benchmarks.
     public let address: String

@@ -26,7 +26,7 @@ public final class LabServer: Sendable {
         try process.next { $0["ready"] == true }
     }
 
-    /// Waits for a connection that nobody waited for yet.
+    /// Waits for the next connection that has not been returned yet.
     ///
     /// - Parameters:
     ///   - port: The port it was made to; connections to others are skipped.

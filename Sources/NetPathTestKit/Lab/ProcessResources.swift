@@ -7,7 +7,7 @@ import Foundation
 struct ProcessResources: Hashable, Sendable {
     var descriptors: Int
     var threads: Int
-    /// Children, ended ones that nobody waited for included.
+    /// Children, zombies included.
     var processes: Int
     /// Memory of its own.
     var bytes: Int

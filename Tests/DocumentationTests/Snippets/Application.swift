@@ -4,7 +4,7 @@
 // swift-format-ignore-file
 // It stands here as the pages have it.
 
-// What README.md and articles show, as it stands there; nobody runs it.
+// What README.md and articles show, as it stands there; it is compiled and not run.
 
 import Connectivity
 import ConnectivityNotifications

@@ -4,7 +4,7 @@
 // swift-format-ignore-file
 // It stands here as the pages have it.
 
-// What articles show of modules that are used alone; nobody runs it.
+// What articles show of modules that are used alone; it is compiled and not run.
 
 import Dispatch
 import LinuxNetworkPath
@@ -34,7 +34,7 @@ private func transport(json: String) async {
         print(response.status)
     } catch {
         switch error.progress {
-        case .notSent: print("nobody has seen it, send it again: \(error)")
+        case .notSent: print("the server has not seen it, send it again: \(error)")
         case .mayHaveBeenReceived: print("only with an Idempotency-Key: \(error)")
         case .answered(let status): print("the server has acted, with \(status): \(error)")
         }

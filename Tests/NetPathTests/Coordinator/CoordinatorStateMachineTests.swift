@@ -76,7 +76,7 @@ import Testing
         #expect(harness.published.map(\.status) == [.satisfied])
     }
 
-    @Test func noOpinionIsNoPath() {
+    @Test func noVerdictIsNoPath() {
         var harness = CoordinatorHarness(.active)
         harness.start()
         harness.report(0, self.online.unanswered(.ipv4))

@@ -126,9 +126,9 @@ extension ScenarioTable {
             "the address of wan0 is being checked for duplicates",
             "Wait until the check is over: `ip address show dev wan0 tentative` lists what is checked"
         ),
-        "the new address turns out to be somebody else's": Advice(
+        "the new address turns out to belong to another host": Advice(
             "every address of wan0 is in use elsewhere",
-            "Give wan0 an address nobody else uses: `ip address add ADDRESS/PREFIX dev wan0`"
+            "Give wan0 an address that no other host uses: `ip address add ADDRESS/PREFIX dev wan0`"
         ),
         "only a link-local IPv6 address is left, with a default route": Advice(
             "wan0 has a route but no usable source address",
@@ -153,7 +153,7 @@ extension ScenarioTable {
         "a policy rule says that everything is unreachable": Advice(
             "an unreachable route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type unreachable` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type unreachable` and `ip rule` list what there is"
         ),
         "IPv6 is off and has a blackhole, and the IPv4 default route is removed": Advice(
             "wan0 has an address but no route to the internet",
@@ -162,7 +162,7 @@ extension ScenarioTable {
         "the default route becomes unreachable": Advice(
             "an unreachable route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type unreachable` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type unreachable` and `ip rule` list what there is"
         ),
         "the route of a router advertisement expires; its removal comes up to half a minute late": Advice(
             "wan0 has an address but no route to the internet",
@@ -171,27 +171,27 @@ extension ScenarioTable {
         "the default route becomes prohibited": Advice(
             "a prohibit route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type prohibit` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type prohibit` and `ip rule` list what there is"
         ),
         "the IPv6 default route becomes a blackhole": Advice(
             "a blackhole route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip -6 route show table all type blackhole` and `ip -6 rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip -6 route show table all type blackhole` and `ip -6 rule` list what there is"
         ),
         "the default route becomes a blackhole": Advice(
             "a blackhole route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
         ),
         "a policy rule prohibits everything": Advice(
             "a prohibit route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type prohibit` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type prohibit` and `ip rule` list what there is"
         ),
         "8.0.0.0/7 becomes a blackhole": Advice(
             "a blackhole route or rule refuses packets to 9.0.0.1 and more",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
         ),
         "only the upper half is routed, where the probe's target is": Advice(
             "there is no route to 9.0.0.1 and more",
@@ -200,7 +200,7 @@ extension ScenarioTable {
         "192.0.0.0/7 becomes a blackhole, behind five hundred other routes": Advice(
             "a blackhole route or rule refuses packets to 193.0.0.1 and more",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
         ),
         "the default route says throw, and there is nowhere else to look": Advice(
             "wan0 has an address but no route to the internet",
@@ -222,7 +222,7 @@ extension ScenarioTable {
         "the kill switch of a VPN: its table, found by a rule, holds a blackhole": Advice(
             "a blackhole route or rule refuses packets",
             "If it is the kill switch of a VPN, connect the VPN",
-            "Otherwise find it, and remove it if nobody needs it: `ip route show table all type blackhole` and `ip rule` list what there is"
+            "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
         ),
         "a route over both next hops (multipath), both cables pulled": Advice(
             "wan0 has no carrier",

@@ -59,7 +59,7 @@ extension ScenarioTable {
                 }
             ),
             Scenario(
-                "the new address turns out to be somebody else's",
+                "the new address turns out to belong to another host",
                 in: .ipv6,
                 netlink: .no(.noAddress),
                 probe: .unanswered,

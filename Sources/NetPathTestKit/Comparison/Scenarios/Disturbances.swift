@@ -36,7 +36,7 @@ extension ScenarioTable {
                 sysfs: .routed,
                 probe: .answered,
                 merged: .routed,
-                why: "netlink has nobody to ask; merged, sysfs decides in its place",
+                why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place",
                 change: { _ in }
             ),
             Scenario(
@@ -47,7 +47,7 @@ extension ScenarioTable {
                 sysfs: .no(.noRoute),
                 probe: .unanswered,
                 merged: .no(.noRoute),
-                why: "netlink has nobody to ask; merged, sysfs decides in its place",
+                why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place",
                 change: { try $0.lab.removeDefaultRoute() }
             ),
             Scenario(

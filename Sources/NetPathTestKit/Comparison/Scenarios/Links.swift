@@ -66,7 +66,7 @@ extension ScenarioTable {
                 "an authentication is pending (dormant), and the switch lets packets through all the same",
                 netlink: .step(.authenticating),
                 probe: .answered,
-                why: "dormant is a word of the supplicant's; the probe sees that nobody enforces it",
+                why: "the supplicant sets dormant; the probe sees that the switch does not enforce it",
                 change: { stage in
                     try stage.lab.ip("link set wan0 mode dormant")
                     try stage.wan.setPeerCarrier(false)

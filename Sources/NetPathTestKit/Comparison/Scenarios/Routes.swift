@@ -57,7 +57,7 @@ extension ScenarioTable {
                 }
             ),
             Scenario(
-                "the default route has no gateway: the next hop is whoever answers",
+                "the default route has no gateway: destinations are resolved on the link itself",
                 netlink: .routed,
                 probe: .answered,
                 change: { try $0.lab.ip("route replace default dev wan0") }

@@ -116,7 +116,7 @@ extension ScenarioTable {
                 in: .named,
                 netlink: .routed,
                 probe: .unanswered,
-                why: "without an address there is nobody to connect to, whatever the routes say",
+                why: "without an address there is nothing to connect to, whatever the routes say",
                 change: { try $0.setNameServer(false) }
             ),
             Scenario(
@@ -124,7 +124,7 @@ extension ScenarioTable {
                 in: .named,
                 netlink: .routed,
                 probe: .unanswered,
-                why: "without an address there is nobody to connect to, whatever the routes say",
+                why: "without an address there is nothing to connect to, whatever the routes say",
                 change: { stage in
                     try stage.lab.runOnFarSide(
                         "echo 1 >/proc/sys/net/ipv4/ip_forward && ip route add blackhole 198.51.100.99"

@@ -6,7 +6,7 @@ import NetPath
 extension ScenarioTable {
     static let tunnels = ScenarioSection(
         title: "Tunnels and policy routing",
-        note: "The tunnels' far ends are silent: nobody but a probe can see that.",
+        note: "The tunnels' far ends are silent: only a probe can see that.",
         rows: [
             Scenario(
                 "a tunnel takes everything, with the rules of wg-quick",
