@@ -58,7 +58,7 @@ struct HistoryCommand: ToolCommand {
 
     private func explain(_ moment: WallTime) throws -> ToolStatus {
         if self.source.isLive, moment.nanoseconds > ClockReading.now().wall.nanoseconds {
-            throw ToolFailure(.noOpinion, "nothing is known of \(moment.local.text), which is still to come")
+            throw ToolFailure(.unavailable, "nothing is known of \(moment.local.text), which is still to come")
         }
         guard let found = try self.source.open(self.options.recordingFolder()).moment(at: moment.nanoseconds) else {
             throw ToolFailure(.unavailable, "nothing is recorded of \(moment.local.text) and before")
