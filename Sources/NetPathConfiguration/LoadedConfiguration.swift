@@ -10,8 +10,12 @@ public struct LoadedConfiguration: Sendable {
     public let origin: String
     /// The file it was read from; nil for the embedded default and for text in memory.
     public internal(set) var path: String?
-    /// Whether the file, or text, holds no key at all, so that everything is as in the embedded default.
-    package var saysNothing = false
+    /// The files beside it that change it, in the order in which they apply.
+    public internal(set) var dropIns: [String] = []
+    /// The files, or texts, that hold no key at all.
+    package let emptyFiles: Set<String>
+    /// Whether no file, or text, holds any key, so that everything is as in the embedded default.
+    package var saysNothing: Bool { self.emptyFiles.count == self.dropIns.count + 1 }
     /// The backends in order of priority.
     public internal(set) var backends: [ConfiguredBackend]
     /// How the backends are used that ``answering`` or ``reading`` left out, by their names.
@@ -60,29 +64,55 @@ public struct LoadedConfiguration: Sendable {
         overrides: [String] = [],
         registry: BackendRegistry = .builtIn
     ) throws(ConfigurationError) -> LoadedConfiguration {
-        let search = ConfigurationSearch(
-            explicitPath: path,
-            environment: environment,
-            isService: Privileges.areOfService(environment["RUNTIME_DIRECTORY"])
-        )
         let overrides =
             ConfigurationOverride.environment(environment["NETPATH_SET"])
             + ConfigurationOverride.commandLine(overrides)
-        switch search.location(exists: ConfigurationFile.mayExist) {
+        switch self.location(path: path, environment: environment) {
         case .file(let path, let origin):
-            var source = try ConfigurationFile.read(path)
+            let dropIns = try DropIns.read(of: path)
+            let isThere = ConfigurationFile.mayExist(path) || dropIns.isEmpty
+            var source = isThere ? try ConfigurationFile.read(path) : ConfigurationSource(name: path, bytes: [])
             switch origin {
             case .environment: source.otherAuthor = "a file that $NETPATH_CONFIG names"
             case .user: source.otherAuthor = "the user's own configuration"
             case .commandLine, .system: break
             }
-            var configuration = try self.parse(source, overrides: overrides, registry: registry)
+            var configuration = try self.parse(source, dropIns, overrides: overrides, registry: registry)
             configuration.path = path
             return configuration
         case .embedded:
             let source = ConfigurationSource(name: self.embeddedName, text: self.defaultText)
             return try self.parse(source, overrides: overrides, registry: registry)
         }
+    }
+
+    /// Where the configuration is found.
+    private static func location(path: String?, environment: [String: String]) -> ConfigurationLocation {
+        ConfigurationSearch(
+            explicitPath: path,
+            environment: environment,
+            isService: Privileges.areOfService(environment["RUNTIME_DIRECTORY"])
+        ).location { ConfigurationFile.mayExist($0) || !DropIns.files(of: $0).isEmpty }
+    }
+
+    /// Checks a text that stands in for the configuration that would be found, which is refused.
+    ///
+    /// - Parameters:
+    ///   - source: The text.
+    ///   - path: A file named on the command line.
+    ///   - environment: As for ``load(path:environment:overrides:registry:)``.
+    ///   - registry: The backends that can be named.
+    /// - Returns: The configuration, with the path of the file that it stands in for.
+    /// - Throws: `ConfigurationError` with everything that is wrong.
+    package static func standIn(
+        _ source: ConfigurationSource,
+        path: String?,
+        environment: [String: String],
+        registry: BackendRegistry
+    ) throws(ConfigurationError) -> LoadedConfiguration {
+        var configuration = try self.parse(source, registry: registry)
+        if case .file(let path, _) = self.location(path: path, environment: environment) { configuration.path = path }
+        return configuration
     }
 
     /// Checks a configuration's text and makes the backends it names.
@@ -108,12 +138,14 @@ public struct LoadedConfiguration: Sendable {
 
     private static func parse(
         _ source: ConfigurationSource,
+        _ dropIns: [ConfigurationSource] = [],
         overrides: [ConfigurationOverride],
         registry: BackendRegistry
     ) throws(ConfigurationError) -> LoadedConfiguration {
-        let document = try YAMLReader.read(source)
-        var node = try self.withBackends(document)
         var errors: [ConfigurationDiagnostic] = []
+        let documents = try self.documents([source] + dropIns)
+        let document = documents.dropFirst().reduce(documents[0].root) { $0.merged(with: $1.root) }
+        var node = try self.withBackends(document)
         for override in overrides {
             do throws(ConfigurationError) {
                 node = try override.applied(to: node)
@@ -122,6 +154,7 @@ public struct LoadedConfiguration: Sendable {
             }
         }
         let root = ConfigurationSection(node, in: source, known: errors)
+        ConfigurationVersion.read(from: root, documents)
         root.require("backends")
         let referenceDestinations = root.readReferenceDestinations()
         let settings = CoordinatorSettings.read(from: root)
@@ -140,11 +173,10 @@ public struct LoadedConfiguration: Sendable {
             )
         }
         try root.validate()
-        var saysNothing = false
-        if case .mapping(let entries) = document.content { saysNothing = entries.isEmpty }
         return LoadedConfiguration(
             origin: source.name,
-            saysNothing: saysNothing,
+            dropIns: dropIns.map(\.name),
+            emptyFiles: Set(documents.filter { $0.root.content == .mapping([]) }.map(\.source.name)),
             backends: backends,
             settings: settings,
             logLevel: logLevel,
@@ -153,9 +185,31 @@ public struct LoadedConfiguration: Sendable {
             hooks: hooks,
             hooksFolder: hooksFolder,
             warnings: root.warnings,
-            effective: EffectiveConfiguration(root.effective, document: source),
+            effective: EffectiveConfiguration(root.effective, document: source, dropIns: Set(dropIns.map(\.name))),
             keyPaths: root.keyPaths
         )
+    }
+
+    /// Reads the texts of a configuration: that of the file first, then those that change it.
+    private static func documents(
+        _ sources: [ConfigurationSource]
+    ) throws(ConfigurationError) -> [(source: ConfigurationSource, root: ConfigurationNode)] {
+        var documents: [(source: ConfigurationSource, root: ConfigurationNode)] = []
+        var errors: [ConfigurationDiagnostic] = []
+        for (index, source) in sources.enumerated() {
+            do throws(ConfigurationError) {
+                let root = try YAMLReader.read(source)
+                if index > 0, !root.isMapping {
+                    let message = "the file must consist of keys and values such as 'grace:'"
+                    errors.append(ConfigurationDiagnostic(message, in: source, at: root.position))
+                }
+                documents.append((source, index == 0 ? root : root.stating(source)))
+            } catch {
+                errors += error.diagnostics
+            }
+        }
+        if let error = ConfigurationError(errors, omittedCount: 0) { throw error }
+        return documents
     }
 
     /// Adds the backends of the embedded default to a configuration that says nothing of backends.

@@ -18,14 +18,16 @@ package struct FileTrail: Hashable, Sendable {
     /// The names of interest for each watched directory.
     private var names: [Int32: Set<String>] = [:]
     private var file: Int32?
+    /// A directory of which every name is of interest.
+    private var folder: Int32?
 
     /// Everything that is watched.
-    package var watches: Set<Int32> { Set(self.names.keys).union(self.file.map { [$0] } ?? []) }
+    package var watches: Set<Int32> { Set(self.names.keys).union([self.file, self.folder].compactMap(\.self)) }
 
     /// Watches nothing.
     package init() {}
 
-    /// Follows an absolute path and has an inotify(7) instance watch what lies on the way; read the file after that, not
+    /// Follows an absolute path, of a directory where it ends with a slash, and has an inotify(7) instance watch what lies on the way; read the file after that, not
     /// before.
     package init(to path: String, watcher: Int32) {
         var remaining = path.split(separator: "/").map(String.init)
@@ -45,7 +47,11 @@ package struct FileTrail: Hashable, Sendable {
                     if target.hasPrefix("/") { directory = "" }
                     continue
                 }
-                if isLast { self.file = Self.watchFile(child, watcher) }
+                if isLast, path.hasSuffix("/") {
+                    self.folder = Self.watchDirectory(child, watcher)
+                } else if isLast {
+                    self.file = Self.watchFile(child, watcher)
+                }
                 if isLast || !FileAccess.exists(child) { return }
             }
             remaining.removeFirst()
@@ -94,7 +100,9 @@ package struct FileTrail: Hashable, Sendable {
             // The number -1 stands for a queue that overflowed and lost who knows what.
             if watch == -1 { return true }
             // Without a name: the file itself, or a directory's own end.
-            let isOurs = watch == self.file || (self.names[watch].map { name.isEmpty || $0.contains(name) } ?? false)
+            let isOurs =
+                watch == self.file || watch == self.folder
+                || (self.names[watch].map { name.isEmpty || $0.contains(name) } ?? false)
             if isOurs, mask & Self.ignored == 0 { return true }
             offset = end
         }

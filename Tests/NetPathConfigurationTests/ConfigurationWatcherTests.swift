@@ -96,6 +96,25 @@ import Testing
         }
     }
 
+    @Test func filesThatChangeIt() throws {
+        try self.directory.write("netpath.yaml", "a")
+        let watcher = try self.watch()
+        try self.directory.write("netpath.yaml.d/10-a.yaml", "a")
+        self.expectChange(watcher)
+        try self.directory.write("netpath.yaml.d/10-a.yaml", "b")
+        self.expectChange(watcher)
+        try self.directory.write("netpath.yaml.d/20-b.yaml", "a")
+        self.expectChange(watcher)
+        try self.directory.replace("netpath.yaml.d/20-b.yaml", "b")
+        self.expectChange(watcher)
+        try self.directory.remove("netpath.yaml.d/10-a.yaml")
+        self.expectChange(watcher)
+        try self.directory.remove("netpath.yaml.d")
+        self.expectChange(watcher)
+        try self.directory.write("netpath.yaml", "b")
+        self.expectChange(watcher)
+    }
+
     @Test func fileThatIsNotThereYet() throws {
         let watcher = try self.watch("folder/netpath.yaml")
         try self.directory.makeDirectory("folder")

@@ -57,7 +57,7 @@ import Testing
             Self.backends + "merge: {portals: requiresConnection}", Self.backends + "grace: 0",
             "backends: [{type: exec, command: [/usr/bin/ssh, router], environment: [A=b], user: nobody, scope: remote, "
                 + "host: router, helloDeadline: 1m, heartbeat: 1s}]",
-            Self.backends + "grace: 1.5s\nlogging: {level: debug}",
+            Self.backends + "grace: 1.5s\nlogging: {level: debug}", "version: 0.1", "version: \"0.1.0\"",
             Self.backends + "logging: {}\ninterfaces: []",
             Self.backends + "merge: {policy: any, probes: required}\ndamping: {gain: 1s, loss: 0, maxWait: 1h}",
             "backends: [{type: netlink}, {type: netlink, name: b, mode: standby}]", "grace: 1s",

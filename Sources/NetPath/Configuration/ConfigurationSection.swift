@@ -185,6 +185,9 @@ public final class ConfigurationSection {
         record(message, path: path, node: node, allowed: allowed)
     }
 
+    /// Takes it that files, by their names, are of a newer version: their unknown keys are warned of and passed over.
+    package func takeAsNewer(_ files: Set<String>) { collector.newerFiles = files }
+
     /// Records every key that was not asked for, here and in the sections that were handed out.
     ///
     /// To be called after the last getter; a second call does nothing.
@@ -193,16 +196,19 @@ public final class ConfigurationSection {
         isFinished = true
         for (key, entry) in entries where !knownKeys.contains(key) {
             let name = "'\(key.printable(limit: 60))'"
-            collector.record(
-                ConfigurationDiagnostic(
-                    path.isEmpty ? "unknown key \(name)" : "unknown key \(name) in '\(path)'",
-                    in: entry.key.source ?? collector.source,
-                    at: entry.key.position,
-                    path: path(of: key),
-                    allowed: knownKeys,
-                    suggestion: nearestMatch(to: key, among: knownKeys)
-                )
+            let source = entry.key.source ?? collector.source
+            let isNewer = collector.newerFiles.contains(source.name)
+            let message = path.isEmpty ? "unknown key \(name)" : "unknown key \(name) in '\(path)'"
+            let diagnostic = ConfigurationDiagnostic(
+                isNewer ? "\(message) is passed over: the file is for a newer netpath" : message,
+                in: source,
+                at: entry.key.position,
+                path: path(of: key),
+                allowed: knownKeys,
+                suggestion: nearestMatch(to: key, among: knownKeys),
+                severity: isNewer ? .warning : .error
             )
+            if isNewer { collector.warn(diagnostic) } else { collector.record(diagnostic) }
         }
         for child in children.values.flatMap(\.sections) { child.finish() }
     }

@@ -13,6 +13,8 @@ package final class DiagnosticCollector {
     /// What is doubtful, which refuses no file.
     package private(set) var warnings: [ConfigurationDiagnostic] = []
     private var omittedCount = 0
+    /// The names of files that are of a newer version, whose unknown keys are doubtful and not wrong.
+    package var newerFiles: Set<String> = []
 
     /// Creates a collector without diagnostics.
     package init(source: ConfigurationSource) {

@@ -38,7 +38,8 @@ struct ConfigurationCommand: ParsableCommand {
             abstract: "Check a configuration file and tell everything that is wrong with it.",
             discussion: """
                 The exit status is 78 when anything is wrong. What is legal but hardly meant is a warning, and the exit \
-                status 0. Nothing is started.
+                status 0, and so is an unknown key in a file whose 'version' is newer than this program; with --strict \
+                each of these is an error. The files in FILE.d are checked with it. Nothing is started.
                 """
         )
 
@@ -48,6 +49,9 @@ struct ConfigurationCommand: ParsableCommand {
         )
         var file: String?
 
+        @Flag(help: "Take warnings for errors.")
+        var strict = false
+
         @OptionGroup(title: "Global options")
         var options: GlobalOptions
 
@@ -55,6 +59,7 @@ struct ConfigurationCommand: ParsableCommand {
             let configuration: LoadedConfiguration
             do throws(ConfigurationError) {
                 configuration = try self.options.configuration(at: self.file)
+                if self.strict, let error = ConfigurationError(configuration.warnings) { throw error }
             } catch {
                 guard self.options.json else { throw error }
                 let origin = error.diagnostics.first?.origin ?? self.file ?? ""
@@ -70,11 +75,13 @@ struct ConfigurationCommand: ParsableCommand {
             let document = OrderedJSON.configurationCheck(
                 origin: origin,
                 error: nil,
+                dropIns: configuration.dropIns,
                 warnings: warnings,
                 notAsked: names
             )
             try self.options.write(document) { _ in
-                "\(origin.safe): ok\n" + (names.isEmpty ? "" : Self.remark(on: names))
+                ([origin] + configuration.dropIns).map { "\($0.safe): ok\n" }.joined()
+                    + (names.isEmpty ? "" : Self.remark(on: names))
             }
             return .satisfied
         }

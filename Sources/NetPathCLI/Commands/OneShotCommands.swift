@@ -58,9 +58,15 @@ struct StatusCommand: ToolCommand {
     }
 
     func execute() throws -> ToolStatus {
-        let snapshot = try self.service ? ServiceSnapshot.ask().status : self.askBackends()
+        let snapshot = try self.service ? self.askService() : self.askBackends()
         if !self.quiet { try self.show(snapshot) }
         return ToolStatus(snapshot.path)
+    }
+
+    private func askService() throws -> StatusSnapshot {
+        let answer = try ServiceSnapshot.ask()
+        if !self.quiet, let remark = answer.configuration?.remark { ToolContext.current.say(remark) }
+        return answer.status
     }
 
     private func askBackends() throws -> StatusSnapshot {

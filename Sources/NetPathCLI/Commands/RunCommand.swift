@@ -18,7 +18,8 @@ struct RunCommand: ToolCommand {
             netpath.sock in /run/netpath, or in $XDG_RUNTIME_DIR/netpath where a user runs it; a second one there says \
             who is first. 'status --service', 'history' and 'hooks' ask it.
 
-            The configuration is read again when its file changes, and on SIGHUP.
+            The configuration is read again when its file changes, and on SIGHUP. While it is refused the old one goes \
+            on; under a service manager also at a start: the one that the service ran with last, or else the default.
             """
     )
 
@@ -29,7 +30,6 @@ struct RunCommand: ToolCommand {
         var context = ToolContext.current
         context.isJournal = ServiceManager.isJournal(context.environment)
         return try ToolContext.$current.withValue(context) {
-            let configuration = try self.options.runnableConfiguration()
             guard let folders = ServiceFolders.own(context.environment, isRoot: ServiceManager.isRoot) else {
                 throw ToolFailure(
                     .failure,
@@ -39,7 +39,9 @@ struct RunCommand: ToolCommand {
                     """
                 )
             }
-            try Service(configuration, options: self.options, folders: folders).run()
+            let (configuration, refusal) = try self.options.standingConfiguration(in: folders, orDefault: true)
+            try context.becomeProgram(running: configuration)
+            try Service(configuration, refusal: refusal, options: self.options, folders: folders).run()
             return .satisfied
         }
     }

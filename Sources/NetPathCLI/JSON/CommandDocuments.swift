@@ -75,12 +75,14 @@ extension OrderedJSON {
     static func configurationCheck(
         origin: String,
         error: ConfigurationError?,
+        dropIns: [String] = [],
         warnings: [ConfigurationDiagnostic] = [],
         notAsked: [String] = []
     ) -> OrderedJSON {
         [
             "schema": schemaVersion,
             "file": .string(origin),
+            "dropIns": .strings(dropIns),
             "ok": .bool(error == nil),
             "errors": .array(error?.diagnostics.map(OrderedJSON.diagnostic) ?? []),
             "omittedErrors": .integer(error?.omittedCount ?? 0),

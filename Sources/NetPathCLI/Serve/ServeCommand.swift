@@ -63,7 +63,7 @@ package struct ServeCommand: ToolCommand {
     ///
     /// - Throws: `ConfigurationError`, or ``ToolFailure`` when an address is none.
     package func settings() throws -> ServeSettings {
-        var settings = try self.options.configuration().serve
+        var settings = try self.standingConfiguration().serve
         if !self.listen.isEmpty {
             settings.addresses = try self.listen.map { text in
                 if let address = ServeAddress(text) { return address }
@@ -75,6 +75,17 @@ package struct ServeCommand: ToolCommand {
         }
         if let tokenFile { settings.tokenFile = tokenFile }
         return settings
+    }
+
+    /// The configuration, or what the service of the system ran with last where that is refused.
+    ///
+    /// - Throws: `ConfigurationError`.
+    func standingConfiguration() throws -> LoadedConfiguration {
+        let (configuration, refusal) = try self.options.standingConfiguration(in: .system, orDefault: false)
+        for line in refusal?.lines ?? [] {
+            ToolContext.current.say("error: \(configuration.origin) is in force instead: \(line)")
+        }
+        return configuration
     }
 }
 

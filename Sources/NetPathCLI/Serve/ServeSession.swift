@@ -53,7 +53,7 @@ package final class ServeSession: Sendable {
         }
         self.isAttached = false
         self.follower = nil
-        let configuration = try command.options.configuration()
+        let configuration = try command.standingConfiguration()
         if let backend = configuration.backends.first(where: { $0.mode != .off && $0.program != nil }) {
             throw ToolFailure(
                 .failure,

@@ -17,6 +17,7 @@ final class Service {
     private let loop: EventLoop
     private let manager: ServiceManager
     private let coordinator: PathCoordinator
+    private let announcement: Announcement
     private let follower: ConfigurationFollower
     private let recorder: Recorder?
     private let hooks: HookRunner
@@ -25,7 +26,12 @@ final class Service {
     /// Prepares everything; nothing runs yet.
     ///
     /// - Throws: ``ToolFailure`` when another one runs there, or `SystemError`.
-    init(_ configuration: LoadedConfiguration, options: GlobalOptions, folders: ServiceFolders) throws {
+    init(
+        _ configuration: LoadedConfiguration,
+        refusal: ConfigurationError? = nil,
+        options: GlobalOptions,
+        folders: ServiceFolders
+    ) throws {
         self.context = ToolContext.current
         self.lock = try ServiceLock(folders)
         let loop = try EventLoop()
@@ -60,24 +66,39 @@ final class Service {
         self.hooks = hooks
         // Made when the configuration changes, and not for every question.
         let key = KeptKey(configuration)
+        let lastGood = LastGoodConfiguration(in: folders)
+        let keep = { @Sendable (configuration: LoadedConfiguration) in
+            do throws(SystemError) { try lastGood.keep(configuration) } catch {
+                log(.warning, "\(error); a start with a configuration that is refused takes the one before it")
+            }
+        }
+        if refusal == nil { keep(configuration) }
+        for line in refusal?.lines ?? [] { log(.error, "\(configuration.origin) is in force instead: \(line)") }
+        let announcement = Announcement(self.manager)
+        self.announcement = announcement
         self.follower = options.follow(
             configuration,
             coordinator,
             loop: loop,
             threshold: threshold,
+            refusal: refusal,
             log: log,
             onChange: { [recorder] configuration in
+                keep(configuration)
                 recorder?.setConfiguration(configuration.effective.text)
                 key.keep(configuration)
                 hooks.apply(configuration.allHooks(usualFolder: usualFolder, log: hookLog))
-            }
+            },
+            onStanding: { announcement.tell(remark: $0.remark) }
         )
+        announcement.tell(remark: self.follower.standing.remark)
         let answers = ServiceAnswers(
             coordinator: coordinator,
             recording: recording,
             recorder: self.recorder,
             evaluation: { [follower = self.follower] in follower.configuration.evaluation },
             key: { key.value },
+            standing: { [follower = self.follower] in follower.standing },
             hooks: self.hooks
         )
         self.socket = try ServiceSocket(at: folders.socket) { answers.answer($0, for: $1) }
@@ -88,7 +109,7 @@ final class Service {
     /// - Throws: `SystemError`.
     func run() throws {
         let latest = Mutex<NetworkPath?>(nil)
-        self.coordinator.subscribe { [context, manager, socket, hooks] path in
+        self.coordinator.subscribe { [context, announcement, socket, hooks] path in
             let snapshot = StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via)
             hooks.show(snapshot)
             let previous = latest.withLock { latest in
@@ -97,7 +118,7 @@ final class Service {
             }
             if previous.map(\.headline) != path.headline {
                 context.tell(path.headline)
-                manager.tell("STATUS=\(path.headline)")
+                announcement.tell(headline: path.headline)
             }
             if socket.isWatched { socket.publish(snapshot.jsonLine) }
         }
@@ -143,6 +164,28 @@ final class Service {
     }
 }
 
+/// What the service manager shows: the path, and what is said of the configuration.
+private final class Announcement: Sendable {
+    private let manager: ServiceManager
+    private let state = Mutex<(headline: String?, remark: String?)>((nil, nil))
+
+    init(_ manager: ServiceManager) {
+        self.manager = manager
+    }
+
+    func tell(headline: String) { self.tell { $0.headline = headline } }
+
+    func tell(remark: String?) { self.tell { $0.remark = remark } }
+
+    private func tell(_ change: (inout (headline: String?, remark: String?)) -> Void) {
+        let parts = self.state.withLock { state in
+            change(&state)
+            return [state.headline, state.remark].compactMap(\.self)
+        }
+        if !parts.isEmpty { self.manager.tell("STATUS=\(parts.joined(separator: "; "))") }
+    }
+}
+
 /// What a question and the service have to have in common, kept.
 private final class KeptKey: Sendable {
     private let state: Mutex<String?>
@@ -163,7 +206,7 @@ extension Recorder {
     /// Reads the clocks of the machine.
     @Sendable static func clocks() -> RecorderClocks {
         let now = ClockReading.now()
-        return (now.monotonic, now.wall.nanoseconds, SystemClock.timeAsleep().inNanoseconds)
+        return (now.monotonic, now.wall.nanoseconds, max(0, SystemClock.timeAsleep().inNanoseconds))
     }
 
     /// Records for a program that has a loop.

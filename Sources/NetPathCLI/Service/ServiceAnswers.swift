@@ -16,6 +16,8 @@ struct ServiceAnswers: Sendable {
     let evaluation: @Sendable () -> EvaluationPolicy
     /// What tells this service from one with another configuration.
     let key: @Sendable () -> String?
+    /// What configuration is in force, and whether the one on disk was accepted.
+    let standing: @Sendable () -> ConfigurationStanding
     /// Runs the hooks.
     let hooks: HookRunner
 
@@ -24,7 +26,12 @@ struct ServiceAnswers: Sendable {
         switch request {
         case .status, .watch: return .whole(self.snapshot.jsonLine)
         case .snapshot:
-            let snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.key())
+            var snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.key())
+            snapshot.configuration = self.standing()
+            // It quotes the file, which need not be for everybody.
+            if !peer.isTrusted, snapshot.configuration?.refusal != nil {
+                snapshot.configuration?.refusal = "the log of the service says why"
+            }
             return .whole((try? CodedLine.bytes(of: snapshot)) ?? [])
         case .hooks: return .whole(Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8))
         case .metrics(let isOpenMetrics):

@@ -15,6 +15,8 @@ struct ServiceSnapshot: Codable {
     let hooks: [HookReport]
     /// What the service runs with, and where (`LoadedConfiguration.serviceKey`); nil where it does not say.
     let key: String?
+    /// What configuration is in force, and whether the one on disk was accepted; nil of a service that does not say it.
+    var configuration: ConfigurationStanding?
 
     init(_ snapshot: StatusSnapshot, hooks: [HookReport], key: String? = nil) {
         self.hooks = hooks

@@ -12,7 +12,12 @@ enum NewFile {
     /// Makes a file and writes it; one that cannot be written whole does not stay.
     ///
     /// - Throws: `SystemError`, also when there is such a file.
-    static func write(_ text: String, to path: String, mode: mode_t = 0o600) throws(SystemError) {
+    static func write(
+        _ text: String,
+        to path: String,
+        mode: mode_t = 0o600,
+        isDurable: Bool = false
+    ) throws(SystemError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         guard let file = FileDescriptor(unsafe open(path, flags, mode)) else { throw .last("cannot create \(path)") }
         var rest = Array(text.utf8)[...]
@@ -26,23 +31,40 @@ enum NewFile {
                 throw error
             }
         }
+        guard isDurable, fsync(file.number) != 0 else { return }
+        let error = SystemError.last("cannot bring \(path) to the disk")
+        _ = unsafe unlink(path)
+        throw error
     }
 }
 
 extension NewFile {
-    /// Replaces a file, readable for all users, atomically.
+    /// Replaces a file, atomically.
     ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - text: What becomes its content.
+    ///   - mode: Who may read it.
+    ///   - isDurable: Whether it is on the disk when this returns, whole, even if the power is cut right after it.
     /// - Throws: `SystemError`.
-    static func replace(_ path: String, with text: String) throws(SystemError) {
+    static func replace(
+        _ path: String,
+        with text: String,
+        mode: mode_t = 0o644,
+        isDurable: Bool = false
+    ) throws(SystemError) {
         // Beside it, where it can be renamed; collectors read only names that end in .prom.
         let temporary = "\(path).\(getpid())"
         _ = unsafe unlink(temporary)
-        try self.write(text, to: temporary, mode: 0o644)
+        try self.write(text, to: temporary, mode: mode, isDurable: isDurable)
         guard unsafe rename(temporary, path) == 0 else {
             let error = SystemError.last("cannot write \(path)")
             _ = unsafe unlink(temporary)
             throw error
         }
+        guard isDurable, let slash = path.lastIndex(of: "/") else { return }
+        let folder = FileDescriptor(unsafe open(String(path[...slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        if folder.map({ fsync($0.number) != 0 }) ?? true { throw .last("cannot bring \(path) to the disk") }
     }
 }
 

@@ -16,6 +16,7 @@ final class ConfigurationFollower: Sendable {
 
     private struct State: Sendable {
         var configuration: LoadedConfiguration
+        var standing: ConfigurationStanding
         var watcher: ConfigurationWatcher?
         /// Waits until it is quiet.
         var quiet: Task<Void, Never>?
@@ -34,6 +35,7 @@ final class ConfigurationFollower: Sendable {
     private let watchesFile: Bool
     private let load: Loader
     private let onChange: @Sendable (LoadedConfiguration) -> Void
+    private let onStanding: @Sendable (ConfigurationStanding) -> Void
     private let log: @Sendable (LogLevel, String) -> Void
     private let state: Mutex<State>
 
@@ -41,21 +43,25 @@ final class ConfigurationFollower: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: What the coordinator runs with.
+    ///   - refusal: What is wrong with the one on disk, in place of which the coordinator runs with another one.
     ///   - coordinator: Where a new configuration is put in force.
     ///   - loop: Waits for the file; its thread does all the work.
     ///   - threshold: Set to the level of the new configuration.
     ///   - watchesFile: Whether to read it again when its file changes too.
     ///   - load: Reads the configuration, with whatever is given beside the file.
     ///   - onChange: Receives each configuration that is put in force, on the thread of the loop.
+    ///   - onStanding: Receives what is said of it, whenever the one on disk was accepted or refused, likewise.
     ///   - log: Receives what happened.
     init(
         _ configuration: LoadedConfiguration,
+        refusal: ConfigurationError? = nil,
         coordinator: PathCoordinator,
         loop: EventLoop,
         threshold: LogThreshold,
         watchesFile: Bool,
         load: @escaping Loader,
         onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in },
+        onStanding: @escaping @Sendable (ConfigurationStanding) -> Void = { _ in },
         log: @escaping @Sendable (LogLevel, String) -> Void
     ) {
         self.coordinator = coordinator
@@ -63,15 +69,23 @@ final class ConfigurationFollower: Sendable {
         self.threshold = threshold
         self.load = load
         self.onChange = onChange
+        self.onStanding = onStanding
         self.log = log
         self.watchesFile = watchesFile
         let watcher = watchesFile ? configuration.path.flatMap(ConfigurationWatcher.init) : nil
-        self.state = Mutex(State(configuration: configuration, watcher: watcher))
+        let standing = ConfigurationStanding(
+            configuration,
+            at: ClockReading.now().wall,
+            refusal: refusal?.lines.first
+        )
+        self.state = Mutex(State(configuration: configuration, standing: standing, watcher: watcher))
         loop.watch(file: watcher?.fileDescriptor)
     }
 
     /// The configuration that is in force.
     var configuration: LoadedConfiguration { self.state.withLock { $0.configuration } }
+    /// What is said of it, and of the one on disk; from any thread.
+    var standing: ConfigurationStanding { self.state.withLock { $0.standing } }
 
     /// Does what the thread of the loop was woken for.
     func handle(_ reasons: LoopWakeUp.Reasons) {
@@ -107,21 +121,25 @@ final class ConfigurationFollower: Sendable {
             new = try self.load(path)
         } catch {
             // Without the quoted lines: in a live view each message has one row.
-            for line in error.diagnostics.map({ $0.description.prefix { $0 != "\n" } }) {
-                self.log(.error, "the old configuration stays in force: \(line)")
-            }
-            return
+            let lines = error.lines
+            for line in lines { self.log(.error, "the old configuration stays in force: \(line)") }
+            self.state.withLock { $0.standing.refusal = lines.first }
+            return self.onStanding(self.standing)
         }
         // Editors and tools empty a file before they write it: only the start, or SIGHUP, takes that for the default.
-        guard path == nil || !new.saysNothing || old.saysNothing else {
+        let emptied = new.emptyFiles.subtracting(old.emptyFiles).sorted().first { file in
+            file == old.path || old.dropIns.contains(file)
+        }
+        if path != nil, let emptied {
             return self.log(
                 .warning,
-                "the old configuration stays in force: \(new.origin) holds nothing; SIGHUP takes that for the default"
+                "the old configuration stays in force: \(emptied) holds nothing; SIGHUP takes that for the default"
             )
         }
         let reload = ConfigurationReload(from: old, to: new)
         self.state.withLock { state in
             state.configuration = new
+            state.standing = ConfigurationStanding(new, at: ClockReading.now().wall)
             guard self.watchesFile, new.path != old.path else { return }
             state.watcher = new.path.flatMap(ConfigurationWatcher.init)
             self.loop.watch(file: state.watcher?.fileDescriptor)
@@ -129,6 +147,7 @@ final class ConfigurationFollower: Sendable {
         self.threshold.level = new.logLevel
         reload.apply(to: self.coordinator)
         self.onChange(new)
+        self.onStanding(self.standing)
         self.log(.info, "configuration read again from \(new.origin): \(reload)")
     }
 }
@@ -142,9 +161,11 @@ extension GlobalOptions {
     ///   - loop: Its executor.
     ///   - threshold: What decides about the messages for `log`.
     ///   - watchesFile: Whether to follow its file, and not only SIGHUP.
+    ///   - refusal: What is wrong with the one on disk, in place of which the coordinator runs with another one.
     ///   - log: Receives what happens to the configuration.
     ///   - adapt: Changes each new configuration as the first one was.
     ///   - onChange: Receives each configuration that is put in force, on the thread of the loop.
+    ///   - onStanding: Receives what is said of it, whenever the one on disk was accepted or refused, likewise.
     /// - Returns: What has to be told about wake-ups.
     func follow(
         _ configuration: LoadedConfiguration,
@@ -152,9 +173,11 @@ extension GlobalOptions {
         loop: EventLoop,
         threshold: LogThreshold,
         watchesFile: Bool = true,
+        refusal: ConfigurationError? = nil,
         log: @escaping @Sendable (LogLevel, String) -> Void,
         adapt: @escaping @Sendable (LoadedConfiguration) -> LoadedConfiguration = { $0 },
-        onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in }
+        onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in },
+        onStanding: @escaping @Sendable (ConfigurationStanding) -> Void = { _ in }
     ) -> ConfigurationFollower {
         let context = ToolContext.current
         let (named, overrides) = (self.configurationPath, self.overrides)
@@ -170,12 +193,14 @@ extension GlobalOptions {
         }
         return ConfigurationFollower(
             configuration,
+            refusal: refusal,
             coordinator: coordinator,
             loop: loop,
             threshold: threshold,
             watchesFile: watchesFile,
             load: load,
             onChange: onChange,
+            onStanding: onStanding,
             log: log
         )
     }

@@ -30,11 +30,13 @@ public struct EffectiveConfiguration: Sendable, Hashable {
 
     let root: ConfigurationNode
     private let document: ConfigurationSource
+    private let dropIns: Set<String>
 
     /// Creates the effective form of what was read.
-    init(_ root: ConfigurationNode, document: ConfigurationSource) {
+    init(_ root: ConfigurationNode, document: ConfigurationSource, dropIns: Set<String>) {
         self.root = root
         self.document = document
+        self.dropIns = dropIns
     }
 
     /// All values, in the order in which they were read.
@@ -60,6 +62,7 @@ public struct EffectiveConfiguration: Sendable, Hashable {
         let source = node.source ?? self.document
         let isDefault = source == ConfigurationSection.programSource || source.name == LoadedConfiguration.embeddedName
         if isDefault { return Origin(name: ConfigurationSection.programSource.name, line: nil) }
-        return Origin(name: source.name, line: node.source == nil ? node.position.line : nil)
+        let isOfFile = node.source == nil || self.dropIns.contains(source.name)
+        return Origin(name: source.name, line: isOfFile ? node.position.line : nil)
     }
 }

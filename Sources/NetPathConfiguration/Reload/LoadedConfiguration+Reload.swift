@@ -55,11 +55,17 @@ extension LoadedConfiguration {
     /// A number that is the same for configurations that lead to the same path: of every value that backends, verdicts and
     /// the merge depend on.
     public var fingerprint: UInt64 {
+        self.hash(without: ["logging", "record", "serve", "hooks", "hooksFolder", ConfigurationVersion.key])
+    }
+
+    /// A number that is the same for configurations whose every value is the same.
+    package var hash: UInt64 { self.hash(without: []) }
+
+    private func hash(without sections: Set<String>) -> UInt64 {
         // FNV-1a: it tells configurations apart that are not made to look alike.
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for value in self.effective.values {
-            let section = value.path.prefix { $0 != "." && $0 != "[" }
-            if ["logging", "record", "serve", "hooks", "hooksFolder"].contains(section) { continue }
+            if sections.contains(String(value.path.prefix { $0 != "." && $0 != "[" })) { continue }
             for byte in "\(value.path)=\(value.text)\n".utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         }
         return hash

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+import NetPathConfiguration
+import NetPathSystem
+
+/// The configuration that a service ran with last, kept for when the one on disk is refused at a start.
+struct LastGoodConfiguration: Sendable {
+    private let folder: String
+
+    init(in folders: ServiceFolders) {
+        self.folder = folders.state
+    }
+
+    private var path: String { self.folder + "/last-good.yaml" }
+
+    /// Keeps a configuration, its overrides included, so that it survives a power cut.
+    ///
+    /// - Throws: `SystemError`.
+    func keep(_ configuration: LoadedConfiguration) throws(SystemError) {
+        let text =
+            "# What netpath ran with last, for when the configuration on disk is refused. Not to be edited.\n"
+            + configuration.effective.text
+        if FileAccess.contents(self.path, limit: 4 << 20) == text { return }
+        // Its group alone, which netpath serve belongs to: it may name tokens.
+        try NewFile.replace(self.path, with: text, mode: 0o640, isDurable: true)
+    }
+
+    /// The configuration that was kept; nil when there is none, or it says nothing.
+    ///
+    /// Only the service can write there, and it wrote what the administrator had written: that the file is the service's
+    /// own is no reason to refuse the hooks in it.
+    func load(path: String?, _ context: ToolContext) -> LoadedConfiguration? {
+        guard let text = FileAccess.contents(self.path, limit: 4 << 20),
+            let kept = try? LoadedConfiguration.standIn(
+                ConfigurationSource(name: self.path, text: text),
+                path: path,
+                environment: context.environment,
+                registry: context.registry
+            )
+        else { return nil }
+        return kept.saysNothing ? nil : kept
+    }
+}
+
+extension GlobalOptions {
+    /// The configuration of a service: where the one on disk is refused the last good one, which the service kept, or else
+    /// the embedded default, so that programs that depend on the service do not stop for a mistake in a file.
+    ///
+    /// A person who starts it is told instead.
+    ///
+    /// - Returns: The configuration, and what is wrong with the one on disk.
+    /// - Throws: `ConfigurationError`.
+    func standingConfiguration(
+        in folders: ServiceFolders,
+        orDefault: Bool
+    ) throws(ConfigurationError) -> (configuration: LoadedConfiguration, refusal: ConfigurationError?) {
+        let context = ToolContext.current
+        do throws(ConfigurationError) { return (try self.configuration(), nil) } catch {
+            guard context.environment["NOTIFY_SOCKET"] != nil else { throw error }
+            if let kept = LastGoodConfiguration(in: folders).load(path: self.configurationPath, context) {
+                return (kept, error)
+            }
+            guard orDefault else { throw error }
+            let source = ConfigurationSource(name: "the embedded default", text: LoadedConfiguration.defaultText)
+            let standard = try LoadedConfiguration.standIn(
+                source,
+                path: self.configurationPath,
+                environment: context.environment,
+                registry: context.registry
+            )
+            return (standard, error)
+        }
+    }
+}
