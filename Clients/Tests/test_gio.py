@@ -21,8 +21,10 @@ class Lines:
 
     def __init__(self, *command, **environment):
         self.lines = []
-        self.process = subprocess.Popen(command, stdout=-1, text=True, env=os.environ | environment)
-        threading.Thread(target=self.read, daemon=True).start()
+        self.process = subprocess.Popen(
+            command, stdout=-1, text=True, env=os.environ | environment, start_new_session=True)
+        self.thread = threading.Thread(target=self.read, daemon=True)
+        self.thread.start()
 
     def read(self):
         for line in self.process.stdout:
@@ -41,8 +43,10 @@ class Lines:
         return self
 
     def __exit__(self, *_):
-        self.process.kill()
+        # What it has started, too.
+        os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self.thread.join()
         self.process.stdout.close()
 
 
