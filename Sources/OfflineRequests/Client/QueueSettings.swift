@@ -50,9 +50,9 @@ public struct QueueSettings: Sendable {
 extension QueueSettings {
     /// How many requests are sent at the same time at most; 16.
     ///
-    /// The last quarter of the places, at least one of several, is for hosts that nothing is being sent to, so that a few
-    /// slow ones do not keep others waiting. An attempt that has run for ten seconds takes a quarter of a place, unless
-    /// there is only one.
+    /// The last quarter of the places, at least one of several, is for hosts that nothing is being sent to, and half of it
+    /// for those of them that have answered before, so that neither slow hosts nor ones that never answer keep others
+    /// waiting. An attempt that has run for a second takes a quarter of a place, unless there is only one.
     public var concurrency: Int {
         get { self.delivery.concurrency }
         set { self.delivery.concurrency = newValue }

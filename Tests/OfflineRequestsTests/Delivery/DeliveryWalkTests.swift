@@ -102,8 +102,9 @@ struct DeliveryWalkTests {
         func check() {
             let now = self.lab.now
             let machine = self.lab.machine
-            // What has run for ten seconds takes a quarter of a place.
-            let taken = self.running.reduce(0) { $0 + (now.monotonic - $1.since >= .seconds(10) ? 1 : 4) }
+            let taken = self.running.reduce(0) {
+                $0 + (now.monotonic - $1.since >= DeliveryMachine.wholePlace ? 1 : 4)
+            }
             #expect(taken <= 5 * 4)
             #expect((0...5 * 4).contains(machine.slots(at: now) * 4 + taken))
             for host in Set(self.running.map(\.gate.host)) {

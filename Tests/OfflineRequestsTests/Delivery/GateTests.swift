@@ -224,10 +224,13 @@ struct GateTests {
         #expect(lab.machine.slots(at: lab.now) == 0)
         #expect(lab.waiting(post("f.net")) == .concurrency)
         // Only the end of one of them helps, or that they take less than a place because none ends.
-        #expect(lab.wake(post("f.net")) == lab.now.monotonic + .seconds(10))
+        #expect(lab.wake(post("f.net")) == lab.now.monotonic + DeliveryMachine.wholePlace)
         lab.machine.dropped(first[0].id)
         lab.machine.dropped(first[0].id)
         #expect(lab.machine.slots(at: lab.now) == 1)
+        // One place is left, and it is for a host that has answered before.
+        #expect(lab.waiting(post("f.net")) == .concurrency)
+        for request in first[1...2] { lab.machine.dropped(request.id) }
         #expect(lab.waiting(post("f.net")) == nil)
     }
 
@@ -248,6 +251,24 @@ struct GateTests {
         #expect(lab.waiting(post("d.net")) == .concurrency)
         #expect(lab.waiting(post("e.net")) == nil)
         #expect(lab.machine.slots(at: lab.now) == 3)
+    }
+
+    /// However many hosts that never answer there are, one that has answered is sent to at once.
+    @Test func newHostsLeavePlacesForThoseThatAnswered() {
+        var lab = MachineLab()
+        lab.online()
+        let good = post("good.net")
+        lab.machine.started(good.id, gate: Gate(good), at: lab.now)
+        _ = lab.finish(good, .status(200))
+        for second in 0..<60 {
+            for number in 0..<16 {
+                let request = post("\(second)-\(number).net")
+                guard lab.waiting(request) == nil else { break }
+                lab.machine.started(request.id, gate: Gate(request), at: lab.now)
+            }
+            #expect(lab.waiting(post("good.net")) == nil)
+            lab.advance(.seconds(1))
+        }
     }
 
     /// The server that finds out whether the path is any good may be one that never answers.

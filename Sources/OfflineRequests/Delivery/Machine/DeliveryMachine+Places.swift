@@ -9,7 +9,7 @@ import NetPath
 /// hosts that never answer do not hold all of them for as long as their time-outs last.
 extension DeliveryMachine {
     /// How long an attempt takes a whole place.
-    private static let wholePlace: Duration = .seconds(10)
+    static let wholePlace: Duration = .seconds(1)
     /// How much longer the hosts that are left alone wait for one another, for each of them: a turn looks at all, so that
     /// it costs the more the more there are.
     private static let pacePerHost: Duration = .milliseconds(1)
@@ -53,10 +53,10 @@ extension DeliveryMachine {
             return Obstacle(reason: .reconnecting, until: max(opensAt, pause ?? opensAt))
         }
         if let pause { return Obstacle(reason: .hostPaused(gate.host, until: now.wall(at: pause)), until: pause) }
-        return self.lackOfPlaces(health, at: now)
+        return self.lackOfPlaces(for: gate.host, health, at: now)
     }
 
-    private func lackOfPlaces(_ health: HostHealth, at now: Moment) -> Obstacle? {
+    private func lackOfPlaces(for host: String, _ health: HostHealth, at now: Moment) -> Obstacle? {
         let limit = self.limit(at: now)
         if let relief = self.lack(of: limit, at: now) {
             let reason: WaitingReason = limit < self.settings.concurrency ? .reconnecting : .concurrency
@@ -64,7 +64,9 @@ extension DeliveryMachine {
         }
         // Only its own end helps.
         guard health.running < health.limit(self.settings) else { return Obstacle(reason: .concurrency) }
-        if health.running > 0, let relief = self.lack(of: self.concurrency - self.lastPlaces, at: now) { return relief }
+        // Many hosts that never answer look like new ones until their attempts time out.
+        let reserved = health.running > 0 ? self.lastPlaces : self.proven.contains(host) ? 0 : (self.lastPlaces + 1) / 2
+        if let relief = self.lack(of: self.concurrency - reserved, at: now) { return relief }
         guard health.isFailing else { return nil }
         let relief = self.lack(of: max(1, self.concurrency / 4), at: now) { [hosts] in
             hosts[$0.host]?.isFailing ?? false
@@ -77,7 +79,7 @@ extension DeliveryMachine {
 
     private var concurrency: Int { max(1, self.settings.concurrency) }
 
-    /// How many places are for hosts that nothing is being sent to.
+    /// How many places are for hosts that nothing is being sent to, half of them for those that have answered before.
     private var lastPlaces: Int { self.concurrency > 1 ? max(1, self.concurrency / 4) : 0 }
 
     /// That no place is left of so many, and when one may be.

@@ -5,9 +5,9 @@
 package struct DeliverySettings: Hashable, Sendable {
     /// How many requests are sent at the same time at most.
     ///
-    /// The last quarter of the places, at least one of several, is for hosts that nothing is being sent to, so that a few
-    /// slow ones do not keep others waiting. An attempt that has run for ten seconds takes a quarter of a place, unless
-    /// there is only one.
+    /// The last quarter of the places, at least one of several, is for hosts that nothing is being sent to, and half of it
+    /// for those of them that have answered before, so that neither slow hosts nor ones that never answer keep others
+    /// waiting. An attempt that has run for a second takes a quarter of a place, unless there is only one.
     package var concurrency: Int
     /// How many of them go to the same host at most.
     package var perHostConcurrency: Int
