@@ -43,8 +43,8 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
         switch self {
         case .satisfied:
             """
-            yes: satisfied, there is a path; the host can be reached; the backends agree; what was waited for is so; all \
-            went well
+            yes: satisfied, there is a path; the host can be reached; the backends agree; the conditions are met; all went \
+            well
             """
         case .unsatisfied:
             """
@@ -54,8 +54,8 @@ package enum ToolStatus: Int32, Hashable, Sendable, CaseIterable {
         case .requiresConnection: "requiresConnection: a step is pending, or can be started"
         case .timedOut:
             """
-            timed out: 'wait --timeout' ended before it was so, 'watch --timeout' before --count paths had come, or \
-            'send --wait' and 'queue run' before the response
+            timed out: 'wait --timeout' ended before the conditions were met, 'watch --timeout' before --count paths had \
+            come, or 'send --wait' and 'queue run' before the response
             """
         case .usage: "wrong usage"
         case .unavailable: "no backend has a verdict, or the name of the host is not found"

@@ -10,22 +10,22 @@ import Synchronization
 struct CompareCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",
-        abstract: "Show what each backend says side by side, where they differ, and why they can.",
+        abstract: "Show what each backend reports side by side, where they differ, and why they can.",
         discussion: """
-            Runs every configured backend, those on standby too, but not those that are off. Without --live and --for \
-            waits until each has reported once and shows the result; with them follows, on a terminal as a live view, \
-            into a pipe or file as lines.
+            Runs every configured backend, those on standby too, but not those that are off. Without --live and --for it \
+            waits until each has reported once and shows the result; with them it follows every change, on a terminal as \
+            a live view, into a pipe or file as lines.
 
             '!' marks what differs from the first backend that has a verdict. 'Behind' is how long after the first \
             backend another one noticed the present status.
 
-            With --for ends with a summary. A change begins when a backend goes over to another status; the same \
+            With --for it ends with a summary. A change begins when a backend goes over to another status; the same \
             transition of another backend belongs to it while the change is the latest one, or began no longer than 5 s \
             ago. A backend has seen a change when its own transition belongs to it, and its delay is the time since the \
             change began. It has missed the change when it had a verdict at the time and its transition has not come \
             within 5 s, unless it comes later and nothing else has changed since. A transition is false when the backend \
-            takes it back within 5 s, no other has shared it, and another has in between reported anew that it was not \
-            so. Ctrl-C ends the comparison with the summary so far.
+            takes it back within 5 s, no other has shared it, and another has reported in between that it was not so. \
+            Ctrl-C ends the comparison with the summary so far.
 
             The exit status is 0 when all backends that have a verdict agree about the status, at the end if they are \
             followed, 1 when they do not, 69 when none has one. A comparison with --live alone ends with 0.

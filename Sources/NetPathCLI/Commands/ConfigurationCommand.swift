@@ -35,11 +35,11 @@ struct ConfigurationCommand: ParsableCommand {
     struct Check: ToolCommand {
         static let configuration = CommandConfiguration(
             commandName: "check",
-            abstract: "Check a configuration file and tell everything that is wrong with it.",
+            abstract: "Check a configuration file and list everything that is wrong with it.",
             discussion: """
-                The exit status is 78 when anything is wrong. What is legal but hardly meant is a warning, and the exit \
-                status 0, and so is an unknown key in a file whose 'version' is newer than this program; with --strict \
-                each of these is an error. The files in FILE.d are checked with it. Nothing is started.
+                The exit status is 78 when anything is wrong. What is legal but probably a mistake is a warning, with \
+                exit status 0, and so is an unknown key in a file whose 'version' is newer than this program; with \
+                --strict each of these is an error. The files in FILE.d are checked with it. Nothing is started.
                 """
         )
 

@@ -27,8 +27,8 @@ struct GlobalOptions: ParsableArguments {
         help: ArgumentHelp(
             "Replace a value of the configuration, for example backends.netlink.mode=off; may be repeated.",
             discussion: """
-                The entry of a list goes by its name or its number from 0. $NETPATH_SET holds such values too, with \
-                ';' between them; what the command line says wins.
+                An entry of a list is named by its name or its number from 0. $NETPATH_SET holds such values too, with \
+                ';' between them; the command line wins.
                 """,
             valueName: "path=value"
         )

@@ -12,9 +12,9 @@ struct HistoryCommand: ToolCommand {
         commandName: "history",
         abstract: "Show when the path changed, and why it was down at a moment.",
         discussion: """
-            Reads what 'netpath run' has recorded. Without --at: every change, how much of the time there was a path, \
-            and why there was none. The exit status is 0; with --at it is that of 'status' at that moment, and 69 when \
-            nothing is known of it.
+            Reads what 'netpath run' has recorded. Without --at it shows every change, how much of the time there was a \
+            path, and why there was none. The exit status is 0; with --at it is that of 'status' at that moment, and 69 \
+            when the recording does not cover it.
             """
     )
 

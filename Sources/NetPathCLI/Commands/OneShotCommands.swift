@@ -13,7 +13,7 @@ struct StatusCommand: ToolCommand {
             status is 0 for satisfied, 1 for unsatisfied, 2 for requiresConnection; 69 when no backend has a verdict. \
             A backend that stays silent does not change it. Probes and plugins are left out unless --probe asks them, \
             there is nothing else to ask, or the configuration requires probes. Where 'netpath run' runs with the same \
-            configuration, it is asked for their word; else they are shown as not asked.
+            configuration, it gives their results; otherwise they are shown as not asked.
             """
     )
 

@@ -13,10 +13,11 @@ struct ReachCommand: ToolCommand {
         commandName: "reach",
         abstract: "Tell whether packets to a host would be sent, and which way, without sending any.",
         discussion: """
-            Asks the kernel what it would do with packets to each address of the host; one that it would send is enough. \
-            A name is looked up by the system's resolver, which is the only thing that leaves this machine. Whether the \
-            host is switched on shows only with --connect. What connect(2) refuses whatever the routes cannot be reached: \
-            broadcast addresses, multicast groups, and an IPv6 link-local address without its interface (fe80::1%eth0).
+            Asks the kernel what it would do with packets to each address of the host; one that it would send to is \
+            enough. A name is looked up by the system's resolver; nothing else leaves this machine. Whether the \
+            host is switched on shows only with --connect. Addresses that connect(2) refuses cannot be reached, whatever \
+            the routes: broadcast addresses, multicast groups, and an IPv6 link-local address without its interface \
+            (fe80::1%eth0).
 
             The exit status is 0 when the host can be reached, 1 when it cannot, 69 when that is unknown, for example \
             because the name is not found. With --connect it is 0 when the connection was made, and 1 when it was not. \

@@ -13,8 +13,8 @@ struct ReplayCommand: ToolCommand {
         abstract: "Run a recording through the coordinator again.",
         discussion: """
             Writes each path with the time at which it was published, as 'watch' did. With --set it shows what would have \
-            been published with other settings, such as merge.policy=any, of what the same backends saw. The exit status is 0; \
-            1 when the paths are not those that were recorded, which would be a fault of netpath.
+            been published with other settings, such as merge.policy=any, from the same evidence. The exit status is 0; 1 \
+            when the paths differ from those recorded, which is a bug in netpath.
             """
     )
 
@@ -26,8 +26,8 @@ struct ReplayCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How many times as fast as it happened; 1 is as it was.",
-            discussion: "Otherwise as fast as it goes.",
+            "How many times as fast as it happened; 1 is real time.",
+            discussion: "Otherwise as fast as possible.",
             valueName: "factor"
         )
     )

@@ -11,13 +11,13 @@ import NetPathSystem
 struct ReportCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract: "Put all that tells of a fault into one file for a bug report.",
+        abstract: "Write everything that a bug report needs into one file.",
         discussion: """
             The file holds versions, the configuration in effect, what 'explain' says now, the history of the last 24 h, the \
             state of the kernel, and the end of the recording, which 'replay' and 'history --recording' read out of it. \
             Addresses, hardware addresses, names of hosts, users and Wi-Fi networks, URLs, tokens and arguments of commands \
             are masked, each in the same way everywhere, so that the report still explains the fault. On a terminal it asks \
-            before it writes. A file that is there is not written over, and only its owner may read it.
+            before it writes. An existing file is never overwritten; only the owner can read the new one.
             """
     )
 

@@ -13,10 +13,10 @@ struct RunCommand: ToolCommand {
         commandName: "run",
         abstract: "Watch as a service: run hooks, record what happens, and answer other programs.",
         discussion: """
-            Runs until SIGTERM or SIGINT. Messages go to standard error, in the form of the journal where that is one; a \
+            Runs until SIGTERM or SIGINT. Messages go to standard error, with priorities where that is the journal; the \
             service manager is told when it is ready, and what the path is (sd_notify). It answers on the socket \
-            netpath.sock in /run/netpath, or in $XDG_RUNTIME_DIR/netpath where a user runs it; a second one there says \
-            who is first. 'status --service', 'history' and 'hooks' ask it.
+            netpath.sock in /run/netpath, or in $XDG_RUNTIME_DIR/netpath where a user runs it; only one runs there at a \
+            time. 'status --service', 'history' and 'hooks' ask it.
 
             The configuration is read again when its file changes, and on SIGHUP. While it is refused the old one goes \
             on; under a service manager also at a start: the one that the service ran with last, or else the default.

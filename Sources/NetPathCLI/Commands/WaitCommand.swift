@@ -13,16 +13,16 @@ import Reachability
 struct WaitCommand: ToolCommand {
     static let configuration = CommandConfiguration(
         commandName: "wait",
-        abstract: "Wait until there is a path, or until something else is so.",
+        abstract: "Wait until there is a path, or until other conditions are met.",
         discussion: """
-            Ends as soon as the path is satisfied, at once when it is, or when the conditions are met that are named \
-            instead. Waits for as long as it takes: for drivers, modems, radio switches and interfaces that do not exist \
-            yet. Wakes up only when something changes. On a terminal the last line says what is missing.
+            Ends as soon as the path is satisfied, or the conditions that are named instead are met; at once when that is \
+            so already. Waits for as long as it takes: for drivers, modems, radio switches and interfaces that do not \
+            exist yet. Wakes up only when something changes. On a terminal the last line says what is missing.
 
-            Every condition is about the same path as 'status' shows. Several have to be met at the same time; --family \
-            then also asks the interfaces and types that are named. Probes and plugins are left out as they are by \
-            'status', unless --internet needs them: where 'netpath run' runs with the same configuration, its path is \
-            waited for.
+            Every condition is about the path that 'status' shows. Several have to be met at the same time; the \
+            interfaces and types that are named then have to carry each --family. Probes and plugins are left out as \
+            they are by 'status', unless --internet needs them: where 'netpath run' runs with the same configuration, \
+            its path is waited for.
 
             The exit status is 0 when the conditions are met, 3 when --timeout came first, 1 when --fail-fast gave up, 78 \
             when the configuration can never meet a condition. A signal ends it as it ends other programs (130 for \
@@ -71,7 +71,7 @@ struct WaitCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Packets to this host would be sent; with a port, a TCP connection is accepted, tried again and again.",
+            "Packets to this host would be sent; with a port, a TCP connection is accepted (it is tried repeatedly).",
             valueName: "host[:port]"
         ),
         transform: Self.target
@@ -81,22 +81,22 @@ struct WaitCommand: ToolCommand {
     @Flag(exclusivity: .exclusive)
     var combination = WaitConditions.Combination.all
 
-    @Flag(help: "Wait until it is not so.")
+    @Flag(help: "Wait until the conditions are not met.")
     var not = false
 
-    @Option(help: ArgumentHelp("It has to be so for this long without a break, for example 3s.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Until that has held for this long, for example 3s.", valueName: "duration"))
     var stable = TimeLimit(duration: .zero)
 
     @Option(help: ArgumentHelp("Give up after this long; 0 asks once.", valueName: "duration"))
     var timeout: TimeLimit?
 
-    @Flag(help: "Give up when nothing that is there now can come up.")
+    @Flag(help: "Give up when no interface that exists now can come up.")
     var failFast = false
 
     @Flag(name: .shortAndLong, help: "Print nothing; the exit status is the answer.")
     var quiet = false
 
-    @Flag(help: "Ask the service that runs, and not the backends; one that does not run yet is waited for.")
+    @Flag(help: "Ask the running service instead of the backends, and wait for one that does not run yet.")
     var service = false
 
     @OptionGroup

@@ -15,10 +15,10 @@ struct WatchCommand: ToolCommand {
         commandName: "watch",
         abstract: "Show the current path, then every change as it happens.",
         discussion: """
-            On a terminal a live view of the path, the interfaces, the backends and the latest changes, which 'q' \
-            ends; with --plain, with TERM=dumb and in the background a running log. Into a pipe or file one line \
-            whenever it says something else than the one before; with --json one object per line for every change. A reader that is too slow gets the newest state next and misses \
-            those in between.
+            On a terminal it shows a live view of the path, the interfaces, the backends and the latest changes, which \
+            'q' ends; with --plain, with TERM=dumb and in the background a running log. Into a pipe or file it writes a \
+            line whenever that differs from the one before; with --json one object per line for every change. A reader \
+            that is too slow gets the newest state next and misses those in between.
 
             SIGINT, SIGTERM, and the end of the reader end it with exit status 0. The exit status does not tell the path; \
             that of 'status' does.
@@ -30,8 +30,8 @@ struct WatchCommand: ToolCommand {
             With --exec a command is run with the current status, and again when it changes: one run at a time, and the \
             newest state wins. It reads the path as JSON on its standard input and finds it in NETPATH_* variables, \
             NETPATH_STATUS and NETPATH_PREVIOUS_STATUS among them. No shell reads the command, and it runs with the \
-            rights, the environment and the working directory of this program. What it writes are messages. It is ended, \
-            with all that it started, when it takes too long and when this program is ended.
+            rights, the environment and the working directory of this program. What it writes goes to the messages. It \
+            is ended, with all that it started, when it takes too long and when this program is ended.
             """
     )
 
@@ -47,7 +47,7 @@ struct WatchCommand: ToolCommand {
     )
     var timeout: TimeLimit?
 
-    @Flag(help: "Leave out the path there is at the start; --count does not count it then.")
+    @Flag(help: "Leave out the path at the start; --count does not count it then.")
     var changesOnly = false
 
     @Flag(help: "Write a running log on a terminal too, instead of the live view.")
@@ -55,7 +55,7 @@ struct WatchCommand: ToolCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Record what happens into a file, for 'replay' and 'history', or a report of an error.",
+            "Record what happens into a file, for 'replay', 'history' or a bug report.",
             valueName: "file"
         ),
         completion: .file()
@@ -94,7 +94,7 @@ struct WatchCommand: ToolCommand {
     @Option(
         parsing: .remaining,
         help: ArgumentHelp(
-            "Run this command with every change of the status; everything behind is part of it.",
+            "Run this command with every change of the status; all arguments after it belong to it.",
             valueName: "command"
         )
     )

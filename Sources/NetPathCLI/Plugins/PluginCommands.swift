@@ -7,15 +7,15 @@ package import ArgumentParser
 package struct PluginCommands: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "plugin",
-        abstract: "Write a backend of one's own, and find out whether it is right.",
+        abstract: "Write a backend of your own, and check it.",
         subcommands: [NewPluginCommand.self, CheckPluginCommand.self, ComparePluginCommand.self]
     )
 
     package init() {}
 }
 
-/// A command about a backend that is a program, which `netpath-plugin` carries out: it has what tests have, and
-/// `netpath` does without.
+/// A command about a backend that is a program; `netpath-plugin` carries it out, as it links the test kit and `netpath`
+/// does not.
 package protocol PluginCommand: ToolCommand {
     /// The backend: a program and its arguments.
     var command: [String] { get }
@@ -45,10 +45,11 @@ extension PluginCommand {
 package struct CheckPluginCommand: PluginCommand {
     package static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Check that a program keeps what every backend promises.",
+        abstract: "Check that a program follows the rules for backends.",
         discussion: """
-            The program is run as a backend of the type exec is, many times, and once for as long as its heartbeat says. \
-            The exit status is 0 when it breaks no rule, and 1 otherwise. What it watches has to be there, and at rest.
+            The program is run as a backend of type exec, many times, and once for as long as its heartbeat says. The \
+            exit status is 0 when it breaks no rule, and 1 otherwise. What it watches has to exist, and must not change \
+            meanwhile.
             """
     )
 
@@ -85,10 +86,10 @@ package struct CheckPluginCommand: PluginCommand {
 package struct ComparePluginCommand: PluginCommand {
     package static let configuration = CommandConfiguration(
         commandName: "compare",
-        abstract: "Set a program beside netlink in the situations that netpath is tested in.",
+        abstract: "Compare a program with netlink in the situations that netpath is tested in.",
         discussion: """
             Each situation is played in network namespaces of its own, which takes root or unprivileged user namespaces. \
-            The exit status is 0 when the program said nothing that it may not, and 1 otherwise. To have no verdict is \
+            The exit status is 0 when every verdict of the program is allowed, and 1 otherwise. To have no verdict is \
             always allowed; not to run, or never to have reported before the change, is not.
             """
     )
@@ -122,7 +123,7 @@ func executePluginProgram(_ command: any PluginCommand) throws -> ToolStatus {
     throw ToolFailure(
         .failure,
         """
-        checks of plugins are the business of the program \(program.name), which cannot be executed: looked for \
+        this takes the program \(program.name), which cannot be executed: looked for \
         \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
         """
     )

@@ -33,13 +33,13 @@ extension QueueCommands {
     package struct Retry: NamingCommand {
         package static let configuration = CommandConfiguration(
             commandName: "retry",
-            abstract: "Try again now what waits for its time, is held or was given up.",
+            abstract: "Retry requests now that wait for their time, are held or were given up.",
             discussion: """
                 The named requests go now, and the rest waits on; of a request that was held or given up, the attempts \
                 are forgotten. Without an identifier: every request that waits between two attempts or for a host that \
                 failed, and every one that is held; with --all also those that were given up.
 
-                What is held because the server did not accept the credentials can be given new ones: \
+                A request that is held because the server did not accept its credentials can be given new ones: \
                 'queue retry ID -H @FILE', with a line 'Authorization: Bearer NEW'.
                 """
         )
@@ -77,13 +77,13 @@ extension QueueCommands {
             discussion: "The exit status is 1 when there was none."
         )
 
-        @Flag(help: "All that wait.")
+        @Flag(help: "All waiting requests.")
         package var all = false
 
-        @Option(help: ArgumentHelp("Those that were sent with --key.", valueName: "key"))
+        @Option(help: ArgumentHelp("The requests that were sent with this --key.", valueName: "key"))
         package var lane: String?
 
-        @Option(help: ArgumentHelp("Those that were sent with --type.", valueName: "type"))
+        @Option(help: ArgumentHelp("The requests that were sent with this --type.", valueName: "type"))
         package var type: String?
 
         @OptionGroup package var requests: NamedRequests
@@ -100,10 +100,10 @@ extension QueueCommands {
     package struct Reset: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "reset",
-            abstract: "Forget everything: what waits, what was given up, and the pause."
+            abstract: "Delete everything: the requests that wait or were given up, and the pause."
         )
 
-        @Flag(help: "Yes, really.")
+        @Flag(help: "Confirm; nothing is deleted without it.")
         package var yes = false
 
         @OptionGroup package var file: QueueFileOption
@@ -161,7 +161,7 @@ extension QueueCommands {
         package struct List: RequestCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "list",
-                abstract: "List them, and why."
+                abstract: "List the requests that were given up, and why."
             )
 
             @OptionGroup package var secrets: SecretsOption
@@ -175,7 +175,7 @@ extension QueueCommands {
         package struct Requeue: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "requeue",
-                abstract: "Let them wait again, with their attempts forgotten.",
+                abstract: "Queue them again, with their attempts forgotten.",
                 discussion: "Without an identifier all of them. The exit status is 1 when there was none."
             )
 
@@ -188,7 +188,7 @@ extension QueueCommands {
         package struct Purge: NamingCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "purge",
-                abstract: "Forget them.",
+                abstract: "Delete them.",
                 discussion: "Without an identifier all of them."
             )
 
@@ -218,7 +218,7 @@ extension QueueCommands {
         package struct List: RequestCommand {
             package static let configuration = CommandConfiguration(
                 commandName: "list",
-                abstract: "List the requests that have one; 'show' shows the rest."
+                abstract: "List the requests whose response is kept; 'queue show' shows it."
             )
 
             @OptionGroup package var secrets: SecretsOption
@@ -246,10 +246,10 @@ extension QueueCommands {
     package struct Repair: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "repair",
-            abstract: "Look through the whole file, and save what can be read of one that is damaged.",
+            abstract: "Check the whole file, and recover what can be read of a damaged one.",
             discussion: """
-                The damaged file is kept under a name with the time, and its requests that are whole are taken over \
-                into a new one. The exit status is 70 when it was damaged, 0 otherwise.
+                The damaged file is kept under a name with the time, and its intact requests are copied into a new \
+                one. The exit status is 70 when it was damaged, 0 otherwise.
                 """
         )
 

@@ -33,7 +33,7 @@ package struct QueueCommands: ParsableCommand {
     package struct List: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "list",
-            abstract: "List what waits, in the order it was sent, and what each waits for."
+            abstract: "List the waiting requests in the order of 'send', and what each waits for."
         )
 
         @Option(help: ArgumentHelp("List at most this many.", valueName: "number"))
@@ -55,7 +55,7 @@ package struct QueueCommands: ParsableCommand {
         package static let configuration = CommandConfiguration(
             commandName: "show",
             abstract: "Show one request: its headers without secrets, its attempts, and what it waits for.",
-            discussion: "The exit status is 1 when it is not in the queue, or no more."
+            discussion: "The exit status is 1 when it is not in the queue, or no longer."
         )
 
         @Argument(help: "The identifier that 'send' printed.")
@@ -72,7 +72,7 @@ package struct QueueCommands: ParsableCommand {
     package struct Stats: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "stats",
-            abstract: "Count the requests by their states, and look whether the file is damaged."
+            abstract: "Count the requests by state, and check whether the file is damaged."
         )
 
         @Option(
@@ -94,16 +94,16 @@ package struct QueueCommands: ParsableCommand {
     package struct Run: RequestCommand {
         package static let configuration = CommandConfiguration(
             commandName: "run",
-            abstract: "Send what waits, for as long as the command runs.",
+            abstract: "Send the waiting requests, for as long as the command runs.",
             discussion: """
                 Sends whenever there is a path, and sleeps while there is none. Of all programs that use a file one \
                 sends at a time; when it ends, however it does, another takes over. On a terminal a line shows the \
-                progress; otherwise each event is one line. SIGINT and SIGTERM end it with exit status 0: nothing is \
-                begun any more, and what is under way has --grace to come to its end; what does not is sent again next \
-                time, with the same key. A second signal ends it at once.
+                progress; otherwise each event is one line. SIGINT and SIGTERM end it with exit status 0: it starts no \
+                further request, and those under way have --grace to finish; the others are sent again next time, with \
+                the same key. A second signal ends it at once.
 
-                What the configuration says, such as the rules about interfaces, holds for these paths too; it is read \
-                once, at the start.
+                The configuration, such as its rules about interfaces, applies to these paths too; it is read once, at \
+                the start.
 
                 With --until-empty it ends when nothing is left to send: with exit status 0, or with 1 when requests \
                 were given up or are held, or the queue is paused.
@@ -120,7 +120,7 @@ package struct QueueCommands: ParsableCommand {
 
         @Option(
             help: ArgumentHelp(
-                "After a signal: wait this long for what is under way. Default: 8s.",
+                "After a signal: wait this long for the requests under way. Default: 8s.",
                 valueName: "duration"
             )
         )

@@ -45,7 +45,7 @@ func executeQueueProgram(_ command: any RequestCommand) throws -> ToolStatus {
     throw ToolFailure(
         .failure,
         """
-        requests are the business of the program \(program.name), which cannot be executed: looked for \
+        this takes the program \(program.name), which cannot be executed: looked for \
         \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
         """
     )

@@ -49,7 +49,7 @@ package struct SendCommand: RequestCommand {
             once.
 
             With --wait the command sends this request itself, and no other, unless another program sends already, and \
-            prints the body of the response; as 'queue run' it goes by the rules of the configuration about \
+            prints the body of the response; like 'queue run' it applies the rules of the configuration about \
             interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when it \
             refused it or the request was given up, and 3 when --timeout ended first; the request stays in the queue \
             then.
@@ -67,8 +67,8 @@ package struct SendCommand: RequestCommand {
         help: ArgumentHelp(
             "Send this header, or those that are the lines of @file; may be repeated.",
             discussion: """
-                Other users see what is typed (ps): a secret belongs into a file. With --show-secrets alone other \
-                commands show more than the values of harmless headers.
+                Other users see what is typed (ps): put a secret into a file. Other commands show the values of \
+                harmless headers only, unless --show-secrets is given.
                 """,
             valueName: "name: value"
         )
@@ -103,16 +103,16 @@ package struct SendCommand: RequestCommand {
     )
     package var dataUrlencode: [String] = []
 
-    @Option(help: ArgumentHelp("What the request is, for those who look at the queue.", valueName: "type"))
+    @Option(help: ArgumentHelp("A name for the kind of request, for 'queue cancel --type'.", valueName: "type"))
     package var type: String?
 
     @Option(help: ArgumentHelp("Send requests with the same key strictly in order.", valueName: "key"))
     package var key: String?
 
-    @Option(help: "What becomes of the requests behind one of the same --key that failed for good.")
+    @Option(help: "What to do with the requests behind one of the same --key that failed for good.")
     package var onFailure: OnFailure?
 
-    @Option(help: ArgumentHelp("Tell apart requests of which only one shall wait.", valueName: "key"))
+    @Option(help: ArgumentHelp("Keep at most one waiting request with this key; see --if-exists.", valueName: "key"))
     package var unique: String?
 
     @Option(help: "What to do when a request with the same --unique is waiting.")
@@ -135,7 +135,7 @@ package struct SendCommand: RequestCommand {
     @Option(help: ArgumentHelp("Give up after this long, for example 1h.", valueName: "duration"))
     package var expiresIn: TimeLimit?
 
-    @Option(help: ArgumentHelp("Give up after this many repeats; time offline counts as none.", valueName: "number"))
+    @Option(help: ArgumentHelp("Give up after this many repeats; none is counted while offline.", valueName: "number"))
     package var maxRetries: Int?
 
     @Option(help: ArgumentHelp("End an attempt after this long. Default: 1h.", valueName: "duration"))
@@ -143,8 +143,8 @@ package struct SendCommand: RequestCommand {
 
     @Option(
         help: ArgumentHelp(
-            "End an attempt when hardly anything moves for this long. Default: 30s.",
-            discussion: "How long the server works at its answer counts for --max-time alone.",
+            "End an attempt when almost no data moves for this long. Default: 30s.",
+            discussion: "The time until the server begins to answer counts towards --max-time only.",
             valueName: "duration"
         )
     )
@@ -152,7 +152,7 @@ package struct SendCommand: RequestCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Read so much of a response, and leave out the rest, for example 64K. Default: 4M.",
+            "Keep at most this much of a response, and drop the rest, for example 64K. Default: 4M.",
             valueName: "bytes"
         )
     )
@@ -168,7 +168,7 @@ package struct SendCommand: RequestCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Count an answer as success only if it has this header, with a value that begins so; may be repeated.",
+            "Count an answer as success only if it has this header, its value beginning so; may be repeated.",
             valueName: "name[: value]"
         )
     )
@@ -177,7 +177,7 @@ package struct SendCommand: RequestCommand {
     @Flag(help: "Wait for a path that is not metered.")
     package var unmeteredOnly = false
 
-    @Option(help: "Wait for a path over this.")
+    @Option(help: "Wait for a path over an interface of this type.")
     package var interfaceType: Link?
 
     @Flag(help: "Wait for the response and print its body.")

@@ -16,8 +16,8 @@ package struct ServeCommand: ToolCommand {
             without a recording. Runs until SIGTERM or SIGINT.
 
             It listens on http://127.0.0.1:6387 unless 'serve:' in the configuration or --listen says otherwise; that \
-            section also names those who may ask. An address that other machines can reach needs a token, and a proxy \
-            with TLS in front. On SIGHUP it reads again who may ask, the token first.
+            section also names the clients that may ask. An address that other machines can reach needs a token, and a \
+            proxy with TLS in front. On SIGHUP it reads these again, the token first.
             """
     )
 
