@@ -36,6 +36,8 @@ public struct LoadedConfiguration: Sendable {
     package let hooks: [Hook]
     /// The folder whose programs are hooks too; nil when the configuration names none.
     package let hooksFolder: String?
+    /// The folder whose programs are NetworkManager's dispatcher scripts; nil when the configuration names none.
+    package let dispatcherFolder: String?
     /// What is legal and does not do what was probably meant.
     public let warnings: [ConfigurationDiagnostic]
     /// Every value and where it comes from.
@@ -163,7 +165,8 @@ public struct LoadedConfiguration: Sendable {
         let serve = ServeSettings.read(from: root)
         let isPrivileged = Privileges.areHeld
         let hooks = Hook.read(from: root, isPrivileged: isPrivileged)
-        let hooksFolder = Hook.readFolder(from: root, isPrivileged: isPrivileged)
+        let hooksFolder = Hook.readFolder("hooksFolder", from: root, isPrivileged: isPrivileged)
+        let dispatcherFolder = Hook.readFolder("dispatcherFolder", from: root, isPrivileged: isPrivileged)
         let backends = self.backends(of: root, registry: registry, referenceDestinations: referenceDestinations)
         if settings.evaluation.gateways == .required, !backends.contains(where: { $0.type == "tcpProbe" }) {
             root.nested("merge").warn(
@@ -184,6 +187,7 @@ public struct LoadedConfiguration: Sendable {
             serve: serve,
             hooks: hooks,
             hooksFolder: hooksFolder,
+            dispatcherFolder: dispatcherFolder,
             warnings: root.warnings,
             effective: EffectiveConfiguration(root.effective, document: source, dropIns: Set(dropIns.map(\.name))),
             keyPaths: root.keyPaths

@@ -40,6 +40,19 @@ import Testing
         #expect(programs.remarks.contains { $0.contains("/dangling' is passed over: it is no regular file") })
     }
 
+    /// NetworkManager's scripts, whose names may have full stops.
+    @Test func dispatcherScripts() throws {
+        let names = ("20-b.sh", "10-a", "c.dpkg-old", "d.rpmsave", "e~")
+        let parent = geteuid() == 0 ? "/run" : nil
+        let folder = try self.folder(in: parent, names.0, names.1, names.2, names.3, names.4)
+        try folder.makeDirectory("pre-up.d")
+        var remarks = 0
+        let hooks = HookFolder.hooks(in: folder.path, isDispatcher: true) { _, _ in remarks += 1 }
+        #expect(hooks.map(\.name) == ["dispatcher.d/10-a", "dispatcher.d/20-b.sh"])
+        #expect(hooks.allSatisfy { $0.trigger == .dispatcher && $0.timeout == .seconds(600) })
+        #expect(remarks == 4)
+    }
+
     @Test func whatIsNoFolderStopsNobody() throws {
         let folder = try self.folder("file")
         for path in [folder["nothing"], folder["file"]] {

@@ -77,6 +77,43 @@ import Testing
         #expect(stage.runner.reports[0].runs.map(\.outcome) == [.ended(.exited(0)), .ended(.exited(0))])
     }
 
+    /// A script of NetworkManager's finds its arguments and variables as there.
+    @Test func aDispatcherScript() async throws {
+        let script = self.hook(
+            #"echo "<$1> <$2> $NM_DISPATCHER_ACTION ${DEVICE_IFACE-none} ${CONNECTIVITY_STATE-none} $IP4_ADDRESS_0,"#
+                + #"${IP4_GATEWAY-none},${IP6_NUM_ADDRESSES-none},$IP4_NAMESERVERS""#
+        ) {
+            $0.command.append("script")
+            $0.trigger = .dispatcher
+        }
+        let stage = try Stage([script])
+        var path = NetworkPath(.satisfied, PathReason(.routed, "routed"), interfaces: [])
+        var interface = PathInterface(index: 2, name: "eth0", type: .wired, reason: PathReason(.routed, ""))
+        interface.addresses = [AddressPrefix(InternetAddress(ipv4: 0xC000_0202), length: 24)]
+        interface.gateways = [InternetAddress(ipv4: 0xC000_0201)]
+        path.interfaces = [interface]
+        path.dnsServers = [0xC000_0235, 0xC000_0236].map { DNSServer(InternetAddress(ipv4: $0)) }
+        func show(_ change: (inout NetworkPath) -> Void) {
+            change(&path)
+            stage.runner.show(StatusSnapshot(path: path, backends: [], takenAt: .now()))
+        }
+        func said(_ text: String) async throws { try await stage.message("info: hook 'test': \(text)") }
+        show { _ in }
+        try await said("<eth0> <up> up eth0 none 192.0.2.2/24 192.0.2.1,192.0.2.1,0,192.0.2.53 192.0.2.54")
+        try await said("<> <connectivity-change> connectivity-change none UNKNOWN ,none,none,")
+        try await said("satisfied (initial): ended with exit status 0")
+        show { $0.internet = .portal }
+        try await said("<> <connectivity-change> connectivity-change none PORTAL")
+        show { $0.interfaces[0].name = "wlan0" }
+        try await said("<eth0> <down> down eth0 none ,none,none,")
+        try await said("<wlan0> <up> up wlan0")
+        show { $0.status = .unsatisfied }
+        try await said("<wlan0> <down> down wlan0")
+        try await said("<> <connectivity-change> connectivity-change none NONE")
+        #expect(stage.messages.value.count { $0.contains("> <") } == 7)
+        #expect(stage.runner.reports[0].failureCount == 0)
+    }
+
     @Test func aHookOfTheConfigurationGetsLittle() async throws {
         _ = unsafe setenv("NETPATH_TEST_SECRET", "secret", 1)
         let command = [

@@ -154,6 +154,9 @@ extension Hook.Trigger {
             left.path?.status == right.path?.status && left.carrier?.index == right.carrier?.index
                 && left.carrier?.name == right.carrier?.name
         case .any: left.path == right.path
+        case .dispatcher:
+            left.connectivityState == right.connectivityState && left.carrier?.index == right.carrier?.index
+                && left.carrier?.name == right.carrier?.name
         }
     }
 }

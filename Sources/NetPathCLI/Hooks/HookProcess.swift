@@ -64,20 +64,28 @@ final class HookProcess {
     func run() -> HookRun.Outcome {
         ChildProcess.blockBrokenPipes()
         do throws(LaunchError) {
-            return self.wait(for: try ChildProcess(self.plan()))
+            guard self.hook.trigger == .dispatcher else { return self.wait(for: try ChildProcess(self.plan())) }
+            // One that fails withholds nothing from the next: a script is told of each interface for itself.
+            var first: HookRun.Outcome?
+            for event in self.telling.dispatcherEvents where self.outcome == nil {
+                let outcome = self.wait(for: try ChildProcess(self.plan(event)))
+                if !outcome.isGood { first = first ?? outcome }
+            }
+            return first ?? .ended(.exited(0))
         } catch {
             return .notStarted(error.description)
         }
     }
 
-    private func plan() throws(LaunchError) -> LaunchPlan {
-        let variables = self.telling.variables(of: self.hook)
+    private func plan(_ event: DispatcherEvent? = nil) throws(LaunchError) -> LaunchPlan {
+        let variables = self.telling.variables(of: self.hook).merging(event?.variables ?? [:]) { $1 }
+        let command = self.hook.command + (event.map { [$0.interface, $0.action] } ?? [])
         if self.hook.isTyped {
             let all = self.environment.merging(variables) { $1 }
-            return try LaunchPlan(typed: self.hook.command, environment: all)
+            return try LaunchPlan(typed: command, environment: all)
         }
         return try LaunchPlan(
-            self.hook.command,
+            command,
             environment: variables,
             user: self.hook.user,
             freedom: .hook
@@ -86,6 +94,7 @@ final class HookProcess {
 
     private func wait(for process: ChildProcess) -> HookRun.Outcome {
         self.outgoing = self.telling.snapshot.jsonLine[...]
+        self.lines = [LineBuffer(limit: 4096), LineBuffer(limit: 4096)]
         var killTime: MonotonicTime?
         while true {
             self.send(to: process)

@@ -14,6 +14,9 @@ package struct Hook: Hashable, Sendable, Codable {
         case interface
         /// Any published path.
         case any
+        /// Another interface that carries the path, or another reach of it: the command is called as NetworkManager calls
+        /// its dispatcher scripts.
+        case dispatcher
     }
 
     /// The name in output, unique among the hooks.
@@ -72,15 +75,15 @@ extension Hook {
         }
     }
 
-    /// Reads where the folder of hooks is; nil when the configuration names none.
-    static func readFolder(from root: ConfigurationSection, isPrivileged: Bool) -> String? {
-        guard let folder = root.string("hooksFolder") else { return nil }
+    /// Reads where a folder of hooks is; nil when the configuration names none.
+    static func readFolder(_ key: String, from root: ConfigurationSection, isPrivileged: Bool) -> String? {
+        guard let folder = root.string(key) else { return nil }
         if !folder.hasPrefix("/") || folder.utf8.contains(0) {
-            root.reject("hooksFolder", "must be the absolute path of a folder")
+            root.reject(key, "must be the absolute path of a folder")
         }
-        if isPrivileged || Privileges.trustOnlyRoot, let author = root.otherAuthor(of: "hooksFolder") {
+        if isPrivileged || Privileges.trustOnlyRoot, let author = root.otherAuthor(of: key) {
             root.reject(
-                "hooksFolder",
+                key,
                 "cannot come from \(author), since \(TrustedFile.reason); write it in /etc/netpath/netpath.yaml"
             )
         }

@@ -38,7 +38,8 @@ public struct ConfigurationReload: Sendable, CustomStringConvertible {
             new.settings != old.settings || new.logLevel != old.logLevel
             || common.contains { before[$0.name]?.mode != $0.mode }
             || old.backends.map(\.name).filter { name in common.contains { $0.name == name } } != common.map(\.name)
-        self.changesHooks = (new.hooks, new.hooksFolder) != (old.hooks, old.hooksFolder)
+        self.changesHooks =
+            (new.hooks, new.hooksFolder, new.dispatcherFolder) != (old.hooks, old.hooksFolder, old.dispatcherFolder)
         self.configuration = new
     }
 

@@ -55,7 +55,11 @@ extension LoadedConfiguration {
     /// A number that is the same for configurations that lead to the same path: of every value that backends, verdicts and
     /// the merge depend on.
     public var fingerprint: UInt64 {
-        self.hash(without: ["logging", "record", "serve", "hooks", "hooksFolder", ConfigurationVersion.key])
+        self.hash(
+            without: [
+                "logging", "record", "serve", "hooks", "hooksFolder", "dispatcherFolder", ConfigurationVersion.key,
+            ]
+        )
     }
 
     /// A number that is the same for configurations whose every value is the same.

@@ -17,16 +17,23 @@ package struct ProgramFolder: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - path: The absolute path of the folder.
+    ///   - allowsExtensions: Whether names may have full stops too, such as `20-x.sh`, but for those of backups.
     ///   - isPrivileged: Whether only root may be able to put anything there.
     /// - Throws: ``LaunchError`` when it cannot be read, or others can write to it.
-    package init(_ path: String, isPrivileged: Bool = Privileges.trustOnlyRoot) throws(LaunchError) {
+    package init(
+        _ path: String,
+        allowsExtensions: Bool = false,
+        isPrivileged: Bool = Privileges.trustOnlyRoot
+    ) throws(LaunchError) {
         let trusted = isPrivileged ? try TrustedFile.openFolder(path) : nil
         guard let folder = unsafe opendir(trusted.map { "/proc/self/fd/\($0.number)" } ?? path)
         else { throw .last("cannot read the folder '\(path.printable(limit: 200))'") }
         for name in unsafe FileAccess.names(in: folder).sorted() where !name.hasPrefix(".") {
             let program = "\(path)/\(name)"
             let shown = "'\(program.printable(limit: 200))'"
-            if !Self.isName(name) {
+            let isBackup = Self.backups.contains { name.hasSuffix($0) } || name.contains(".dpkg-")
+            let stem = allowsExtensions && !isBackup ? String(name.filter { $0 != "." }) : name
+            if !Self.isName(stem) {
                 self.remarks.append("\(shown) is passed over: its name has more than letters, digits, - and _")
             } else if !TrustedFile.isRegular(program) {
                 self.remarks.append("\(shown) is passed over: it is no regular file")
@@ -37,6 +44,8 @@ package struct ProgramFolder: Hashable, Sendable {
             }
         }
     }
+
+    private static let backups = [".bak", ".orig", ".rpmnew", ".rpmorig", ".rpmsave", ".swp"]
 
     /// Whether a name is one that run-parts(8) takes.
     package static func isName(_ name: String) -> Bool {
