@@ -109,7 +109,7 @@ int netpath_next(struct netpath *handle, struct netpath_path *path, size_t size)
  * starting it fails with. */
 int64_t netpath_reach(struct netpath *handle, const char *host);
 
-/* Takes an answer to netpath_reach. Returns 1, 0 when there is none yet, or -EINVAL. */
+/* Takes an answer to netpath_reach; ask until there is none. Returns 1, 0 when there is none yet, or -EINVAL. */
 int netpath_reached(struct netpath *handle, struct netpath_host *host, size_t size);
 
 /* Takes a question back; its answer never comes. */

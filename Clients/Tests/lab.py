@@ -178,12 +178,16 @@ class Client:
         self.descriptor = library.netpath_fd(self.handle)
 
     def timed(self, function, *arguments, handle=True):
-        begin = time.thread_time()
-        blocked = time.monotonic()
+        before = self.own_time()
         result = function(*([self.handle] if handle else []), *arguments)
-        # What is neither computing nor waiting for a processor is blocked; a busy machine shows in both.
-        self.longest = max(self.longest, time.monotonic() - blocked - (time.thread_time() - begin))
+        self.longest = max(self.longest, self.own_time() - before)
         return result
+
+    @staticmethod
+    def own_time():
+        """Seconds, without those in which this thread waited for a processor (proc(5), schedstat)."""
+        with open("/proc/thread-self/schedstat") as file:
+            return time.monotonic() - int(file.read().split()[1]) / 1e9
 
     def process(self, timeout=0.0):
         if select.select([self.descriptor], [], [], timeout)[0]:

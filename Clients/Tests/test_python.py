@@ -49,9 +49,9 @@ class Answers(Alone):
     def test_current_asks_the_service(self):
         self.without_program()
         with Service():
-            path = netpath.current()
+            # A busy machine may not answer within a second.
+            path = until(lambda: (path := netpath.current()).is_satisfied and path)
             self.assertIs(path.status, Status.SATISFIED)
-            self.assertTrue(path.is_satisfied)
             self.assertEqual((path.interface.name, path.interface.type, path.gateways), ("lan0", "wired", ("192.0.2.1",)))
             self.assertEqual(path.document["schema"], 1)
             cable(False)
