@@ -71,7 +71,7 @@ package struct Decision: Sendable {
     private static func judged(_ path: NetworkPath, _ snapshots: [BackendSnapshot]) -> Decision? {
         let voters = snapshots.filter { $0.report.health == .healthy && $0.verdict?.status == .satisfied }
         let backend = voters.first(where: \.speaksOfPaths) ?? voters.first
-        // Where only probes speak, and met a portal.
+        // Where only probes decide, and one met a portal.
         let probing = snapshots.first { $0.report.health == .healthy && $0.evidence?.probes != nil }
         let although = backend.map { "; without that it would be satisfied, by \($0.report.name)" } ?? ""
         let portal = Self.names(snapshots) { $0.metPortal } ?? "a backend"
@@ -141,7 +141,7 @@ extension BackendReport {
     fileprivate func absence(_ remark: String = "") -> String? {
         switch self.health {
         case .unhealthy: "\(self.name)\(remark) is unhealthy (\(self.error ?? "no error is known"))"
-        case .starting: "\(self.name)\(remark) has not spoken yet"
+        case .starting: "\(self.name)\(remark) has not reported yet"
         case .healthy: self.status == nil ? "\(self.name)\(remark) has no verdict" : nil
         case .standby, .off, .notAsked: nil
         }

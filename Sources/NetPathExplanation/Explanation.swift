@@ -82,7 +82,7 @@ extension AssessedEvidence {
                 : "No rule applies: a question stayed unanswered, and \"no\" needs positive evidence."
         }
         if self.evidence.interfaces == nil {
-            return "Only probes speak: satisfied when any target answers, unsatisfied when a whole round fails."
+            return "Only probes decide: satisfied when any target answers, unsatisfied when a whole round fails."
         }
         if verdict.status == .satisfied {
             return """

@@ -92,7 +92,7 @@ import Testing
         #expect(answer.snapshot.backends.last?.limitations == limitations)
     }
 
-    /// Evidence that allows no verdict publishes no path, and is a first word all the same.
+    /// Evidence that allows no verdict publishes no path, and is a first report all the same.
     @Test func withoutOpinion() throws {
         let answer = try self.ask(.says(Fixtures.evidence([Fixtures.interface()], ipv4: .unknown)), .fails)
         #expect(answer.snapshot.path == nil)

@@ -30,7 +30,7 @@ struct CoordinatorMember: Sendable, Codable {
         var isLasting = false
         /// When it will be lasting; nil when it is.
         var deadline: MonotonicTime? { self.isLasting ? nil : self.since + Self.limit }
-        /// Long enough for a reading that is repeated, and so short that a standby has spoken within a second.
+        /// Long enough for a reading that is repeated, and so short that a standby has reported within a second.
         private static let limit: Duration = .milliseconds(500)
     }
 
@@ -45,7 +45,7 @@ struct CoordinatorMember: Sendable, Codable {
         self.absence = absence
     }
 
-    /// Takes a word, and turns it into a verdict; `newest` is when the last reading of another began.
+    /// Takes a report, and turns it into a verdict; `newest` is when the last reading of another began.
     mutating func take(
         _ evidence: Evidence,
         as snapshot: inout BackendSnapshot,
@@ -81,7 +81,7 @@ struct CoordinatorMember: Sendable, Codable {
     ) -> MonotonicTime {
         // A probe reports its last round again, with its time; a backend that sees interfaces has to read anew each time.
         guard evidence.isReading else { return evidence.observedAt }
-        // A time that stands still is not that of a reading, so all there is to know is when the word came.
+        // A time that stands still is not that of a reading, so all there is to know is when the report came.
         if evidence.observedAt == former?.observedAt { return now }
         return max(evidence.observedAt, self.supervision.runningSince ?? evidence.observedAt)
     }
@@ -160,7 +160,7 @@ extension BackendSnapshot {
         )
     }
 
-    /// Whether the backend has shown that it can judge by nothing but probes, or the word of another machine.
+    /// Whether the backend has shown that it has nothing but probes, or what another machine states.
     @inline(__always) var onlyProbes: Bool {
         !self.speaksOfPaths && (self.evidence?.probes != nil || self.verdict?.host != nil)
     }

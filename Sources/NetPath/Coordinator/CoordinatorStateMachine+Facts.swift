@@ -12,7 +12,7 @@ extension CoordinatorStateMachine {
         guard isAnyStated || self.statements != nil else { return }
         var statements: [InterfaceStatement] = []
         for index in self.members.indices {
-            // The successor of one that is replaced has its facts until it has spoken.
+            // The successor of one that is replaced has its facts until it has reported.
             guard let facts = self.members[index].facts,
                 [.healthy, .starting].contains(self.snapshots[index].report.health)
             else { continue }

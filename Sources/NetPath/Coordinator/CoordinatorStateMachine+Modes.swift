@@ -71,7 +71,7 @@ extension CoordinatorStateMachine {
             } else {
                 var member = self.newMember()
                 var snapshot = BackendSnapshot(name: name, mode: mode)
-                // The last word of the one that had this name before stands until the new one has spoken.
+                // The last report of the one that had this name before counts until the new one has reported.
                 if let (last, predecessor) = former[name], mode != .off, predecessor.record.hadVerdict {
                     snapshot.evidence = last.evidence
                     member.record.lastVerdict = predecessor.record.lastVerdict

@@ -8,7 +8,7 @@
 struct CoordinatorStateMachine: Sendable, Codable {
     /// What the performer has to do.
     enum Action: Sendable {
-        /// Start a backend; its inputs carry the generation, so that late words of an earlier run are told apart.
+        /// Start a backend; its inputs carry the generation, so that late reports of an earlier run are told apart.
         case run(backend: Int, generation: Int)
         /// End a backend's run; its end is an input.
         case cancel(backend: Int)
@@ -132,7 +132,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         return failure + self.settle(now: now)
     }
 
-    /// A backend speaks by itself, and answers no refresh.
+    /// A backend reports by itself, and answers no refresh.
     mutating func takesNoRefreshRequests(backend id: Int, generation: Int) {
         guard let index = self.position(of: id) else { return }
         self.members[index].supervision.takesNoRefreshRequests(generation: generation)
@@ -260,7 +260,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
 
     mutating func run(_ index: Int, now: MonotonicTime) -> [Action] {
         guard let generation = self.members[index].supervision.start(now: now) else { return [] }
-        // After a failure the health stays "unhealthy" until the first word: a backend that keeps failing must not
+        // After a failure the health stays "unhealthy" until the first report: a backend that keeps failing must not
         // look like a change each time it is tried again.
         return [.run(backend: self.members[index].id, generation: generation)]
     }
@@ -355,14 +355,14 @@ struct CoordinatorStateMachine: Sendable, Codable {
     /// Whether there is a path; to ask the path itself would copy it.
     private var hasPublished: Bool { self.sequence > 0 }
 
-    /// Whether a path may go out: the first one not before the most important backend has spoken, failed or used its
-    /// time, and not on a partial no while a stronger backend may still speak.
+    /// Whether a path may go out: the first one not before the most important backend has reported, failed or used its
+    /// time, and not on a partial no while a stronger backend may still report.
     private func mayPublish(now: MonotonicTime) -> Bool {
         guard !self.hasPublished, self.startedAt != nil else { return true }
         return !self.isPrematureNo && self.firstPublicationDeadline.map { $0 <= now } ?? true
     }
 
-    /// When the first path goes out though the most important backend has not spoken; nil when there is no such path.
+    /// When the first path goes out though the most important backend has not reported; nil when there is no such path.
     private var firstPublicationDeadline: MonotonicTime? {
         guard !self.hasPublished, let startedAt else { return nil }
         let awaited = self.snapshots.lazy.map(\.report.health)

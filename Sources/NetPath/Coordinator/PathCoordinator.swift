@@ -84,7 +84,7 @@ public final class PathCoordinator: Sendable {
     ///
     /// - Parameters:
     ///   - once: Whether each backend is asked for the present state only (``MonitorContext/asksOnce``). One that returns
-    ///     after it has reported stays healthy, and its word stands.
+    ///     after it has reported stays healthy, and its report counts.
     ///   - watchingFiles: Whether changes of files are of interest (``MonitorContext/watchesFiles``).
     public func start(once: Bool = false, watchingFiles: Bool = true) {
         self.perform { state, now in
@@ -146,9 +146,9 @@ public final class PathCoordinator: Sendable {
 
     /// Replaces the configuration, whether running or not; subscriptions stay.
     ///
-    /// The last path stays, marked stale, until the new backends have spoken. A backend that is not kept ends after
+    /// The last path stays, marked stale, until the new backends have reported. A backend that is not kept ends after
     /// its successor has started, so the two must not be the same monitor; the successor of the same name answers for
-    /// its last word. After ``stop()`` nothing happens.
+    /// its last report. After ``stop()`` nothing happens.
     ///
     /// - Parameters:
     ///   - backends: The backends in order of priority; their names are unique.

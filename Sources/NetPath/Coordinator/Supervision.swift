@@ -3,18 +3,18 @@
 
 /// The life of one backend as its supervisor sees it: runs, silence, cancellation, and when to start it again.
 struct Supervision: Sendable, Codable {
-    /// No first word within this time is a failure.
+    /// No first report within this time is a failure.
     static let firstWordLimit: Duration = .seconds(2)
     /// No answer to a refresh within this time is a failure.
     static let answerLimit: Duration = .seconds(1)
-    /// A run that stays silent this much longer is cancelled; until then a late word is welcome.
+    /// A run that stays silent this much longer is cancelled; until then a late report is welcome.
     static let wedgedLimit: Duration = .seconds(5)
     /// A cancelled run that has not ended by then is said to ignore it.
     static let endLimit: Duration = .seconds(2)
 
     /// What the supervisor found out, or wants done.
     enum Finding: Hashable, Sendable {
-        /// The backend does not speak when it should.
+        /// The backend does not report when it should.
         case silent(String)
         /// The run is to be cancelled.
         case cancel
@@ -39,7 +39,7 @@ struct Supervision: Sendable, Codable {
     private struct Run: Sendable, Codable {
         let since: MonotonicTime
         var hasSpoken = false
-        /// Since when a word is due; nil when none is.
+        /// Since when a report is due; nil when none is.
         var awaitedSince: MonotonicTime?
         var silentSince: MonotonicTime?
         /// How many of the backend's calls are held up by subscribers.
@@ -69,7 +69,7 @@ struct Supervision: Sendable, Codable {
 
     private var phase = Phase.idle
     private var attempt = 0
-    /// The number of the current or last run; late words of earlier runs are told apart by it.
+    /// The number of the current or last run; late reports of earlier runs are told apart by it.
     private(set) var generation = 0
 
     /// Whether a run is under way that has not been cancelled.
@@ -94,7 +94,7 @@ struct Supervision: Sendable, Codable {
     /// When the run began that is under way; nil without one.
     var runningSince: MonotonicTime? { if case .running(let run) = self.phase { run.since } else { nil } }
 
-    /// When silence has lasted too long; nil while the backend cannot speak, because a subscriber does not let it go on.
+    /// When silence has lasted too long; nil while the backend cannot report, because a subscriber blocks its thread.
     var silenceDeadline: MonotonicTime? {
         switch self.phase {
         case .idle, .waiting, .done: nil
@@ -141,9 +141,9 @@ struct Supervision: Sendable, Codable {
         }
     }
 
-    /// Takes a word; false when it is not one of the current run.
+    /// Takes a report; false when it is not one of the current run.
     mutating func spoke(generation: Int) -> Bool {
-        // A run that ended or was cancelled may still have had a word on its way.
+        // A run that ended or was cancelled may still have had a report on its way.
         guard generation == self.generation, case .running(var run) = self.phase else { return false }
         run.hasSpoken = true
         run.awaitedSince = nil
@@ -152,7 +152,7 @@ struct Supervision: Sendable, Codable {
         return true
     }
 
-    /// Notes that the backend was asked to speak; an older question stays the one that counts.
+    /// Notes that the backend was asked for a report; an older request stays the one that counts.
     mutating func asked(now: MonotonicTime) {
         guard case .running(var run) = self.phase, run.awaitedSince == nil else { return }
         run.awaitedSince = now
@@ -201,7 +201,7 @@ struct Supervision: Sendable, Codable {
     ///
     /// - Parameters:
     ///   - generation: The run.
-    ///   - mayEnd: Whether it may end when it has spoken.
+    ///   - mayEnd: Whether it may end when it has reported.
     ///   - jitter: A random number in 0..<1.
     ///   - now: The present moment.
     /// - Returns: What it means.

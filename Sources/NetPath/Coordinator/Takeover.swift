@@ -11,14 +11,14 @@ struct VerdictHistory: Sendable, Codable {
 
     /// The last verdict it ever gave; nil when it never had one, or is not needed any more.
     var lastVerdict: Verdict?
-    /// Which input brought its last word, and when the reading began that the word is about.
+    /// Which input brought its last report, and when the reading began that the report is about.
     var read = Moment()
     /// When it lost its verdict.
     var silenced = Moment()
     /// Until when it may come back before others lower the status; nil where it did not end, or has had its time.
     var awaitedUntil: MonotonicTime?
 
-    /// A backend that ended is started again within half a second, and gets this long to say its first word.
+    /// A backend that ended is started again within half a second, and gets this long for its first report.
     static let returnLimit: Duration = .milliseconds(750)
 
     /// Whether it had a verdict once.
@@ -42,12 +42,12 @@ struct BackendStanding: Sendable {
     var hasVerdict: Bool { self.snapshot.hasVerdict }
     /// Whether it ever had a verdict of its own on paths.
     var isStrong: Bool { self.record.hadVerdict && self.speaksOfPaths }
-    /// Whether its word is about the path of this machine, also when it took a statement back.
+    /// Whether its report is about the path of this machine, also when it took a statement back.
     var speaksOfPaths: Bool { self.lastSnapshot.speaksOfPaths }
     /// Whether it gave a verdict once and cannot confirm or take it back now.
     var hasLostVerdict: Bool { self.record.hadVerdict && !self.hasVerdict }
 
-    /// Whether it is about to speak again: it is being replaced, or ended a moment ago and is being started again.
+    /// Whether it is about to report again: it is being replaced, or ended a moment ago and is being started again.
     var isAwaited: Bool { self.snapshot.report.health == .starting || self.record.awaitedUntil != nil }
 
     /// The verdict as if it had never lost its verdict.
@@ -62,7 +62,7 @@ struct BackendStanding: Sendable {
 
 /// Decides the path while some backend that once had a verdict has none: takeover never lies.
 ///
-/// The invariant: a status is lowered by words, never by silence. As long as the last word of a silenced backend would
+/// The invariant: a status is lowered by reports, never by silence. As long as the last report of a silenced backend would
 /// still decide something, the last path stays, marked stale, until those who take over have read everything anew
 /// since the silence began. Then they decide, once the silenced backend has had the time to come back; one that sees only
 /// part of the routing policy may lower the status only on evidence about the very interfaces the path leads through.

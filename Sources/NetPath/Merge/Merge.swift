@@ -3,9 +3,9 @@
 
 /// A backend's contribution to a merge.
 public struct BackendSnapshot: Hashable, Sendable, Codable {
-    /// Who speaks and how it is doing.
+    /// Which backend it is, and its health.
     public var report: BackendReport
-    /// Its evidence; nil before its first word.
+    /// Its evidence; nil before its first report.
     public var evidence: Evidence?
     /// What the evidence means; nil without a verdict.
     public var verdict: Verdict?
@@ -24,7 +24,7 @@ public struct BackendSnapshot: Hashable, Sendable, Codable {
     @inline(__always) var seesPaths: Bool {
         self.evidence?.seesPaths == true
     }
-    /// Whether its word is about the path of this machine, seen or stated, or was when it broke.
+    /// Whether it reports on the path of this machine, seen or stated, or did when it failed.
     @inline(__always) package var speaksOfPaths: Bool {
         self.seesPaths || (self.verdict?.isStated == true && self.verdict?.host == nil)
     }
@@ -38,7 +38,7 @@ public struct BackendSnapshot: Hashable, Sendable, Codable {
 /// Pure, deterministic and independent of the order in which reports arrived; the order of `snapshots` is the
 /// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
 /// where no backend sees interfaces and where packets go, or states a path; they do not step in for one that broke
-/// either. So it is with the word of another machine (``Conclusion/host``), and only with ``ProbeInfluence/required``. A
+/// either. The same goes for what another machine states (``Conclusion/host``), and only with ``ProbeInfluence/required``. A
 /// partial no (``Verdict/isPartial``) counts only where no backend of higher priority ever had a verdict.
 ///
 /// - Parameters:

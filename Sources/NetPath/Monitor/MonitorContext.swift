@@ -90,7 +90,7 @@ public struct MonitorContext: Sendable {
     /// Says that the source is gone for a while: what the backend said stops counting, and it goes on running.
     ///
     /// It is unhealthy with this sentence until it reports again, which counts at once; to throw would cost a restart
-    /// after up to 30 s. It is a word: it answers a refresh, and may be the first. Callable from any thread.
+    /// after up to 30 s. It counts as a report: it answers a refresh, and may be the first. Callable from any thread.
     ///
     /// - Parameter sentence: What is missing, for people, such as `modem0 does not answer`.
     public func reportUnavailable(_ sentence: String) {
@@ -105,7 +105,7 @@ public struct MonitorContext: Sendable {
         self.metricReporter(metrics)
     }
 
-    /// Says that this run answers no ``refreshRequests``: the source speaks by itself, and cannot be asked.
+    /// Says that this run answers no ``refreshRequests``: the source reports by itself, and cannot be asked.
     ///
     /// None are sent then, and silence is no failure. What the backend said stays as old as it is, so that it takes over
     /// from another one only with what it says after that. To be called before the first report, from any thread.

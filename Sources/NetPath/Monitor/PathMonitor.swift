@@ -32,7 +32,7 @@ public protocol PathMonitor: Sendable {
 
     /// Whether anything it reports can tell of the internet: probes, or a conclusion that names it.
     ///
-    /// Who waits for the internet is told at once when no backend ever speaks of it.
+    /// A client that waits for the internet is told at once when no backend ever reports on it.
     var speaksOfInternet: Bool { get }
 }
 

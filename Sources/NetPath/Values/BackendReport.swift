@@ -23,9 +23,9 @@ public struct BackendReport: Hashable, Sendable, Codable {
     public var error: String?
     /// What the backend has to do without.
     public var limitations: [String]
-    /// When the backend last reported; nil before its first word.
+    /// When the backend last reported; nil before its first report.
     @EqualityIgnored public var reportedAt: MonotonicTime?
-    /// How new what it says is (``Evidence/observedAt``); nil before its first word.
+    /// How new what it says is (``Evidence/observedAt``); nil before its first report.
     ///
     /// Long before ``reportedAt`` when a probe was asked again and told its last round.
     @EqualityIgnored public var observedAt: MonotonicTime?
@@ -42,7 +42,7 @@ extension BackendReport {
     }
 
     /// The error of a backend that said nothing when it was started.
-    package static let silence = "no first word within 2 s"
+    package static let silence = "no first report within 2 s"
     /// What is logged of a backend that ended by itself, after its error.
     package static let restart = "it will be started again"
 
@@ -51,7 +51,7 @@ extension BackendReport {
     /// Whether the backend is well and has no verdict.
     var lacksVerdict: Bool { self.health == .healthy && self.status == nil }
 
-    /// Whether the backend was to speak and has said nothing: neither what it sees nor what it failed of.
+    /// Whether the backend should have reported by now and has not: neither what it sees nor why it failed.
     package var isSilent: Bool {
         self.health == .starting || (self.reportedAt == nil && self.error == Self.silence)
     }
@@ -73,7 +73,7 @@ public enum BackendHealth: String, Hashable, Sendable {
     case starting
     /// It reports.
     case healthy
-    /// It ended, or stays silent when it should speak.
+    /// It ended, or stays silent when it should report.
     case unhealthy
     /// It does not run because something of higher priority does well.
     case standby

@@ -27,7 +27,7 @@ public struct Conclusion: Hashable, Sendable, Codable {
     public var portalURL: String?
     /// The machine that states this of a path of its own; nil when it is about this machine.
     ///
-    /// The word of another machine counts as a probe does: it sets ``NetworkPath/internet``, and the status only with
+    /// What another machine states counts as a probe does: it sets ``NetworkPath/internet``, and the status only with
     /// ``ProbeInfluence/required``. Whatever facts come with it are of that machine, and are dropped.
     public var host: String?
 

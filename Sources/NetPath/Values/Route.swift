@@ -15,7 +15,7 @@ public enum RouteLookupResult: Hashable, Sendable, Codable {
 
 /// How a route refuses packets (`ip-route(8)`, route types).
 public enum RouteRejection: String, Hashable, Sendable {
-    /// Dropped without a word.
+    /// Dropped silently.
     case blackhole
     /// Answered with "host unreachable".
     case unreachable

@@ -65,9 +65,9 @@ struct OneShotCommand: Sendable {
         self.evaluation = evaluation
     }
 
-    /// Starts the backends, waits for the first word of each, and stops them.
+    /// Starts the backends, waits for the first report of each, and stops them.
     ///
-    /// A backend that failed has spoken too; one that probes has when its first round has ended.
+    /// A backend that failed has reported too; one that probes has when its first round has ended.
     ///
     /// - Parameters:
     ///   - coordinator: Runs the backends; not yet started.
@@ -115,7 +115,7 @@ struct OneShotCommand: Sendable {
         !snapshots.contains { $0.report.isSilent || $0.isStillProbing } && !snapshots.awaitStandby
     }
 
-    /// Says on standard error which backends had the time to speak and did not.
+    /// Says on standard error which backends did not report in time.
     func noteSilence() {
         let context = ToolContext.current
         for snapshot in self.snapshots {
@@ -185,13 +185,13 @@ extension [BackendSnapshot] {
 }
 
 extension BackendSnapshot {
-    /// Whether it only probes, or passes on the word of another machine: no backend stands by for it.
+    /// Whether it only probes, or passes on what another machine states: no backend stands by for it.
     fileprivate var isAdvisor: Bool {
         guard let evidence = self.evidence, self.report.host == nil else { return self.report.host != nil }
         return evidence.probes != nil && evidence.interfaces == nil && evidence.conclusion == nil
     }
 
-    /// Whether it has spoken only to say that it knows nothing yet: no target has answered, and some may still do.
+    /// Whether it has reported only to say that it knows nothing yet: no target has answered, and some may still do.
     fileprivate var isStillProbing: Bool {
         guard self.report.health == .healthy, let evidence = self.evidence, evidence.interfaces == nil,
             let probes = evidence.probes

@@ -80,7 +80,7 @@ struct ReachCommand: ToolCommand {
         return ToolStatus(snapshot)
     }
 
-    /// Waits until every backend has spoken and the name is looked up, or until the time for it is over.
+    /// Waits until every backend has reported and the name is looked up, or until the time for it is over.
     ///
     /// - Returns: Whether a signal ended the waiting.
     private func settle(_ host: HostWatch, _ coordinator: PathCoordinator, on loop: EventLoop) -> Bool {

@@ -24,7 +24,7 @@ struct Comparison: Hashable, Sendable {
         var verdict: Verdict?
         /// What it states, instead of evidence or beside it.
         var conclusion: Conclusion?
-        /// Nil before the first word.
+        /// Nil before the first report.
         var sight: Sight?
         /// How long after the first to notice it noticed the present state; nil when it has not.
         var delay: Duration?
@@ -86,7 +86,7 @@ struct Comparison: Hashable, Sendable {
         return self.columns.allSatisfy { $0.validVerdict == nil || $0.validVerdict?.status == status }
     }
 
-    /// The backends that were to speak and have said nothing.
+    /// The backends that should have reported by now and have not.
     var silent: [String] { self.columns.map(\.report).filter(\.isSilent).map(\.name) }
 }
 

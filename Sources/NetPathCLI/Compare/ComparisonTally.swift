@@ -180,7 +180,7 @@ extension ComparisonTally {
 
     /// Counts everything up to a moment; a change that the others may still notice does not count as missed.
     ///
-    /// - Returns: The number of changes, and what is counted of the backends in the order of their first word.
+    /// - Returns: The number of changes, and what is counted of the backends in the order of their first report.
     func counts(at now: MonotonicTime) -> (changes: Int, backends: [(name: String, counts: Counts)]) {
         var tally = self
         for change in self.changes { tally.count(change, at: now) }
@@ -188,7 +188,7 @@ extension ComparisonTally {
     }
 
     /// How long after the first to notice a backend noticed the latest change; before any, how long after the first
-    /// word of all its own first word came.
+    /// report of all its own first report came.
     ///
     /// - Returns: The delay, zero for the first; nil when the backend has not noticed.
     func delay(of name: String) -> Duration? {

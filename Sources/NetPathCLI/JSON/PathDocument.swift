@@ -217,7 +217,7 @@ extension ProbeOutcome.Result {
 }
 
 extension BackendReport {
-    /// How long ago the backend last reported; nil before its first word.
+    /// How long ago the backend last reported; nil before its first report.
     func age(at now: ClockReading) -> Duration? {
         (self.observedAt ?? self.reportedAt).map { max(.zero, now.monotonic - $0) }
     }

@@ -121,7 +121,7 @@ package final class ServeSession: Sendable {
         manager.tell("STOPPING=1")
     }
 
-    /// Waits for the first word of the backends, where it watches by itself, for metrics that are written once.
+    /// Waits for the first report of the backends, where it watches by itself, for metrics that are written once.
     package func settle(within limit: Duration) {
         guard let coordinator else { return }
         let loop = self.loop

@@ -125,7 +125,7 @@ final class Service {
         self.coordinator.start()
         defer { self.stop() }
         guard self.socket.start() else { throw SystemError.last("cannot start a thread") }
-        // There is an answer as soon as the first backend has spoken, which systemd need not wait for.
+        // There is an answer as soon as the first backend has reported, which systemd need not wait for.
         self.manager.tell("READY=1")
         var nextPing = self.manager.watchdogInterval.map { self.loop.now() + $0 }
         var life = self.loop.now()

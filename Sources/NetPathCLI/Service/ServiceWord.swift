@@ -7,7 +7,7 @@ import NetPathExplanation
 import NetPathRecording
 import NetPathSystem
 
-/// The word of a running service on a question that takes backends which send packets or start programs.
+/// The answer of a running service to a question that takes backends which send packets or start programs.
 ///
 /// Only that of a service with the same configuration, in the same network namespace. It may lag behind the kernel for a
 /// moment, so what this program's own backends found out is compared with what the service's say.

@@ -70,7 +70,7 @@ struct ServiceClient {
         let line = Array((request.line + "\n").utf8)
         let flags = Int32(MSG_NOSIGNAL)
         let count = unsafe line.withUnsafeBytes { unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }
-        // One that refuses the connection may have closed it already; its word is there to be read.
+        // A service that refuses the connection may have closed it already; its reason can still be read.
         let isSent = count == line.count && shutdown(self.socket.number, Int32(SHUT_WR)) == 0
         let failure = SystemError.last("cannot ask the service")
         let answer = try self.readToEnd(limit: limit)
@@ -94,7 +94,7 @@ struct ServiceClient {
         while FileDescriptor.poll(readable: [self.socket.number], timeout: limit)[0] {
             guard let part = self.socket.read(limit: 1 << 16) else {
                 if errno == EINTR { continue }
-                // A connection that was refused with a question in it is reset, once its last word was read.
+                // A connection that was refused with a question in it is reset, once the reason was read.
                 if errno == ECONNRESET, !answer.isEmpty { return answer }
                 throw .last("the service does not answer")
             }

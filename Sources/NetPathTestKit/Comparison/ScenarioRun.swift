@@ -131,7 +131,7 @@ package struct ScenarioRun {
                 self.failures.append("started before: \(watch.column) said \(other) in between, and nothing happened")
             }
         }
-        // What reads the state of the kernel has no excuse for a first word that it takes back.
+        // What reads the state of the kernel has no excuse for a first report that it takes back.
         for watch in later where watch.column == .netlink || watch.column == .sysfs {
             let first = watch.said.first { $0.status != nil }
             if let first, first != self.scenario.cell(watch.column) {

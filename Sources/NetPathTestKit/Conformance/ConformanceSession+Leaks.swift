@@ -90,7 +90,7 @@ extension ConformanceSession {
         for number in 0..<count {
             try Task.checkCancellation()
             let run = BackendRun(try self.makeMonitor(), clock: ThreadClock.shared)
-            // Some end before their first word.
+            // Some end before their first report.
             if number % 10 != 9 { try await self.first(of: run) }
             try await self.end(run)
         }

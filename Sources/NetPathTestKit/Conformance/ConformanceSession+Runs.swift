@@ -88,7 +88,7 @@ extension ConformanceSession {
         }
     }
 
-    /// Cancels at the worst moments: before the first word, between two, and in the middle of many.
+    /// Cancels at the worst moments: before the first report, between two, and in the middle of many.
     func checkCancellation() async throws -> String {
         var longest: Duration = .zero
         for moment in 0..<4 {

@@ -108,7 +108,7 @@ import Testing
         harness.advance(by: .milliseconds(1))
         #expect(harness.health == [.unhealthy, .healthy])
         #expect(harness.running.contains(0), "it may still come round")
-        #expect(try #require(harness.path).backends.first?.error == "no first word within 2 s")
+        #expect(try #require(harness.path).backends.first?.error == "no first report within 2 s")
         harness.advance(by: .milliseconds(4999))
         harness.report(0, self.moved)
         #expect(harness.health == [.healthy, .healthy])

@@ -143,7 +143,7 @@ import Testing
         #expect(recorder.paths.map(\.isStale) == [false, true, false])
         #expect(coordinator.path?.backends.first?.restarts == 1)
         lateContext.report(.noLink)
-        #expect(coordinator.path?.status == .satisfied, "a late word of the first run")
+        #expect(coordinator.path?.status == .satisfied, "a late report of the first run")
         #expect(messages.withLock { $0 } == ["a: the socket is gone; it will be started again"])
     }
 

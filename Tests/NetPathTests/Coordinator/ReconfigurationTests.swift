@@ -46,7 +46,7 @@ import Testing
         #expect(harness.path?.status == .unsatisfied, "there is no stronger backend any more")
     }
 
-    /// A whole no of another backend does not decide before the successor has had the time for its first word.
+    /// A whole no of another backend does not decide before the successor has had the time for its first report.
     @Test func theSuccessorHasItsTime() {
         let noRoute = Evidence.seeing(NetworkInterface.wired("eth0", 2).with("192.0.2.7/24"))
         var harness = CoordinatorHarness(.active, .active)

@@ -53,7 +53,7 @@ import Testing
     }
 
     /// Where a backend is left that may decide, a program that has just begun to look says the same; where none is, it
-    /// knows nothing, or what probes or a partial view tell, which never stand in for a backend that has spoken.
+    /// knows nothing, or what probes or a partial view tell, which never stand in for a backend that has reported.
     @Test func watchedAndFreshLooksAgree() {
         let failures = StandIn.all.compactMap { plan -> String? in
             let (watched, fresh) = (plan.watched(), plan.lookedAtOnce())

@@ -59,7 +59,7 @@ import Testing
         harness.advance(by: .milliseconds(1))
         #expect(harness.running == [0, 1])
         harness.report(0, self.online)
-        #expect(harness.cancelled == [1], "a late word ends it before its first")
+        #expect(harness.cancelled == [1], "a late report ends it before its first")
     }
 
     @Test func everySuperiorCounts() {
@@ -247,7 +247,7 @@ import Testing
         harness.advance(by: .milliseconds(250))
         #expect(harness.running == [0])
         harness.advance(by: .seconds(2))
-        #expect(harness.machine.snapshots[0].report.error == "no first word within 2 s")
+        #expect(harness.machine.snapshots[0].report.error == "no first report within 2 s")
         harness.advance(by: .seconds(5))
         #expect(harness.cancelled == [0, 0])
         #expect(harness.published.map(\.status) == [.satisfied, .satisfied, .satisfied])
