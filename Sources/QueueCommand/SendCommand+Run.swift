@@ -10,6 +10,9 @@ import OfflineRequests
 import Synchronization
 
 extension SendCommand: RunnableCommand {
+    /// How long after its time another process may take to say that a request has expired.
+    private static let patience: Duration = .seconds(5)
+
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = self.wait ? try session.openToSend(self.options, trusting: self.trust) : try session.open()
         let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
@@ -40,6 +43,8 @@ extension SendCommand: RunnableCommand {
         let work = session.begin { () async throws(QueueError) in try await queue.wait(for: id) }
         queue.start(only: id)
         let deadline = self.timeout.map { session.loop.now() + $0.duration }
+        // The process that sends says that it has expired, unless that process stands still.
+        let expiry = self.expiresIn.map { session.loop.now() + $0.duration + Self.patience }
         while work.result == nil {
             if let reason = held.withLock({ $0 }) {
                 throw ToolFailure(
@@ -49,7 +54,12 @@ extension SendCommand: RunnableCommand {
             }
             let rest = deadline.map { $0 - session.loop.now() }
             if let rest, rest <= .zero { return try self.timedOut(id, in: queue) }
-            _ = session.loop.reasons(limit: rest)
+            let expiryRest = expiry.map { max($0 - session.loop.now(), .seconds(1)) }
+            if let expiry, session.loop.now() >= expiry, try queue.record(id: id)?.state != .running {
+                let sender = queue.otherSender.map { ": \($0) sends, and does not answer" } ?? ""
+                throw ToolFailure(.unsatisfied, "\(id.text) has expired, and stays in the queue\(sender)")
+            }
+            _ = session.loop.reasons(limit: [rest, expiryRest].compactMap { $0 }.min())
         }
         guard let record = try work.result?.get() else { return .failure }
         return try self.show(record)
@@ -57,7 +67,8 @@ extension SendCommand: RunnableCommand {
 
     private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) throws -> ToolStatus {
         let waiting = (try queue.record(id: id)?.waiting).map { "; it waits: \($0.description.safe)" } ?? ""
-        ToolContext.current.say("\(id.text) stays in the queue\(waiting)")
+        let sender = queue.otherSender.map { "; \($0) sends" } ?? ""
+        ToolContext.current.say("\(id.text) stays in the queue\(waiting)\(sender)")
         return .timedOut
     }
 

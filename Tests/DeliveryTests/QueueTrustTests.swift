@@ -54,6 +54,18 @@ struct QueueTrustTests {
         }
     }
 
+    @Test(arguments: ["lock", "sender", "reserve", "shm"])
+    func whatIsNoFileIsRefused(_ name: String) throws {
+        try self.tool.send()
+        let file = "\(self.tool.file)-\(name)"
+        try self.tool.lab.run("rm -f \(file); mkfifo \(file)")
+        for words in [["queue", "list"], ["send", QueueTool.origin + "/ok"], ["queue", "run", "--until-empty"]] {
+            let result = try self.tool.run(words)
+            #expect(result.status == 70, "\(result)")
+            #expect(result.errors.contains("no regular file"), "\(result.errors)")
+        }
+    }
+
     @Test func aQueueHasOneNameAndOneSender() throws {
         let server = try self.tool.serve()
         try self.tool.send("-d", "x", "--key", "k", path: "/stall-response?id=a")

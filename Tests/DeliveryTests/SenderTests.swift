@@ -303,6 +303,28 @@ struct SenderTests {
         #expect(held.errors.contains("held"), "\(held.errors)")
     }
 
+    /// What holds the lock of the sender, and does not do its work.
+    @Test func aSenderThatStandsStillIsNamed() throws {
+        let server = try self.tool.serve()
+        let run = try self.tool.start("queue", "run", "--json")
+        try self.tool.send("-d", "before")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "drained" }
+        #expect(try server.bodies(1) == ["before"])
+        run.sendSignal(.suspend)
+        let url = QueueTool.origin + "/ok"
+        let expired = try self.tool.run("send", "--wait", "--expires-in", "1s", "-d", "x", url)
+        #expect(expired.status == 1)
+        #expect(expired.errors.contains("has expired") && expired.errors.contains("does not answer"), "\(expired.errors)")
+        let late = try self.tool.run("send", "--wait", "--timeout", "1s", "-d", "y", url)
+        #expect(late.status == 3)
+        for result in [expired, late] {
+            #expect(result.errors.contains("process \(run.processIdentifier) ("), "\(result.errors)")
+        }
+        run.sendSignal(.resume)
+        try run.next(timeout: .seconds(20)) { $0["event"] == "succeeded" }
+        #expect(try run.stop() == 0)
+    }
+
     @Test func whoWaitsForOneRequestTriesAgain() throws {
         let server = try self.tool.serve()
         let answer = try self.tool.run(

@@ -170,6 +170,9 @@ public final class OfflineRequestQueue: Sendable {
         try await self.core.perform { worker, store in try worker.reset(in: store) }
     }
 
+    /// Which other process sends the requests of this queue, by its number and name; nil when none does.
+    package var otherSender: String? { LockHolders.names(of: [QueueFile.senderLock(of: self.file)]).first }
+
     // MARK: Damage
 
     /// What was saved from damaged files since the queue was opened, the opening included; see <doc:Storage>.

@@ -67,5 +67,4 @@ enum QueueFile {
     }
 
     /// The file whose lock says who sends.
-    static func senderLock(of file: String) -> String { "\(file)-sender" }
-}
+    static func senderLock(of file: String) -> String { "\(file)-sender" }}

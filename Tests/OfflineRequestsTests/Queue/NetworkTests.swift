@@ -167,6 +167,27 @@ struct QueueNetworkTests {
         #expect(Set(lab.sent) == ["near", "thrifty", "far"])
     }
 
+    /// More than are watched at the same time.
+    @Test func aHostIsFoundNearAmongManyThatAreNot() async throws {
+        let kernel = ScriptedResolver(.noRoute)
+        let eth0 = NetworkInterface.wired("eth0", 3).with("192.0.2.8/24")
+        kernel.answer("192.0.2.80", with: .through(eth0, gateway: nil, source: .from("192.0.2.8")))
+        let lab = try QueueLab(network: .noLink, resolver: kernel)
+        let queue = try lab.started()
+        for number in 0..<400 {
+            var far = lab.request("far")
+            far.endpoint = "http://10.1.\(number / 200).\(number % 200 + 1)/far"
+            _ = try await queue.enqueue(far)
+        }
+        let near = try await queue.enqueue(lab.request("near"))
+        #expect(try await queue.wait(for: near).state == .succeeded)
+        #expect(lab.sent == ["near"])
+        // Another network may have other ways: all are asked about once more.
+        let next = try await queue.enqueue(lab.request("next"))
+        lab.network.report(.noLink)
+        #expect(try await queue.wait(for: next).state == .succeeded)
+    }
+
     @Test func oneThatIsTriedAgainIsFoundNear() async throws {
         let kernel = ScriptedResolver(.noRoute)
         let lab = try QueueLab(resolver: kernel)

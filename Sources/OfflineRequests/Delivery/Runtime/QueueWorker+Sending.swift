@@ -11,7 +11,7 @@ extension QueueWorker {
     /// The hosts that something waits for, or the only one.
     func hosts(in store: StoreTransaction) throws -> Set<String> {
         if let only { return Set([try store.records.record(only)?.request.host].compactMap { $0 }) }
-        return Set(try store.waitingGates(limit: HostWatches.capacity).map(\.host))
+        return Set(try store.waitingGates(limit: self.hosts.limit).map(\.host))
     }
 
     /// Reads what goes now: whose turn it is, as many as there are places for.

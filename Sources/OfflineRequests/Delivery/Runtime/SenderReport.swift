@@ -15,16 +15,18 @@ struct SenderReport: Codable, Hashable, Sendable {
     /// What all of them wait for.
     private var everybody: WaitingReason?
     private var gates: [Gate: WaitingReason] = [:]
+    /// Hosts that are reached without what the others wait for.
+    private var nearHosts: Set<String> = []
 
     init() {}
 
     init(_ machine: DeliveryMachine, gates: [Gate], at now: Moment) {
-        if let reason = machine.waiting(for: Gate(host: ""), at: now), case .noPath = reason { self.everybody = reason }
+        if let reason = machine.waiting(for: Gate(host: ""), at: now), case .noPath = reason {
+            self.everybody = reason
+            self.nearHosts = Set((machine.facts?.nearHosts ?? []).prefix(Self.capacity))
+        }
         for gate in gates.prefix(Self.capacity) {
             switch machine.waiting(for: gate, at: now) {
-            // One that is near goes without the path that the others wait for.
-            case nil where self.everybody != nil, .concurrency where self.everybody != nil:
-                self.gates[gate] = .concurrency
             case nil, .concurrency, .paused: ()
             case .noPath where self.everybody != nil: ()
             case .hostPaused(let host, let until):
@@ -48,7 +50,10 @@ struct SenderReport: Codable, Hashable, Sendable {
     }
 
     /// Why a request with that gate waits; nil when it is for its turn.
-    func reason(for gate: Gate) -> WaitingReason? { self.gates[gate] ?? self.everybody }
+    func reason(for gate: Gate) -> WaitingReason? {
+        let isNear = self.nearHosts.contains(gate.host) && !gate.requires.dependsOnPath
+        return self.gates[gate] ?? (isNear ? nil : self.everybody)
+    }
 
     /// What is written.
     var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? [] }

@@ -13,7 +13,11 @@ enum FileTrust {
     static func check(_ paths: StorePaths) throws(QueueError) -> Int? {
         let names = [paths.database, paths.lock, paths.reserve, QueueFile.senderLock(of: paths.database)]
         for path in names + StorePaths.companions.map({ paths.database + $0 }) {
-            guard let status = StoreFiles.status(path), status.st_mode & S_IFMT == S_IFREG else { continue }
+            guard let status = StoreFiles.status(path) else { continue }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                if path == paths.database { continue }
+                throw .notTrusted(path: path, reason: "this is no regular file, and the queue keeps one there; remove it")
+            }
             // Root may look after the file of a user in the folder of that user.
             let isTrusted =
                 self.isOurs(status) || geteuid() == 0 && StoreFiles.status(paths.folder)?.st_uid == status.st_uid

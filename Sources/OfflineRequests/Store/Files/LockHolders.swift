@@ -8,6 +8,13 @@ import NetPathSystem
 enum LockHolders {
     /// The holders of locks on files, as a sentence begins; not this process.
     static func text(of paths: [String]) -> String {
+        let names = self.names(of: paths)
+        guard !names.isEmpty else { return "another process has" }
+        return "\(names.prefix(3).joined(separator: ", ")) \(names.count == 1 ? "has" : "have")"
+    }
+
+    /// The holders of locks on files; not this process.
+    static func names(of paths: [String]) -> [String] {
         let numbers = Set(paths.compactMap { StoreFiles.identity($0)?.number })
         let locks = FileDescriptor(unsafe open("/proc/locks", O_RDONLY | O_CLOEXEC))?.read(limit: 1 << 20) ?? []
         var names: [String] = []
@@ -20,8 +27,7 @@ enum LockHolders {
             let name = "process \(process)\(self.program(process).map { " (\($0))" } ?? "")"
             if !names.contains(name) { names.append(name) }
         }
-        guard !names.isEmpty else { return "another process has" }
-        return "\(names.prefix(3).joined(separator: ", ")) \(names.count == 1 ? "has" : "have")"
+        return names
     }
 
     private static func program(_ process: Int32) -> String? {
