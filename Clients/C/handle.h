@@ -21,7 +21,7 @@ enum {
     PATIENCE = 400,
     /* A source that lived so long was no failure. */
     STEADY = 5000,
-    BACKOFF_FIRST = 20, BACKOFF_LAST = 30000,
+    BACKOFF_FIRST = 20, BACKOFF_PROGRAM = 100, BACKOFF_BAD = 1000, BACKOFF_LAST = 30000,
     QUESTIONS = 16,
     /* Bytes that one call reads of one source, so that a source that never stops does not keep the caller. */
     PORTION = 256 << 10

@@ -115,7 +115,7 @@ void source_start(struct netpath *handle, int64_t now)
     const char *const arguments[] = {path, "watch", "--json", NULL};
     int descriptor = system_start(path, arguments);
     if (descriptor >= 0) begin(handle, PROGRAM, descriptor, now + PROGRAM_HELLO);
-    if (program->descriptor < 0) program->retry = now + backoff(program->failures++, 1000);
+    if (program->descriptor < 0) program->retry = now + backoff(program->failures++, BACKOFF_BAD);
 }
 
 /* MARK: Sources */
@@ -134,10 +134,12 @@ static void lose(struct netpath *handle, int index, int64_t now, bool is_bad)
     bool was_live = source->is_live;
     stop(handle, source);
     if (was_live && !is_bad && now - source->begun > STEADY) source->failures = 0;
-    source->retry = now + backoff(source->failures++, is_bad || index == PROGRAM ? 1000 : BACKOFF_FIRST);
+    int64_t first = is_bad ? BACKOFF_BAD : BACKOFF_FIRST;
+    if (index == PROGRAM) first = was_live ? BACKOFF_PROGRAM : BACKOFF_BAD;
+    source->retry = now + backoff(source->failures++, first);
+    if (was_live) handle->sure_until = now + GRACE;
     if (index == SERVICE) {
         look(handle);
-        if (was_live) handle->sure_until = now + GRACE;
         if (program->descriptor < 0 && !program->retry) program->retry = was_live ? now + PATIENCE : now;
     }
 }

@@ -2,6 +2,7 @@
 # Copyright the netpath authors
 """libnetpath beside the real program, and beside what only pretends to be it."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -125,16 +126,26 @@ class WithService(unittest.TestCase):
         with self.assertRaises(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
 
-    @staticmethod
-    def programs():
+    def test_a_program_that_is_killed_is_started_anew(self):
+        with Client() as client:
+            client.until_status(SATISFIED)
+            cable(False)
+            os.kill(self.program_numbers()[0], signal.SIGKILL)
+            client.until(lambda path: path.flags & STALE)
+            client.until_status(UNSATISFIED)
+
+    def programs(self):
         """How many `netpath watch` there are."""
-        count = 0
+        return len(self.program_numbers())
+
+    @staticmethod
+    def program_numbers():
+        numbers = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                count += process.joinpath("cmdline").read_bytes().split(b"\0")[1:3] == [b"watch", b"--json"]
-            except OSError:
-                pass
-        return count
+            with contextlib.suppress(OSError):
+                if process.joinpath("cmdline").read_bytes().split(b"\0")[1:3] == [b"watch", b"--json"]:
+                    numbers.append(int(process.name))
+        return numbers
 
     def test_a_stopped_service_is_unknown_after_a_bounded_time(self):
         with Service() as service:
