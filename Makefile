@@ -50,7 +50,7 @@ CLIENT_PACKAGES = gcc libc6-dev binutils pkg-config libglib2.0-dev python3-pip p
     python3-wheel
 CLIENT_TEST_PACKAGES = $(CLIENT_PACKAGES) g++ iproute2 util-linux valgrind socat jq
 
-.PHONY: run demo build check test test-long clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
+.PHONY: run demo build check test test-long clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
     picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
@@ -95,6 +95,11 @@ test-long: test
 clients: PACKAGES = $(CLIENT_PACKAGES)
 clients: packages
 	$(MAKE) -C Clients
+
+# The Debian packages libnetpath0, libnetpath-dev, netpath-gio and python3-netpath, in .build/packages.
+deb-clients: PACKAGES = $(CLIENT_PACKAGES) debhelper dh-python dpkg-dev
+deb-clients: packages
+	Clients/build-deb .build/packages
 
 # Beside the netpath that NETPATH_BINARY names, else one that is built now; in a network of its own.
 test-clients: PACKAGES += $(CLIENT_TEST_PACKAGES)
