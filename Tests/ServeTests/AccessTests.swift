@@ -186,7 +186,10 @@ struct AccessTests {
         let folder = try TemporaryDirectory()
         try folder.write("token", Self.token + "\n")
         let path = folder["token"]
-        for (mode, isTaken) in [(0o600, true), (0o640, true), (0o644, false), (0o642, false), (0o604, false)] {
+        for (mode, isTaken) in [
+            (0o600, true), (0o640, true), (0o644, false), (0o642, false), (0o604, false), (0o660, false),
+            (0o620, false),
+        ] {
             #expect(unsafe chmod(path, mode_t(mode)) == 0)
             #expect((try? TokenFile.read(path)) == (isTaken ? SecretToken(Self.token) : nil))
         }

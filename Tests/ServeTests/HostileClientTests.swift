@@ -50,18 +50,31 @@ struct HostileClientTests {
         withExtendedLifetime(client) {}
     }
 
-    @Test func fewRequestsAreSentAhead() throws {
+    /// One request is parsed at a time: those behind it wait for the answer, and all are answered in their order.
+    @Test func requestsSentAheadAreAnsweredOneByOne() throws {
         let (server, port) = try self.server { [release] work in
             if work == .details { release.wait() }
             return Array("{}".utf8)
         }
         defer { server.stop() }
         let client = try Client(port)
-        client.send(self.get("/details") + String(repeating: self.get("/healthz"), count: 20))
+        client.send(self.get("/details") + String(repeating: self.get("/healthz"), count: 200) + "no HTTP\r\n\r\n")
         #expect(try Client(port).ask("/healthz").hasSuffix("ok\n"))
         self.release.set()
-        let answers = client.readToEnd().split(separator: "HTTP/1.1 200 OK")
-        #expect(answers.count == 1 + ServeLimits().pipelined)
+        let text = client.readToEnd()
+        #expect(text.split(separator: "HTTP/1.1 200 OK").count == 201)
+        #expect(text.contains("HTTP/1.1 400 "))
+    }
+
+    /// Requests that are sent together take a turn of the server each, so that others are answered in between.
+    @Test func othersHaveTheirTurnBetweenRequestsThatAreSentTogether() throws {
+        let (server, port) = try self.server()
+        defer { server.stop() }
+        let client = try Client(port)
+        let begin = ContinuousClock.now
+        client.send(String(repeating: self.get("/healthz"), count: 40) + self.get("/openapi.json"))
+        #expect(client.read(until: "openapi").contains("HTTP/1.1 200 "))
+        #expect(ContinuousClock.now - begin >= .milliseconds(40 * 5))
     }
 
     /// What is made for those that do not read is limited in all, and kept for as long as they may take.

@@ -14,6 +14,9 @@ package struct RecordingReader: Sendable {
         case everything
     }
 
+    /// A line of more bytes than this is taken for a damaged one.
+    package static let lineLimit = 16 << 20
+
     /// How many lines could not be read; what follows one is left out up to the next checkpoint.
     package private(set) var damagedLines = 0
     private let detail: Detail
@@ -41,6 +44,10 @@ package struct RecordingReader: Sendable {
     /// - Throws: ``RecordingError`` for a recording of a newer version.
     package mutating func read(_ line: ArraySlice<UInt8>) throws(RecordingError) -> [RecordedEvent] {
         if line.isEmpty { return [] }
+        if line.count > Self.lineLimit {
+            self.skipDamagedLine()
+            return []
+        }
         if case .paths = self.detail, self.isOfNoInterest(line) { return [] }
         do {
             let sign = self.takeSkipped()
@@ -51,15 +58,20 @@ package struct RecordingReader: Sendable {
         } catch let error as RecordingError {
             throw error
         } catch {
-            self.damagedLines += 1
-            switch self.detail {
-            case .everything: self.isLost = true
-            case .paths:
-                guard self.damage == nil, var last else { break }
-                last.kind = .gap("the recording is damaged")
-                self.damage = last
-            }
+            self.skipDamagedLine()
             return []
+        }
+    }
+
+    /// Takes a line that cannot be read.
+    mutating func skipDamagedLine() {
+        self.damagedLines += 1
+        switch self.detail {
+        case .everything: self.isLost = true
+        case .paths:
+            guard self.damage == nil, var last else { break }
+            last.kind = .gap("the recording is damaged")
+            self.damage = last
         }
     }
 

@@ -19,6 +19,8 @@ package struct PathLines: Sendable {
     private var files: ArraySlice<String>
     private var offset = 0
     private var reader = RecordingReader(.paths)
+    /// Whether the rest of a line follows that is too long.
+    private var isWithinLongLine = false
 
     fileprivate init(_ files: ArraySlice<String>, withMessages: Bool, part: Int) {
         self.files = files
@@ -34,16 +36,16 @@ package struct PathLines: Sendable {
         var bytes: [UInt8] = []
         var read = 0
         while let file = self.files.first, bytes.count < Self.page.bytes, read < Self.page.read {
-            let (lines, isLast) = try self.lines(of: file)
-            read += lines.count
+            let (lines, isLast, next) = try self.lines(of: file)
+            read += next - self.offset
+            self.offset = next
             try Recording.forEachLine(of: lines[...]) { line in
                 for event in try self.reader.read(line) { try self.write(event, to: &bytes) }
                 return true
             }
-            self.offset += lines.count
             guard isLast else { continue }
             self.files.removeFirst()
-            self.offset = 0
+            (self.offset, self.isWithinLongLine) = (0, false)
         }
         if self.files.isEmpty, !self.isAtEnd {
             self.isAtEnd = true
@@ -53,12 +55,27 @@ package struct PathLines: Sendable {
     }
 
     /// Reads the next lines of a file: whole ones, but for what a writer that was killed left of its last line.
-    private func lines(of file: String) throws -> (bytes: [UInt8], isLast: Bool) {
+    private mutating func lines(of file: String) throws -> (bytes: [UInt8], isLast: Bool, next: Int) {
         var limit = self.part
         while true {
-            let bytes = try RecordingFiles.bytes(of: file, from: self.offset, limit: limit)
-            if bytes.count < limit { return (bytes, true) }
-            if let end = bytes.lastIndex(of: UInt8(ascii: "\n")) { return (Array(bytes[...end]), false) }
+            var bytes = try RecordingFiles.bytes(of: file, from: self.offset, limit: limit)
+            let isLast = bytes.count < limit
+            let next = self.offset + bytes.count
+            if self.isWithinLongLine {
+                guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return ([], isLast, next) }
+                self.isWithinLongLine = false
+                return ([], false, self.offset + end + 1)
+            }
+            if isLast { return (bytes, true, next) }
+            if let end = bytes.lastIndex(of: UInt8(ascii: "\n")) {
+                bytes.removeLast(bytes.count - end - 1)
+                return (bytes, false, self.offset + bytes.count)
+            }
+            if bytes.count > RecordingReader.lineLimit {
+                self.reader.skipDamagedLine()
+                self.isWithinLongLine = true
+                return ([], false, next)
+            }
             limit *= 2
         }
     }

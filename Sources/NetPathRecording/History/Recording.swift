@@ -32,9 +32,12 @@ package struct Recording: Sendable {
     ) throws -> Int {
         var reader = RecordingReader(detail)
         for path in try self.paths(since: wall) {
-            let bytes = try RecordingFiles.bytes(of: path)
             var goesOn = true
-            try Self.forEachLine(of: RecordingReport.recording(in: bytes)) { line in
+            try RecordingFiles.forEachLine(of: path) { line in
+                guard case .whole(let line) = line else {
+                    reader.skipDamagedLine()
+                    return true
+                }
                 for event in try reader.read(line) where goesOn { goesOn = try body(event) }
                 return goesOn
             }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathSystem
+
 /// A report for whoever looks into a fault: a text of sections, of which the last may be a recording.
 ///
 /// Whatever reads recordings reads that section of a report.
@@ -24,6 +26,32 @@ package enum RecordingReport {
             if isHeading { return rest }
         }
         return []
+    }
+
+    /// Which of the lines of a file are those of a recording.
+    struct Place {
+        private enum Part {
+            case beginning, report, recording
+        }
+
+        private var part = Part.beginning
+
+        /// Takes the next line; returns whether it is one of a recording.
+        mutating func isOfRecording(_ line: LineBuffer.Line) -> Bool {
+            if case .recording = self.part { return true }
+            if case .beginning = self.part {
+                guard case .whole(let bytes) = line, bytes.starts(with: RecordingReport.firstLine.utf8) else {
+                    self.part = .recording
+                    return true
+                }
+                self.part = .report
+            } else if case .whole(let bytes) = line,
+                bytes.elementsEqual(RecordingReport.heading(RecordingReport.section).utf8)
+            {
+                self.part = .recording
+            }
+            return false
+        }
     }
 
     /// A text whose lines cannot be taken for headings.

@@ -97,7 +97,9 @@ extension Masking {
         case .variable:
             let parts = value.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             masked = parts.count < 2 ? value : parts[0] + "=" + self.mask(String(parts[1]), as: .argument)
-        case .host: masked = self.maskHost(value)
+        case .host:
+            masked = self.maskHost(value)
+            self.remember(host: value, as: masked)
         case .user: masked = self.mask(value, as: .user)
         case .token: masked = self.mask(value, as: .token)
         case .hardware:

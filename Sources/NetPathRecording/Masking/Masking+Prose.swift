@@ -5,7 +5,7 @@ extension Masking {
     /// The quotes that sentences of backends and plugins put names in, and what ends them.
     private static let quotes: [Character: Character] = [
         "\"": "\"", "'": "'", "\u{201C}": "\u{201D}", "\u{201E}": "\u{201C}", "\u{2018}": "\u{2019}",
-        "\u{00AB}": "\u{00BB}",
+        "\u{00AB}": "\u{00BB}", "`": "`",
     ]
     /// What a command begins with that netpath proposes.
     private static let programs: Set<Substring> = [

@@ -10,9 +10,13 @@ extension Masking {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var index = 0
+        var previous = ""
+        // What the next words are, by those before them.
+        var kinds: ArraySlice<Kind> = []
         while index < bytes.count {
             guard Self.isOfWord(bytes[index]) else {
                 output.append(bytes[index])
+                if !" \t".utf8.contains(bytes[index]) { (previous, kinds) = ("", []) }
                 index += 1
                 continue
             }
@@ -26,14 +30,26 @@ extension Masking {
             // A name may have blanks, and stands in no quotes in `ssid=My Home`.
             if let separator = Self.endOfNetworkKey(in: bytes[index..<end]) { end = separator }
             let word = Self.text(bytes[index..<end])
+            let kind = kinds.popFirst()
+            if kinds.isEmpty { kinds = Self.kinds(after: word, previous) }
+            previous = Self.plain(word)
             if word.hasSuffix(":"), bytes[end...].starts(with: "//".utf8) {
                 end = Self.endOfURL(in: bytes, from: end)
                 output += self.maskURL(Self.text(bytes[index..<end])).utf8
-            } else if bytes[max(0, index - 6)..<index].elementsEqual("/home/".utf8) {
+            } else if Self.isUser(in: bytes, at: index) {
                 output += self.mask(word, as: .user).utf8
+            } else if let kind, !Self.isPlain(word, kind) {
+                // A secret may hold any sign.
+                if kind == .token {
+                    while end < bytes.count, bytes[end] > 0x20, !"\"',;)".utf8.contains(bytes[end]) { end += 1 }
+                }
+                while end > index + 1, ".:".utf8.contains(bytes[end - 1]) { end -= 1 }
+                let value = Self.text(bytes[index..<end])
+                let masked = self.mask(word: value)
+                output += (masked == value ? self.mask(value, as: kind) : masked).utf8
             } else if let (lead, value, next) = Self.secretValue(after: word, in: bytes, from: end) {
                 output += bytes[index..<end] + lead
-                let kind: Kind = Self.keyword(word).hasSuffix("ssid") ? .ssid : .token
+                let kind: Kind = Self.plain(word).hasSuffix("ssid") ? .ssid : .token
                 output += self.mask(Self.text(value), as: kind).utf8
                 end = next
             } else {
@@ -70,12 +86,6 @@ extension Masking {
 
     // MARK: Secrets after a keyword
 
-    private static func keyword(_ word: String) -> String {
-        var word = Substring(word.lowercased())
-        while word.last == ":" || word.last == "=" { word.removeLast() }
-        return String(word)
-    }
-
     /// Where `ssid=` or `ssid:` ends within a word; nil when it does not begin so.
     private static func endOfNetworkKey(in word: ArraySlice<UInt8>) -> Int? {
         guard let separator = word.firstIndex(where: { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }),
@@ -95,7 +105,7 @@ extension Masking {
         in bytes: [UInt8],
         from start: Int
     ) -> (lead: ArraySlice<UInt8>, value: ArraySlice<UInt8>, end: Int)? {
-        let keyword = self.keyword(word)
+        let keyword = self.plain(word)
         let isScheme = keyword == "bearer"
         guard isScheme || keyword.hasSuffix("ssid") || self.secretKeys.contains(keyword) else { return nil }
         var index = start
@@ -119,7 +129,14 @@ extension Masking {
         else { return nil }
         // The name of a network may hold anything, and reaches to the end of the line.
         let ends = isNetwork ? "\n\r" : " \t\n\r\"',;)"
-        let end = bytes[index...].firstIndex { ends.utf8.contains($0) } ?? bytes.count
+        var end = bytes[index...].firstIndex { ends.utf8.contains($0) } ?? bytes.count
+        // What follows the name of a scheme is the secret (RFC 9110, 11.4).
+        if keyword == "authorization", end < bytes.count, bytes[end] == UInt8(ascii: " "),
+            ["basic", "bearer", "digest", "negotiate"].contains(self.text(bytes[index..<end]).lowercased())
+        {
+            index = end + 1
+            end = bytes[index...].firstIndex { ends.utf8.contains($0) } ?? bytes.count
+        }
         return end > index ? (bytes[start..<index], bytes[index..<end], end) : nil
     }
 
@@ -162,7 +179,10 @@ extension Masking {
         let bytes = Array(word.utf8)
         // Nearly all words: shorter than any of these, or of letters alone.
         if bytes.count < 2 { return word }
-        if let masked = self.maskWhole(word) { return masked }
+        if let masked = self.maskWhole(word) ?? self.maskNumber(word) { return masked }
+        if word.first == "~", word.dropFirst().first?.isLetter == true {
+            return "~" + self.mask(String(word.dropFirst()), as: .user)
+        }
         if bytes.count >= 20, bytes.last == UInt8(ascii: "=") { return self.mask(word, as: .token) }
         // What ends a sentence.
         if let last = bytes.last, ".:-=%@+~".utf8.contains(last) {
@@ -176,6 +196,9 @@ extension Masking {
             let (key, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
             let lower = key.lowercased()
             if lower.hasSuffix("ssid") { return key + "=" + self.mask(value, as: .ssid) }
+            if ["user", "username", "login", "identity"].contains(lower) {
+                return key + "=" + self.mask(value, as: .user)
+            }
             if Self.secretKeys.contains(lower) { return key + "=" + self.mask(value, as: .token) }
             return self.mask(word: key) + "=" + self.mask(word: value)
         }

@@ -88,6 +88,13 @@ package struct Masking: Sendable {
         return self.mask(String(parts[0]), as: .host) + parts.dropFirst().map { ":\($0)" }.joined()
     }
 
+    /// Masks a host from now on wherever it stands; one of one word does not look like one.
+    mutating func remember(host text: String, as mask: String) {
+        let name = text.prefix { $0 != ":" }
+        guard mask.hasPrefix("host-"), name != "localhost", name.utf8.count > 1 else { return }
+        self.secrets[name.lowercased()] = .host
+    }
+
     /// What a word is known to be.
     func secret(_ word: some StringProtocol) -> Kind? { self.secrets.isEmpty ? nil : self.secrets[word.lowercased()] }
 

@@ -22,6 +22,12 @@ package struct RecordingFiles: Sendable {
             guard unsafe access(path, R_OK | X_OK) == 0 else { throw .last("cannot read the recording \(path)") }
             self.paths = RecordingStore.files(in: path)
         } else {
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw SystemError(
+                    action: "cannot read the recording \(path), which is neither a file nor a folder",
+                    errno: EINVAL
+                )
+            }
             self.paths = [path]
         }
     }
@@ -53,5 +59,30 @@ package struct RecordingFiles: Sendable {
             bytes += part
         }
         return bytes
+    }
+
+    /// Reads the lines of a recording, also of one in a report, in little memory however long the file is.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - body: Called with each line; returns whether to go on.
+    /// - Throws: `SystemError` when it cannot be read, and what `body` throws.
+    static func forEachLine(of path: String, _ body: (LineBuffer.Line) throws -> Bool) throws {
+        var buffer = LineBuffer(limit: RecordingReader.lineLimit)
+        var place = RecordingReport.Place()
+        var offset = 0
+        while offset < self.limit {
+            let part = try self.bytes(of: path, from: offset, limit: 1 << 20)
+            offset += part.count
+            buffer.append(part)
+            while let line = buffer.next() {
+                guard place.isOfRecording(line) else { continue }
+                guard try body(line) else { return }
+            }
+            if part.isEmpty { break }
+        }
+        // What a writer that was killed left of its last line.
+        let rest = LineBuffer.Line.whole(buffer.rest)
+        if !buffer.rest.isEmpty, place.isOfRecording(rest) { _ = try body(rest) }
     }
 }

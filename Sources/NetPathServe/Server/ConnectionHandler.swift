@@ -29,9 +29,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     private let peer: Request.Peer
     private let limits: ServeLimits
     private var phase = Phase.waiting
-    private var backlog: RequestBacklog
-    /// In how many parts the body of the request came.
-    private var bodyParts = 0
+    /// Whether a request came behind the body of one that is not answered, so that the connection ends after the answer.
+    private var isOverrun = false
     /// What is not written of an answer.
     private var rest: ArraySlice<UInt8> = []
     private var shared: SharedBytes?
@@ -43,7 +42,6 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.core = core
         self.peer = peer
         self.limits = limits
-        self.backlog = RequestBacklog(limits)
     }
 
     // MARK: The connection
@@ -91,11 +89,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        switch self.phase {
-        case .streaming, .closing: break
-        default: self.backlog.append(self.unwrapInboundIn(data))
-        }
-        self.takeParts()
+        if self.wantsParts { self.take(self.unwrapInboundIn(data)) } else { self.isOverrun = true }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) { self.readOn() }
@@ -107,34 +101,36 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func takeParts() {
-        while self.wantsParts, let part = self.backlog.next() { self.take(part) }
-    }
-
-    /// Reads more, once everything that was read before is answered.
+    /// Reads more, once what was read before is answered.
     private func readOn() {
-        guard self.wantsParts, let context else { return }
-        if self.backlog.isAtEnd { return context.close(promise: nil) }
-        context.read()
+        if self.wantsParts { self.context?.read() }
     }
 
     private func take(_ part: HTTPServerRequestPart) {
         switch (part, self.phase) {
         case (.head(let head), .waiting):
             self.expect(within: self.limits.request)
-            self.bodyParts = 0
             self.phase = .receiving(head, body: [])
+            if let refusal = self.refusal(of: head) { self.refuse(refusal) }
         case (.body(let bytes), .receiving(let head, var body)):
             body += bytes.readableBytesView
-            self.bodyParts += 1
-            // Chunks of a byte each cost far more time than what they bring.
-            guard body.count <= self.limits.body, self.bodyParts <= self.limits.bodyParts, head.method == .POST else {
-                return self.refuse(.refusal(413, "the body of the request is too long"))
-            }
+            guard body.count <= self.limits.body else { return self.refuse(Self.bodyIsTooLong) }
             self.phase = .receiving(head, body: body)
         case (.end, .receiving(let head, let body)): self.answer(head, body)
         default: break
         }
+    }
+
+    private static let bodyIsTooLong = Response.refusal(413, "the body of the request is too long")
+
+    /// Why a request is refused before its body is read.
+    private func refusal(of head: HTTPRequestHead) -> Response? {
+        // Chunks of a byte each cost far more time than what they bring.
+        if head.headers.contains(name: "Transfer-Encoding") {
+            return .refusal(411, "send the body with its length (Content-Length), not in chunks")
+        }
+        let length = head.headers.first(name: "Content-Length").flatMap { Int($0) } ?? 0
+        return length > (head.method == .POST ? self.limits.body : 0) ? Self.bodyIsTooLong : nil
     }
 
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8]) {
@@ -170,7 +166,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private func send(_ response: Response, to head: HTTPRequestHead?) {
         guard self.context != nil else { return }
         self.core.counters.count(response.status)
-        let keepsOpen = head?.isKeepAlive == true && !self.backlog.isAtEnd
+        let keepsOpen = head?.isKeepAlive == true && !self.isOverrun
         self.phase = .answering(keepsOpen: keepsOpen)
         self.rest = head?.method == .HEAD ? [] : response.body[...]
         self.writePiece(response.head(keepsOpen: keepsOpen))
@@ -195,13 +191,12 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func finish(keepsOpen: Bool, _ context: ChannelHandlerContext) {
         (self.rest, self.shared) = ([], nil)
-        guard keepsOpen else {
+        guard keepsOpen, !self.isOverrun else {
             self.phase = .closing
             return context.close(promise: nil)
         }
         self.phase = .waiting
         self.expect(within: self.limits.idle)
-        self.takeParts()
         self.readOn()
     }
 

@@ -11,12 +11,8 @@ package struct ServeLimits: Sendable {
     package var headerLines = 64
     /// The bytes of the body of a request: a token.
     package var body = 4_096
-    /// In how many parts, such as chunks, the body may come.
-    package var bodyParts = 16
     /// How long a request may take to arrive, and what is asked because of it to be answered.
     package var request: Duration = .seconds(10)
-    /// How many requests a client may send before it has read the first answer; those beyond are not answered.
-    package var pipelined = 8
     /// How long a client may take to read a piece of an answer of 16 KiB.
     package var piece: Duration = .seconds(10)
     /// How many bytes of answers that take time to make are kept for all clients.

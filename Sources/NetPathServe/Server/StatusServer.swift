@@ -143,6 +143,7 @@ extension ServerCore {
         heading.maxHeaderFieldCount = limits.headerLines
         let peer = isUnix ? Request.Peer.unixSocket : .address(channel.remoteAddress?.ipAddress ?? "")
         try channel.pipeline.syncOperations.addHandlers([
+            RequestFeed(),
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: heading)),
             ConnectionHandler(self, peer: peer, limits: limits),
         ])

@@ -54,6 +54,7 @@ package struct Response: Sendable {
         case 403: "Forbidden"
         case 404: "Not Found"
         case 405: "Method Not Allowed"
+        case 411: "Length Required"
         case 413: "Content Too Large"
         case 421: "Misdirected Request"
         case 429: "Too Many Requests"

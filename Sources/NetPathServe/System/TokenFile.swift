@@ -13,7 +13,7 @@ package enum TokenFile: Sendable {
     package enum Failure: Error, Hashable, Sendable {
         /// The file cannot be read.
         case system(SystemError)
-        /// Every user of the machine may read or change it.
+        /// Every user of the machine may read it, or one besides its owner may change it.
         case isPublic
         /// What is in it is too short, or nothing that a header can hold.
         case noToken
@@ -30,7 +30,7 @@ package enum TokenFile: Sendable {
         guard unsafe fstat(file.number, &status) == 0, let bytes = file.read(limit: Self.limit) else {
             throw .system(.last("cannot read it"))
         }
-        guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & 0o006 == 0 else { throw .isPublic }
+        guard status.st_mode & S_IFMT != S_IFREG || status.st_mode & 0o026 == 0 else { throw .isPublic }
         guard let token = SecretToken(String(decoding: bytes, as: UTF8.self)) else { throw .noToken }
         return token
     }

@@ -49,7 +49,39 @@ import Testing
             ("\tssid My Home\nssid=Our Home, 5 GHz\nssid: x", "\tssid ssid-1\nssid=ssid-2\nssid: ssid-3"),
             ("b3c8a1f2-1111-4222-8333-944455566677", "token-1"),
             ("wg key AbCdEfGhIjKlMnOpQrStUvWxYz0123456789+/ABCDE=", "wg key token-1"),
+            // After a keyword without a sign.
+            (
+                "--password hunter2 -p h/3; passphrase x, password y.",
+                "--password token-1 -p token-2; passphrase token-3, password token-4."
+            ),
+            (
+                "wpa_passphrase Home geheim; nmcli d wifi connect Cafe password pw",
+                "wpa_passphrase ssid-1 token-1; nmcli d wifi connect ssid-2 password token-2"
+            ),
+            (
+                "Authorization: Bearer a.b and Authorization: Basic QUJD==",
+                "Authorization: Bearer token-1 and Authorization: Basic token-2"
+            ),
+            ("/Users/eve/y ~frank/z C:\\Users\\gina\\a", "/Users/user-1/y ~user-2/z C:\\Users\\user-3\\a"),
+            ("user dora login=hans user=ida; uid=1000(karl)", "user user-1 login=user-2 user=user-3; uid=1000(user-4)"),
+            ("network Home refuses; connected to Cafe (5 GHz)", "network ssid-1 refuses; connected to ssid-2 (5 GHz)"),
+            (
+                "wifi Bar has; WLAN Foo down; associate with Baz failed",
+                "wifi ssid-1 has; WLAN ssid-2 down; associate with ssid-3 failed"
+            ),
+            ("IMSI 262011234567890 IMEI 356938035643809", "IMSI token-1 IMEI token-2"),
+            ("8949123456789012345 +491701234567 phone 0170123", "token-1 token-2 phone token-3"),
+            ("client-id 01001b638445ec at 0x08080404", "client-id token-1 at 0xc0000201"),
             // What stays as it is.
+            (
+                "the network is unreachable; user namespaces; no password for the user",
+                "the network is unreachable; user namespaces; no password for the user"
+            ),
+            (
+                "connected to the network, wifi wlan0 and network namespace 4",
+                "connected to the network, wifi wlan0 and network namespace 4"
+            ),
+            ("user 0 is root, user root, fwmark 0xca6c ~10 ms", "user 0 is root, user root, fwmark 0xca6c ~10 ms"),
             ("at 03:12:30.123 on 2026-11-23 in /etc/resolv.conf", "at 03:12:30.123 on 2026-11-23 in /etc/resolv.conf"),
             (
                 "the route to 9.0.0.1 and 2600::1 through lo (127.0.0.1, ::1)",
@@ -68,6 +100,7 @@ import Testing
     @Test(
         arguments: [
             ("associated with \"My Home\" on wlan0", "associated with \"ssid-1\" on wlan0"),
+            ("in `Our Home` now", "in `ssid-1` now"),
             ("joined 'cafe', then “Bob's Phone”", "joined 'ssid-1', then “ssid-2”"),
             (
                 "no answer from \"10.1.2.3\"; doesn't reach 'vpn.corp.example'",
@@ -80,6 +113,14 @@ import Testing
         var masking = Masking()
         #expect(masking.maskProse(text) == expected)
         #expect(masking.mask(.object(["message": .string(text)]))["message"] == .string(expected))
+    }
+
+    /// A host of one word is known by the configuration, and masked in what is said of it.
+    @Test func hostsOfTheConfigurationAreMaskedInSentences() {
+        var masking = Masking()
+        _ = masking.maskConfiguration("backends:\n  - type: tcpProbe\n    targets: [\"intranet:443\"]\n")
+        let text = masking.maskProse("Probe of intranet:443: its name has no address")
+        #expect(text == "Probe of host-1.example:443: its name has no address")
     }
 
     /// The same thing gets the same mask in every text and value.

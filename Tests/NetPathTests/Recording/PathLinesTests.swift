@@ -67,6 +67,26 @@ import Testing
         #expect(end.isEmpty)
     }
 
+    /// A line that is too long is damage, for a history in pages and for one that is read at once, and what follows counts.
+    @Test(arguments: [1 << 20, 32 << 20])
+    func aLineThatIsTooLongIsDamage(_ part: Int) throws {
+        let header = #"{"at":1,"wall":1700000000000000000,"header":{"recording":1,"netpath":"1","continues":false}}"#
+        let long = #"{"at":2,"gap":""# + String(repeating: "x", count: RecordingReader.lineLimit + 9) + "\"}"
+        let path = self.folder.file("long", Array("\(header)\n\(long)\n{\"at\":3,\"end\":true}\n".utf8))
+        let recording = try Recording(path)
+        var kinds: [String] = []
+        let damaged = try recording.read(.paths) { event in
+            kinds.append("\(event.kind)".prefix { $0.isLetter }.description)
+            return true
+        }
+        #expect(damaged == 1 && kinds == ["header", "gap", "end"])
+        var lines = try recording.pathLines(since: 0, withMessages: true, part: part)
+        var bytes: [UInt8] = []
+        while !lines.isAtEnd { bytes += try lines.next() }
+        let text = String(decoding: bytes, as: UTF8.self)
+        #expect(text.contains("the recording is damaged") && text.contains("\"end\"") && bytes.count < 4_096)
+    }
+
     @Test func aFileThatIsRemovedMeanwhileIsLeftOut() throws {
         let recording = try self.recording()
         var lines = try recording.pathLines(since: 0, withMessages: false)

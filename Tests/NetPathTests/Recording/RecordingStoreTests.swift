@@ -88,5 +88,8 @@ import Testing
         #expect(unsafe mkfifo("\(self.folder.path)/pipe", 0o600) == 0)
         self.expectRefusal(RecordingStore(file: "\(self.folder.path)/pipe"))
         self.expectRefusal(RecordingStore(file: "/dev/null"))
+        // A pipe has no beginning to come back to, and looked like a recording of nothing.
+        let refusal = #expect(throws: SystemError.self) { try Recording("\(self.folder.path)/pipe") }
+        #expect(refusal?.action.contains("neither a file nor a folder") == true)
     }
 }
