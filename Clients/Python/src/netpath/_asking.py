@@ -10,7 +10,7 @@ import subprocess
 import time
 from typing import List
 
-from . import _places
+from . import _places, _processes
 from ._values import Host, Path, Reachability, Unusable
 from ._values import host as read_host
 from ._values import path as read_path
@@ -43,27 +43,19 @@ async def reach(host: str, timeout: float = 20.0) -> Host:
     if program is None:
         return Host(Reachability.UNKNOWN, Unusable("noService", "the program netpath is not installed").reason)
     try:
-        process = await asyncio.create_subprocess_exec(
-            program, "reach", "--json", "--", host,
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        )
+        process = await _processes.start(program, "reach", "--json", "--", host)
     except (OSError, ValueError) as error:
         return Host(Reachability.UNKNOWN, Unusable("noAnswer", f"netpath cannot be started: {error}").reason)
     try:
         assert process.stdout
-        line = await asyncio.wait_for(process.stdout.read(_places.LIMIT), timeout)
+        line = await asyncio.wait_for(process.stdout.read(), timeout)
         return read_host(line)
     except asyncio.TimeoutError:
         return Host(Reachability.UNKNOWN, Unusable("noAnswer", "netpath does not answer").reason)
     except Unusable as error:
         return Host(Reachability.UNKNOWN, error.reason)
     finally:
-        if process.returncode is None:
-            try:
-                process.kill()
-            except ProcessLookupError:
-                pass
-            await process.wait()
+        await _processes.end(process)
 
 
 def _ask_service(end: float) -> bytes:

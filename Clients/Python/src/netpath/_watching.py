@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import subprocess
 from dataclasses import replace
 from typing import AsyncGenerator, AsyncIterator, Optional
 
-from . import _places
+from . import _places, _processes
 from ._values import Path, Unusable
 from ._values import path as read_path
 
@@ -146,10 +145,7 @@ async def _program() -> AsyncGenerator[Path, None]:
     if program is None:
         raise Unusable("noService", "netpath does not run, and the program is not installed")
     try:
-        process = await asyncio.create_subprocess_exec(
-            program, "watch", "--json",
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
-        )
+        process = await _processes.start(program, "watch", "--json")
     except OSError as error:
         raise Unusable("noAnswer", f"netpath cannot be started: {error.strerror}") from None
     try:
@@ -157,9 +153,7 @@ async def _program() -> AsyncGenerator[Path, None]:
         async for path in _paths(process.stdout, _places.PROGRAM_HELLO):
             yield path
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await _processes.end(process)
 
 
 async def _paths(reader: asyncio.StreamReader, hello: float) -> AsyncIterator[Path]:
