@@ -21,10 +21,10 @@ package struct Decision: Sendable {
     package init(_ path: NetworkPath?, among snapshots: [BackendSnapshot]) {
         let evident = snapshots.filter { $0.evidence != nil }
         // Beside those that speak of paths probes have no vote, though they may say the same.
-        let isSpokenOf = snapshots.contains(where: \.speaksOfPaths)
+        let hasPathBackend = snapshots.contains(where: \.reportsPaths)
         let agreeing = evident.filter {
             path != nil && $0.verdict?.status == path?.status && $0.verdict?.reason == path?.reason
-                && (!isSpokenOf || $0.speaksOfPaths)
+                && (!hasPathBackend || $0.reportsPaths)
         }
         let healthy = agreeing.filter { $0.report.health == .healthy }
         let winner = healthy.first { $0.report.name == path?.statedBy } ?? healthy.first
@@ -70,7 +70,7 @@ package struct Decision: Sendable {
     /// The decision of required probes or portals on a path that would be satisfied; nil where the reason is another one.
     private static func judged(_ path: NetworkPath, _ snapshots: [BackendSnapshot]) -> Decision? {
         let voters = snapshots.filter { $0.report.health == .healthy && $0.verdict?.status == .satisfied }
-        let backend = voters.first(where: \.speaksOfPaths) ?? voters.first
+        let backend = voters.first(where: \.reportsPaths) ?? voters.first
         // Where only probes decide, and one met a portal.
         let probing = snapshots.first { $0.report.health == .healthy && $0.evidence?.probes != nil }
         let although = backend.map { "; without that it would be satisfied, by \($0.report.name)" } ?? ""
@@ -107,7 +107,7 @@ package struct Decision: Sendable {
     /// Why a backend decides that others are above; nil where all of these are well, or have no say.
     private static func standsIn(_ winner: BackendSnapshot, _ snapshots: [BackendSnapshot]) -> String? {
         let above = snapshots.prefix { $0.report.name != winner.report.name }
-        let missing = above.filter { $0.evidence == nil || $0.speaksOfPaths == winner.speaksOfPaths }
+        let missing = above.filter { $0.evidence == nil || $0.reportsPaths == winner.reportsPaths }
             .compactMap { $0.report.absence(", which is above it,") }
         guard !missing.isEmpty else { return nil }
         return "Takeover: \(winner.report.name) decides, because \(missing.joined(separator: ", and "))."

@@ -37,7 +37,7 @@ extension StatusSnapshot {
         after previous: StatusSnapshot?,
         attempt: Int = 1
     ) -> [HookMachine.Action] {
-        [.run(HookTelling(snapshot: snapshot, previous: previous, attempt: attempt))]
+        [.run(HookInput(snapshot: snapshot, previous: previous, attempt: attempt))]
     }
 
     @Test func theFirstStateIsToldOnce() {
@@ -192,19 +192,19 @@ extension StatusSnapshot {
             $0.retries = retries
         }
         var (now, isRunning) = (0.0, false)
-        var (newest, last): (StatusSnapshot?, HookTelling?) = (nil, nil)
+        var (newest, last): (StatusSnapshot?, HookInput?) = (nil, nil)
         func check(_ actions: [HookMachine.Action]) {
-            for case .run(let telling) in actions {
+            for case .run(let input) in actions {
                 #expect(!isRunning)
                 isRunning = true
-                #expect(telling.snapshot == newest)
-                if telling.attempt > 1 {
-                    #expect(telling.snapshot == last?.snapshot && telling.attempt == (last?.attempt ?? 0) + 1)
-                    #expect(telling.attempt <= retries + 1)
+                #expect(input.snapshot == newest)
+                if input.attempt > 1 {
+                    #expect(input.snapshot == last?.snapshot && input.attempt == (last?.attempt ?? 0) + 1)
+                    #expect(input.attempt <= retries + 1)
                 } else {
-                    #expect(telling.previous == last?.snapshot && telling.snapshot != last?.snapshot)
+                    #expect(input.previous == last?.snapshot && input.snapshot != last?.snapshot)
                 }
-                last = telling
+                last = input
             }
         }
         for _ in 0..<200 {

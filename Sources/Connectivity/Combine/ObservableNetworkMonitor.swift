@@ -42,9 +42,9 @@ public final class ObservableNetworkMonitor: ObservableObject {
         }.store(in: &self.subscriptions)
     }
 
-    /// Ceases to follow the monitor, for example when a view disappears; the properties stay what they were.
+    /// Stops following the monitor, for example when a view disappears; the properties stay what they were.
     ///
-    /// The monitor goes on, since others may use it.
+    /// The monitor itself goes on.
     public func stop() { self.subscriptions = [] }
 
     /// Reads everything anew.

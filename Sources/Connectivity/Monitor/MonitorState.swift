@@ -33,7 +33,7 @@ struct MonitorState: Sendable {
         var version: UInt64 = 0
     }
 
-    /// What hears of paths; nil while the monitor does not run.
+    /// Receives the paths; nil while the monitor does not run.
     private(set) var relay: PathRelay?
     /// Whether it was started or stopped by a call: only until then observers start it.
     private(set) var hasBegun = false

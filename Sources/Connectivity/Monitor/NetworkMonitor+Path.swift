@@ -5,7 +5,7 @@ public import NetPath
 import NetPathStandard
 
 extension NetworkMonitor {
-    /// Creates a monitor of something else than this machine's network: a preview, a script of a test, a backend.
+    /// Creates a monitor of a backend of your own instead of this machine's network, such as a preview or a test double.
     ///
     /// - Parameters:
     ///   - monitor: What is watched.
@@ -42,9 +42,9 @@ extension NetworkMonitor {
         self.init(source: SharedCoordinator(coordinator), deliverOn: delivery)
     }
 
-    /// Creates a monitor of this machine's network that goes by settings of its own, such as rules about interfaces.
+    /// Creates a monitor of this machine's network with settings of its own, such as rules about interfaces.
     ///
-    /// It is one more source of paths: others of the process go by the default settings. No file is read.
+    /// It has a coordinator of its own: other monitors of the process use the default settings. No file is read.
     ///
     /// - Parameters:
     ///   - settings: What becomes of what the backends say, as a configuration file has it.

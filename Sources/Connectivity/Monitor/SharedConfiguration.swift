@@ -32,7 +32,7 @@ enum SharedConfiguration {
 }
 
 extension NetworkMonitor {
-    /// Says where ``shared`` makes its calls, and what everything in this process that needs paths goes by.
+    /// Sets where ``shared`` makes its calls, and which coordinator everything in this process uses for paths.
     ///
     /// To be called at the start of a program, before the first use of ``shared``; with a coordinator also before any other
     /// monitor runs.

@@ -162,6 +162,6 @@ extension BackendSnapshot {
 
     /// Whether the backend has shown that it has nothing but probes, or what another machine states.
     @inline(__always) var onlyProbes: Bool {
-        !self.speaksOfPaths && (self.evidence?.probes != nil || self.verdict?.host != nil)
+        !self.reportsPaths && (self.evidence?.probes != nil || self.verdict?.host != nil)
     }
 }

@@ -251,7 +251,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
     /// When the last reading of another backend began that sees or states paths and had a verdict.
     private func newestReading(besides index: Int) -> MonotonicTime? {
         var newest: MonotonicTime?
-        for other in self.members.indices where other != index && self.snapshots[other].speaksOfPaths {
+        for other in self.members.indices where other != index && self.snapshots[other].reportsPaths {
             guard self.members[other].record.hadVerdict else { continue }
             newest = max(self.members[other].record.read.time, newest ?? self.members[other].record.read.time)
         }
@@ -282,7 +282,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
 
     private mutating func fail(_ index: Int, _ error: String, hasEnded: Bool, now: MonotonicTime) -> [Action] {
         self.snapshotsVersion += 1
-        let tookVoice = self.members[index].fail(
+        let lostVerdict = self.members[index].fail(
             error,
             as: &self.snapshots[index],
             hasEnded: hasEnded,
@@ -291,7 +291,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         )
         let actions = self.supervise(now: now)
         // The backend that takes over has to read everything again first.
-        return tookVoice ? actions + self.refreshOthers(than: index, now: now) : actions
+        return lostVerdict ? actions + self.refreshOthers(than: index, now: now) : actions
     }
 
     mutating func refreshOthers(than speaker: Int?, now: MonotonicTime) -> [Action] {
@@ -339,7 +339,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
             return Takeover(standings: self.standings, settings: self.settings, last: last, now: now).decide()
         }
         let strongest = self.members.indices.first {
-            self.members[$0].record.hadVerdict && self.snapshots[$0].speaksOfPaths
+            self.members[$0].record.hadVerdict && self.snapshots[$0].reportsPaths
         }
         // Without optional chaining, which copies the path each time.
         if let election = self.election(strongest: strongest),

@@ -41,9 +41,9 @@ struct BackendStanding: Sendable {
     /// Whether it has a verdict that counts now.
     var hasVerdict: Bool { self.snapshot.hasVerdict }
     /// Whether it ever had a verdict of its own on paths.
-    var isStrong: Bool { self.record.hadVerdict && self.speaksOfPaths }
+    var isStrong: Bool { self.record.hadVerdict && self.reportsPaths }
     /// Whether its report is about the path of this machine, also when it took a statement back.
-    var speaksOfPaths: Bool { self.lastSnapshot.speaksOfPaths }
+    var reportsPaths: Bool { self.lastSnapshot.reportsPaths }
     /// Whether it gave a verdict once and cannot confirm or take it back now.
     var hasLostVerdict: Bool { self.record.hadVerdict && !self.hasVerdict }
 
@@ -132,18 +132,18 @@ struct Takeover {
 
     /// The positions of those that lost a verdict that a backend stands in for.
     private func silenced(before position: Int) -> [Int] {
-        let speaksOfPaths = self.standings[position].speaksOfPaths
+        let reportsPaths = self.standings[position].reportsPaths
         return self.standings.indices.filter { other in
             // One that would not decide anyway keeps no other one waiting.
             self.standings[other].hasLostVerdict
-                && self.standings[other].speaksOfPaths == speaksOfPaths
+                && self.standings[other].reportsPaths == reportsPaths
                 && (self.settings.merge != .priority || other < position)
         }
     }
 
     /// The verdicts, a partial no of the strongest voter counting in full when the evidence itself refutes the path.
     private func credible(_ snapshots: [BackendSnapshot], refuting path: NetworkPath) -> [BackendSnapshot] {
-        guard let first = self.standings.firstIndex(where: { $0.hasVerdict && $0.snapshot.speaksOfPaths }),
+        guard let first = self.standings.firstIndex(where: { $0.hasVerdict && $0.snapshot.reportsPaths }),
             snapshots[first].verdict?.isPartialNo == true,
             self.hasLookedSinceTheSilence(first), self.refutes(path, at: first)
         else { return snapshots }

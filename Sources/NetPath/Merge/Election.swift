@@ -17,10 +17,10 @@ struct Election: Hashable {
     /// states, and only with required probes. A partial no does not count below `strongest`, the position of the first
     /// backend that ever had a verdict.
     init?(_ snapshots: [BackendSnapshot], policy: MergePolicy, probes: ProbeInfluence, strongest: Int?) {
-        let isSpokenOf = snapshots.indices.contains { snapshots[$0].speaksOfPaths }
+        let hasPathBackend = snapshots.indices.contains { snapshots[$0].reportsPaths }
         func isEligible(_ position: Int) -> Bool {
-            isSpokenOf
-                ? snapshots[position].speaksOfPaths
+            hasPathBackend
+                ? snapshots[position].reportsPaths
                 : probes == .required || snapshots[position].verdict?.host == nil
         }
         let first = snapshots.indices.first { isEligible($0) && snapshots[$0].verdict?.status != nil }

@@ -25,7 +25,7 @@ public struct BackendSnapshot: Hashable, Sendable, Codable {
         self.evidence?.seesPaths == true
     }
     /// Whether it reports on the path of this machine, seen or stated, or did when it failed.
-    @inline(__always) package var speaksOfPaths: Bool {
+    @inline(__always) package var reportsPaths: Bool {
         self.seesPaths || (self.verdict?.isStated == true && self.verdict?.host == nil)
     }
     @inline(__always) var isHealthy: Bool { self.report.health == .healthy }
@@ -102,7 +102,7 @@ extension Election {
             if path.dnsServers == nil { path.dnsServers = snapshots[position].dnsServers }
             // The status first: to take the verdict is to copy it.
             guard let status = snapshots[position].verdict?.status, status != verdict.status,
-                snapshots[position].speaksOfPaths == snapshots[self.winner].speaksOfPaths,
+                snapshots[position].reportsPaths == snapshots[self.winner].reportsPaths,
                 let reason = snapshots[position].verdict?.reason
             else { continue }
             let name = snapshots[position].report.name

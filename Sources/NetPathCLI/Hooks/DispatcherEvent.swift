@@ -13,7 +13,7 @@ struct DispatcherEvent: Hashable, Sendable {
     var variables: [String: String]
 }
 
-extension HookTelling {
+extension HookInput {
     /// What a script is told of a change: first what no longer carries the path, then what does, then how far it leads.
     var dispatcherEvents: [DispatcherEvent] {
         let (old, new) = (self.previous?.carrier, self.snapshot.carrier)

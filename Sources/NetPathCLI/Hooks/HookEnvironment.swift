@@ -4,7 +4,7 @@
 import NetPath
 import NetPathConfiguration
 
-extension HookTelling {
+extension HookInput {
     /// What the command finds in its environment of the state; each name is always there, empty where it says nothing.
     ///
     /// The names of interfaces and networks, and what backends say, come from others: no value has a control character

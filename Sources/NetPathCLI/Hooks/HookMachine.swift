@@ -5,7 +5,7 @@ import NetPath
 import NetPathConfiguration
 
 /// What one run of a hook's command is told.
-struct HookTelling: Hashable, Sendable {
+struct HookInput: Hashable, Sendable {
     /// The state there is.
     var snapshot: StatusSnapshot
     /// The state that was told before; nil when none was.
@@ -13,7 +13,7 @@ struct HookTelling: Hashable, Sendable {
     /// How often the command was run with this state, this run included.
     var attempt = 1
 
-    /// Whether it is the first state that the hook hears of.
+    /// Whether it is the first state that the hook is told.
     var isInitial: Bool { self.previous == nil }
 }
 
@@ -26,7 +26,7 @@ struct HookMachine: Sendable {
     /// What is to be done.
     enum Action: Hashable, Sendable {
         /// Run the command, and say when it has ended.
-        case run(HookTelling)
+        case run(HookInput)
         /// End the run, whose time is over, and say when it has ended.
         case terminate
         /// Tell the operator.
@@ -49,7 +49,7 @@ struct HookMachine: Sendable {
     /// The state there is, and since when there has been no other that the hook would tell apart.
     private var newest: (snapshot: StatusSnapshot, since: MonotonicTime)?
     /// What the command was run with last.
-    private var told: HookTelling?
+    private var told: HookInput?
     /// When to run the command again with what it was told.
     private var retryTime: MonotonicTime?
 
@@ -122,7 +122,7 @@ struct HookMachine: Sendable {
 
     private mutating func proceed(_ now: MonotonicTime) -> [Action] {
         guard self.phase == .idle, let newest else { return [] }
-        var next = HookTelling(snapshot: newest.snapshot, previous: self.told?.snapshot)
+        var next = HookInput(snapshot: newest.snapshot, previous: self.told?.snapshot)
         if let told, self.isTold(newest.snapshot) {
             guard let retryTime, retryTime <= now else { return [] }
             next.previous = told.previous

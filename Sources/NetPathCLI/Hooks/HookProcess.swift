@@ -26,7 +26,7 @@ final class HookProcess {
     private static let lineLength = 500
 
     private let hook: Hook
-    private let telling: HookTelling
+    private let input: HookInput
     private let environment: [String: String]
     private let control: Mailbox<HookControl>
     private let log: (LogLevel, String) -> Void
@@ -42,19 +42,19 @@ final class HookProcess {
     ///
     /// - Parameters:
     ///   - hook: What to run.
-    ///   - telling: What to tell it.
+    ///   - input: What to tell it.
     ///   - environment: The variables of a command that the user typed.
     ///   - control: Receives how the run is to end.
     ///   - log: Receives what it writes, line by line.
     init(
         _ hook: Hook,
-        telling: HookTelling,
+        input: HookInput,
         environment: [String: String],
         control: Mailbox<HookControl>,
         log: @escaping (LogLevel, String) -> Void
     ) {
         self.hook = hook
-        self.telling = telling
+        self.input = input
         self.environment = environment
         self.control = control
         self.log = log
@@ -67,7 +67,7 @@ final class HookProcess {
             guard self.hook.trigger == .dispatcher else { return self.wait(for: try ChildProcess(self.plan())) }
             // One that fails withholds nothing from the next: a script is told of each interface for itself.
             var first: HookRun.Outcome?
-            for event in self.telling.dispatcherEvents where self.outcome == nil {
+            for event in self.input.dispatcherEvents where self.outcome == nil {
                 let outcome = self.wait(for: try ChildProcess(self.plan(event)))
                 if !outcome.isGood { first = first ?? outcome }
             }
@@ -78,7 +78,7 @@ final class HookProcess {
     }
 
     private func plan(_ event: DispatcherEvent? = nil) throws(LaunchError) -> LaunchPlan {
-        let variables = self.telling.variables(of: self.hook).merging(event?.variables ?? [:]) { $1 }
+        let variables = self.input.variables(of: self.hook).merging(event?.variables ?? [:]) { $1 }
         let command = self.hook.command + (event.map { [$0.interface, $0.action] } ?? [])
         if self.hook.isTyped {
             let all = self.environment.merging(variables) { $1 }
@@ -93,7 +93,7 @@ final class HookProcess {
     }
 
     private func wait(for process: ChildProcess) -> HookRun.Outcome {
-        self.outgoing = self.telling.snapshot.jsonLine[...]
+        self.outgoing = self.input.snapshot.jsonLine[...]
         self.lines = [LineBuffer(limit: 4096), LineBuffer(limit: 4096)]
         var killTime: MonotonicTime?
         while true {

@@ -29,7 +29,7 @@ struct HookRun: Hashable, Sendable, Codable {
     var reason: PathReason?
     /// The status that was told before; nil when none was.
     var previousStatus: PathStatus?
-    /// Whether it was the first state that the hook heard of.
+    /// Whether it was the first state that the hook was told.
     var isInitial: Bool
     /// How often the command was run with this state by then.
     var attempt: Int

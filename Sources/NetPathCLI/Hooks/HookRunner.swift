@@ -30,7 +30,7 @@ final class HookRunner: Sendable {
     /// A run that is under way.
     private struct Run: Sendable {
         var hook: Hook
-        var telling: HookTelling
+        var input: HookInput
         var startedAt: ClockReading
         var control: Mailbox<HookControl>
     }
@@ -187,11 +187,11 @@ final class HookRunner: Sendable {
             case .terminate:
                 if let run = state.entries[index].run { state.runs[run]?.control.post { $0.end = .timedOut } }
                 return []
-            case .run(let telling):
+            case .run(let input):
                 do throws(SystemError) {
                     let run = Run(
                         hook: hook,
-                        telling: telling,
+                        input: input,
                         startedAt: .now(),
                         control: try Mailbox(HookControl())
                     )
@@ -202,7 +202,7 @@ final class HookRunner: Sendable {
                     return [.start(state.lastNumber, run)]
                 } catch {
                     let now = ClockReading.now()
-                    let run = HookRun(telling, at: now, outcome: .notStarted(error.description), droppedBytes: 0)
+                    let run = HookRun(input, at: now, outcome: .notStarted(error.description), droppedBytes: 0)
                     state.entries[index].report.record(run)
                     return [.log(run.level, run.message(of: hook))]
                         + self.perform(
@@ -218,7 +218,7 @@ final class HookRunner: Sendable {
     private func execute(_ number: Int, _ run: Run) {
         let process = HookProcess(
             run.hook,
-            telling: run.telling,
+            input: run.input,
             environment: self.environment,
             control: run.control
         ) { level, text in
@@ -230,7 +230,7 @@ final class HookRunner: Sendable {
 
     private func finish(_ number: Int, _ outcome: HookRun.Outcome, droppedBytes: Int) {
         guard let run = self.state.withLock({ $0.runs[number] }) else { return }
-        let record = HookRun(run.telling, at: run.startedAt, outcome: outcome, droppedBytes: droppedBytes)
+        let record = HookRun(run.input, at: run.startedAt, outcome: outcome, droppedBytes: droppedBytes)
         let isKnown = self.state.withLock { state in
             guard let index = state.entries.firstIndex(where: { $0.run == number && $0.hook == run.hook }) else {
                 return false
@@ -280,14 +280,14 @@ extension HookRun {
         return self.outcome == former?.outcome
     }
 
-    fileprivate init(_ telling: HookTelling, at start: ClockReading, outcome: Outcome, droppedBytes: Int) {
+    fileprivate init(_ input: HookInput, at start: ClockReading, outcome: Outcome, droppedBytes: Int) {
         self.init(
             startedAt: start.wall,
-            status: telling.snapshot.path?.status,
-            reason: telling.snapshot.path?.reason,
-            previousStatus: telling.previous?.path?.status,
-            isInitial: telling.isInitial,
-            attempt: telling.attempt,
+            status: input.snapshot.path?.status,
+            reason: input.snapshot.path?.reason,
+            previousStatus: input.previous?.path?.status,
+            isInitial: input.isInitial,
+            attempt: input.attempt,
             duration: max(.zero, .now() - start.monotonic),
             outcome: outcome,
             droppedBytes: droppedBytes

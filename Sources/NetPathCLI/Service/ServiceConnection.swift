@@ -19,9 +19,9 @@ struct ServiceConnection: Sendable {
     let peer: ServiceSocket.Peer
     /// Whether it gets every path, until it goes.
     private(set) var watches = false
-    /// Whether it is to be let go.
+    /// Whether it is to be closed.
     private(set) var isGone = false
-    /// When it is let go unless it asks or reads before; nil while it waits for the service.
+    /// When it is closed unless it asks or reads before; nil while it waits for the service.
     private(set) var deadline: MonotonicTime?
     /// What waits to be written.
     private(set) var output: ArraySlice<UInt8> = []

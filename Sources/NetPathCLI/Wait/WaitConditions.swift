@@ -53,7 +53,7 @@ struct WaitConditions: Hashable, Sendable {
 }
 
 extension WaitCondition {
-    /// What is missing while the condition is not met, for people.
+    /// What is missing while the condition is not met.
     func missing(in view: WaitView, at now: MonotonicTime) -> String {
         if case .host(let target) = self { return view.hosts[target]?.reason ?? "\(target.text) is not asked yet" }
         guard let path = view.path else { return "no backend has a verdict yet" }

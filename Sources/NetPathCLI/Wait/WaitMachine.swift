@@ -73,7 +73,7 @@ struct WaitMachine: Sendable {
         } else if self.isOver(at: now, isKnown: value != nil) {
             self.outcome = .timedOut
         } else if self.terms.failsFast, self.heldSince == nil,
-            let reason = self.prospects.hopelessness(of: self.terms.conditions, in: self.view, at: now)
+            let reason = self.prospects.unmeetableReason(of: self.terms.conditions, in: self.view, at: now)
         {
             self.outcome = .hopeless(reason)
         }

@@ -47,17 +47,17 @@ struct WaitProspects: Sendable {
     }
 
     /// Why conditions can never be met by what is there now; nil when they can, or that is unknown.
-    func hopelessness(of conditions: WaitConditions, in view: WaitView, at now: MonotonicTime) -> String? {
+    func unmeetableReason(of conditions: WaitConditions, in view: WaitView, at now: MonotonicTime) -> String? {
         // What is there can always end.
         guard self.isKnown, !conditions.isNegated else { return nil }
-        let reasons = conditions.list.map { self.hopelessness(of: $0, in: view, at: now) }
+        let reasons = conditions.list.map { self.unmeetableReason(of: $0, in: view, at: now) }
         switch conditions.combination {
         case .all: return reasons.lazy.compactMap(\.self).first
         case .any: return reasons.contains(nil) ? nil : reasons.lazy.compactMap(\.self).first
         }
     }
 
-    private func hopelessness(of condition: WaitCondition, in view: WaitView, at now: MonotonicTime) -> String? {
+    private func unmeetableReason(of condition: WaitCondition, in view: WaitView, at now: MonotonicTime) -> String? {
         guard condition.needsPath, condition.isMet(in: view) != true else { return nil }
         let candidates = self.interfaces.filter { condition.concerns($0.name, $0.type) }
         if candidates.contains(where: { self.canComeUp($0, at: now) }) { return nil }

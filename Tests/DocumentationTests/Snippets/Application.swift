@@ -134,6 +134,6 @@ private func ownCoordinator() throws {
     let coordinator = file.makeCoordinator()
     let monitor = NetworkMonitor(coordinator: coordinator)
     let host = try HostReachability(host: "example.net", on: coordinator)
-    let queue = try OfflineRequestQueue(monitor: monitor)              // `unmeteredOnly` goes by the same rules
+    let queue = try OfflineRequestQueue(monitor: monitor)              // `unmeteredOnly` follows the same rules
     print(host, queue)
 }

@@ -19,7 +19,7 @@ struct StandIn: CustomStringConvertible {
         case remote
 
         /// Whether its word is about the path of this machine.
-        var speaksOfPaths: Bool { self != .probing && self != .remote }
+        var reportsPaths: Bool { self != .probing && self != .remote }
 
         func word(_ network: Network, at time: MonotonicTime) -> Evidence {
             var conclusion = Conclusion(network.status, PathReason(.stated, "it says so"))
@@ -118,7 +118,7 @@ struct StandIn: CustomStringConvertible {
     private var isRunning: Bool {
         guard self.mode == .standby, self.failing == 1 else { return true }
         // It runs beside a backend that only probes, where it shows to be good for more.
-        return !self.kinds[0].speaksOfPaths && self.kinds[1].speaksOfPaths
+        return !self.kinds[0].reportsPaths && self.kinds[1].reportsPaths
     }
 
     /// What a program says that watched all along, one second after the fault is known.

@@ -35,9 +35,9 @@ import Testing
         case .kernel, .stating: return truth
         case .partial:
             // A rule that it does not see may lead somewhere, as the one above it may have known.
-            guard lost.speaksOfPaths, plan.failing == 0, plan.network == .noRoute else { return truth }
+            guard lost.reportsPaths, plan.failing == 0, plan.network == .noRoute else { return truth }
             return isPassedOver && plan.isEarly ? truth : last
-        case .probing: return lost.speaksOfPaths && !isPassedOver ? last : truth
+        case .probing: return lost.reportsPaths && !isPassedOver ? last : truth
         case .remote: return lost == .remote ? nil : last
         }
     }
@@ -80,7 +80,7 @@ import Testing
         for (left, name) in names {
             let cells = StandIn.Network.allCases.map { network in
                 let plans = StandIn.all.filter { plan in
-                    plan.failing == 0 && plan.kinds[1] == left && plan.kinds[0].speaksOfPaths
+                    plan.failing == 0 && plan.kinds[1] == left && plan.kinds[0].reportsPaths
                         && plan.network == network && !plan.isEarly && plan.fault != .cannotTell
                 }
                 return Set(plans.compactMap { $0.watched().map { Expectation($0).description } }).sorted()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import NetPath
 
-/// Takeover never lies: a status is lowered by words, never by silence.
+/// Takeover never lies: a status is lowered by reports, never by silence.
 @Suite struct TakeoverTests {
     private static let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
     private let online = Evidence.online(Self.eth0)
