@@ -13,13 +13,14 @@ enum { HOST_SIZE = offsetof(struct netpath_host, message) + 256 };
 static void answer(
     struct netpath *handle, struct question *question, int32_t status, const char *code, const char *message)
 {
-    handle_drop(handle, &question->descriptor);
-    free(question->document);
-    question->document = NULL;
-    question->deadline = 0;
     question->answer.status = status;
     document_copy(question->answer.reason, sizeof question->answer.reason, code);
     document_copy(question->answer.message, sizeof question->answer.message, message);
+    question->deadline = 0;
+    handle_drop(handle, &question->descriptor);
+    /* Last: the texts may be parts of it. */
+    free(question->document);
+    question->document = NULL;
 }
 
 void question_hear(struct netpath *handle, struct question *question)

@@ -313,6 +313,37 @@ class Misbehaviour(unittest.TestCase):
         # And where a program stands in.
         self.follow()
 
+    @unittest.skipUnless(shutil.which("valgrind"), "there is no valgrind")
+    def test_memory_errors_of_questions(self):
+        lay()
+        program = r"""
+            #include <netpath.h>
+            #include <poll.h>
+            #include <stdio.h>
+            int main(void)
+            {
+                struct netpath *handle;
+                struct netpath_host host;
+                if (netpath_open(&handle, "", NULL, NETPATH_NO_WATCH) != 0) return 1;
+                netpath_cancel(handle, netpath_reach(handle, "192.0.2.9"));
+                netpath_reach(handle, "192.0.2.1");
+                while (netpath_reached(handle, &host, sizeof host) == 0) {
+                    struct pollfd ready = {.fd = netpath_fd(handle), .events = POLLIN};
+                    poll(&ready, 1, -1);
+                    netpath_process(handle);
+                }
+                netpath_reach(handle, "192.0.2.2");
+                netpath_close(handle);
+                return printf("%s\n", host.reason) < 0;
+            }
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            name = folder + "/a"
+            flags = [f"-I{ROOT}/Clients/C", f"-L{BUILT}", f"-Wl,-rpath,{BUILT}", "-lnetpath"]
+            subprocess.run(["cc", "-g", "-x", "c", "-", "-o", name, *flags], input=program.encode(), check=True)
+            done = subprocess.run(["valgrind", "-q", "--leak-check=full", name], stdout=-1, stderr=-1)
+        self.assertEqual((done.stdout, done.stderr), (b"routed\n", b""))
+
     def follow(self):
         command = ["valgrind", "-q", "--leak-check=full", str(BUILT / "follow")]
         with subprocess.Popen(command, stdout=-1, stderr=-1) as process:
