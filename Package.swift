@@ -40,7 +40,7 @@ let backends: [Target] = [
     // Sends nothing by itself: the program that runs it brings a transport.
     .target(
         name: "NetPathHTTPProbe",
-        dependencies: ["NetPath", "NetPathHTTP", "NetPathPluginKit"],
+        dependencies: ["NetPath", "NetPathHTTP", "NetPathPluginKit", "NetPathSystem"],
         path: "Plugins/HTTPProbe"
     ),
 ]
@@ -116,7 +116,14 @@ let programs: [Target] = [
             "NetPathRecording",
             "NetPathSystem", "Reachability", argumentParser,
         ],
-        resources: [.embedInCode("Resources/netpath.schema.json")]
+        resources: [
+            "netpath.schema.json", "Plugin/Package.swift.template", "Plugin/Package.yaml.template",
+            "Plugin/Package.md.template", "Plugin/Monitor.swift.template", "Plugin/Registration.swift.template",
+            "Plugin/main.swift.template", "Plugin/Tests.swift.template", "Plugin/Program.py.template",
+            "Plugin/Program.sh.template", "Plugin/Program.test.template", "Plugin/Program.yaml.template",
+            "Plugin/Program.md.template",
+        ]
+        .map { .embedInCode("Resources/\($0)") }
     ),
     // A status page, an offline banner and metrics over HTTP; knows neither coordinators nor configurations.
     .target(

@@ -127,12 +127,15 @@ import Testing
         #expect(!self.round(silence, Self.failure(.timedOut)).isSilent)
     }
 
+    private static let deep =
+        #"{"captive":true,"a":"# + String(repeating: "[", count: 40) + String(repeating: "]", count: 40) + "}"
+
     @Test(
         arguments: [
             (#"{"captive":true}"#, true), (#" { "a" : [1, {"b": "]}"}, null], "captive" : true } "#, true),
             (#"{"captive":false,"seconds-remaining":1.5e3}"#, false), (#"{"\u0063aptive":true}"#, true), ("{}", nil),
             ("", nil), ("[]", nil), ("true", nil), (#"{"captive":"true"}"#, nil), (#"{"captive":true"#, nil),
-            (#"{"captive":true}x"#, nil), (#"{"a":[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]],"captive":true}"#, nil),
+            (#"{"captive":true}x"#, nil), (#"{"captive":true,"captive":true}"#, nil), (Self.deep, nil),
             ("{\"captive\":true,\"a\":\"\\", nil), (#"{"captive":true,}"#, nil),
         ] as [(String, Bool?)]
     )
