@@ -8,12 +8,7 @@ import NetPath
 /// One of your own:
 ///
 /// ```swift
-/// Scenario(
-///     "the modem hangs up",
-///     netlink: .no(.noCarrier),
-///     probe: .unanswered,
-///     change: { stage in try stage.wan.setPeerCarrier(false) }
-/// )
+/// Scenario("the modem hangs up", netlink: .no(.noCarrier)) { try $0.wan.setPeerCarrier(false) }
 /// ```
 ///
 /// What the merged columns say follows from the backends' own words by the merge's rules, and is given only where they
@@ -62,7 +57,7 @@ public struct Scenario: Sendable {
         steady isSteady: Bool = false,
         netlink: ScenarioCell,
         sysfs: ScenarioCell? = nil,
-        probe: ScenarioCell,
+        probe: ScenarioCell? = nil,
         merged: ScenarioCell? = nil,
         required: ScenarioCell? = nil,
         why: String = "",
@@ -76,6 +71,7 @@ public struct Scenario: Sendable {
         self.launcher = launcher
         self.need = need ?? launcher.need
         self.isSteady = isSteady
+        let probe = probe ?? (netlink == .routed ? .answered : .unanswered)
         self.words = [.netlink: netlink, .sysfs: sysfs ?? netlink, .tcpProbe: probe]
         self.merged = merged ?? netlink
         self.required = required ?? (netlink == .routed && probe == .unanswered ? .unanswered : self.merged)
@@ -94,7 +90,7 @@ public struct Scenario: Sendable {
     ///   - isSteady: Whether nothing may be published while it happens but the status there was.
     ///   - netlink: What the netlink backend says then.
     ///   - sysfs: What the sysfs backend says; the same unless named.
-    ///   - probe: What the tcpProbe backend says.
+    ///   - probe: What the tcpProbe backend says; a target answers where netlink says `routed`, unless named.
     ///   - why: Why they may rightly differ, where they do: another backend may differ likewise.
     ///   - prepare: What is set up besides; the path works afterwards.
     ///   - change: What happens. It blocks until it has.
@@ -105,7 +101,7 @@ public struct Scenario: Sendable {
         steady isSteady: Bool = false,
         netlink: ScenarioCell,
         sysfs: ScenarioCell? = nil,
-        probe: ScenarioCell,
+        probe: ScenarioCell? = nil,
         why: String = "",
         prepare: @escaping @Sendable (ScenarioStage) throws -> Void = { _ in },
         change: @escaping @Sendable (ScenarioStage) throws -> Void

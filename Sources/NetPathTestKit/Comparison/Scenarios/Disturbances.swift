@@ -16,18 +16,11 @@ extension ScenarioTable {
                 "/sys belongs to another network namespace",
                 .atStart,
                 netlink: .routed,
-                probe: .answered,
-                limitation: "shows another network namespace",
-                change: { try $0.lab.runOnFarSide("mount -t sysfs sysfs /sys") }
-            ),
-            Scenario(
-                "there is no /sys",
-                .atStart,
-                netlink: .routed,
-                probe: .answered,
-                limitation: "there is no /sys",
-                change: { try $0.lab.run("mount -t tmpfs tmpfs /sys") }
-            ),
+                limitation: "shows another network namespace"
+            ) { try $0.lab.runOnFarSide("mount -t sysfs sysfs /sys") },
+            Scenario("there is no /sys", .atStart, netlink: .routed, limitation: "there is no /sys") {
+                try $0.lab.run("mount -t tmpfs tmpfs /sys")
+            },
             Scenario(
                 "a sandbox refuses netlink sockets",
                 .atStart,
@@ -36,42 +29,35 @@ extension ScenarioTable {
                 sysfs: .routed,
                 probe: .answered,
                 merged: .routed,
-                why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place",
-                change: { _ in }
-            ),
+                why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place"
+            ) { _ in },
             Scenario(
                 "a sandbox refuses netlink sockets, and there is no default route",
                 .atStart,
                 by: .withoutNetlink,
                 netlink: .silent,
                 sysfs: .no(.noRoute),
-                probe: .unanswered,
                 merged: .no(.noRoute),
-                why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place",
-                change: { try $0.lab.removeDefaultRoute() }
-            ),
+                why: "without a socket netlink cannot ask the kernel; merged, sysfs decides in its place"
+            ) { try $0.lab.removeDefaultRoute() },
             Scenario(
                 "monotonic and boot clocks are ten days ahead (time namespace)",
                 .atStart,
                 by: .otherClocks,
-                netlink: .routed,
-                probe: .answered,
-                change: { _ in }
-            ),
+                netlink: .routed
+            ) { _ in },
             Scenario(
                 "monotonic and boot clocks are ten days ahead, and an address is being checked",
                 in: .ipv6,
                 .atStart,
                 by: .otherClocks,
-                netlink: .step(.configuringAddress),
-                probe: .unanswered,
-                change: { stage in
-                    try stage.lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 60)
-                    try stage.wan.removeAddress("2001:db8:1::2/64")
-                    try stage.wan.addTentativeAddress("2001:db8:1::3/64")
-                    try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
-                }
-            ),
+                netlink: .step(.configuringAddress)
+            ) { stage in
+                try stage.lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 60)
+                try stage.wan.removeAddress("2001:db8:1::2/64")
+                try stage.wan.addTentativeAddress("2001:db8:1::3/64")
+                try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
+            },
         ]
     )
 
@@ -79,51 +65,37 @@ extension ScenarioTable {
         title: "A suspended monitor",
         note: "SIGSTOP and SIGCONT: the monitor stands still while the world goes on.",
         rows: [
-            Scenario(
-                "the default route is removed while it stands still",
-                netlink: .no(.noRoute),
-                probe: .unanswered,
-                change: { stage in
-                    stage.signalMonitors(.suspend)
-                    try stage.lab.removeDefaultRoute()
-                    stage.signalMonitors(.resume)
-                }
-            ),
+            Scenario("the default route is removed while it stands still", netlink: .no(.noRoute)) { stage in
+                stage.signalMonitors(.suspend)
+                try stage.lab.removeDefaultRoute()
+                stage.signalMonitors(.resume)
+            },
             Scenario(
                 "the default route goes and comes back while it stands still",
                 steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { stage in
-                    stage.signalMonitors(.suspend)
-                    try stage.lab.removeDefaultRoute()
-                    try stage.lab.addDefaultRoute(via: "192.0.2.1", through: stage.wan)
-                    stage.signalMonitors(.resume)
-                }
-            ),
+                netlink: .routed
+            ) { stage in
+                stage.signalMonitors(.suspend)
+                try stage.lab.removeDefaultRoute()
+                try stage.lab.addDefaultRoute(via: "192.0.2.1", through: stage.wan)
+                stage.signalMonitors(.resume)
+            },
             Scenario(
                 "it stands still for longer than any of its deadlines, and nothing else happens",
                 steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { stage in
-                    stage.signalMonitors(.suspend)
-                    // The passing of time is what is tested: probes time out after 1.5 s, backends are given 2 s.
-                    Thread.sleep(forTimeInterval: 3)
-                    stage.signalMonitors(.resume)
-                }
-            ),
-            Scenario(
-                "the uplink is replaced while it stands still",
-                netlink: .no(.noRoute),
-                probe: .unanswered,
-                change: { stage in
-                    stage.signalMonitors(.suspend)
-                    try stage.wan.delete()
-                    try stage.lab.addUplink("wan5", addresses: ["203.0.113.9/24"])
-                    stage.signalMonitors(.resume)
-                }
-            ),
+                netlink: .routed
+            ) { stage in
+                stage.signalMonitors(.suspend)
+                // The passing of time is what is tested: probes time out after 1.5 s, backends are given 2 s.
+                Thread.sleep(forTimeInterval: 3)
+                stage.signalMonitors(.resume)
+            },
+            Scenario("the uplink is replaced while it stands still", netlink: .no(.noRoute)) { stage in
+                stage.signalMonitors(.suspend)
+                try stage.wan.delete()
+                try stage.lab.addUplink("wan5", addresses: ["203.0.113.9/24"])
+                stage.signalMonitors(.resume)
+            },
         ]
     )
 }

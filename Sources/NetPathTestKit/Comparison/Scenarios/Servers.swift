@@ -6,96 +6,60 @@ extension ScenarioTable {
         title: "Beyond the first hop",
         note: "The kernel's routes never change here: netlink and sysfs cannot tell, and must not guess.",
         rows: [
-            Scenario(
-                "the server listens",
-                steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { _ in }
-            ),
-            Scenario(
-                "the server refuses: a refusal has crossed the network too",
-                steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { try $0.replaceServer(nil) }
-            ),
-            Scenario(
-                "the server resets every connection as soon as it is made",
-                steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { try $0.replaceServer(.resetting) }
-            ),
+            Scenario("the server listens", steady: true, netlink: .routed) { _ in },
+            Scenario("the server refuses: a refusal has crossed the network too", steady: true, netlink: .routed) {
+                try $0.replaceServer(nil)
+            },
+            Scenario("the server resets every connection as soon as it is made", steady: true, netlink: .routed) {
+                try $0.replaceServer(.resetting)
+            },
             Scenario(
                 "the server's queue is full: its kernel drops every SYN",
                 netlink: .routed,
                 probe: .unanswered,
-                why: ScenarioTable.beyond,
-                change: { try $0.replaceServer(.full) }
-            ),
+                why: ScenarioTable.beyond
+            ) { try $0.replaceServer(.full) },
             Scenario(
                 "the server is slow: only a repeated SYN is answered, a second later",
-                netlink: .routed,
-                probe: .answered,
-                change: { stage in
-                    try stage.replaceServer(.full)
-                    try stage.awaitDroppedSYN()
-                    stage.makeRoom()
-                }
-            ),
+                netlink: .routed
+            ) { stage in
+                try stage.replaceServer(.full)
+                try stage.awaitDroppedSYN()
+                stage.makeRoom()
+            },
             Scenario(
                 "packets to the target are blackholed on the way",
                 netlink: .routed,
                 probe: .unanswered,
-                why: ScenarioTable.beyond,
-                change: { try $0.replaceTarget(by: "blackhole") }
-            ),
+                why: ScenarioTable.beyond
+            ) { try $0.replaceTarget(by: "blackhole") },
             Scenario(
                 "a router answers: host unreachable (ICMP)",
                 netlink: .routed,
                 probe: .unanswered,
-                why: ScenarioTable.beyond,
-                change: { try $0.replaceTarget(by: "unreachable") }
-            ),
+                why: ScenarioTable.beyond
+            ) { try $0.replaceTarget(by: "unreachable") },
             Scenario(
                 "a router answers: administratively prohibited (ICMP)",
                 netlink: .routed,
                 probe: .unanswered,
-                why: ScenarioTable.beyond,
-                change: { try $0.replaceTarget(by: "prohibit") }
-            ),
+                why: ScenarioTable.beyond
+            ) { try $0.replaceTarget(by: "prohibit") },
             Scenario(
                 "the gateway is gone, the link is up",
                 netlink: .routed,
                 probe: .unanswered,
-                why: ScenarioTable.beyond,
-                change: { try $0.lab.runOnFarSide("ip address flush dev \($0.peer)") }
-            ),
-            Scenario(
-                "one family is silently dead beyond the gateway",
-                in: .dual,
-                steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: {
-                    try $0.lab.runOnFarSide("ip -6 route replace blackhole \(ScenarioStage.target6) table local")
-                }
-            ),
-            Scenario(
-                "large packets vanish (MTU black hole)",
-                steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { try $0.makeMTUBlackHole() }
-            ),
-            Scenario(
-                "a captive portal accepts every SYN in the target's place",
-                steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { try $0.makePortal() }
-            ),
+                why: ScenarioTable.beyond
+            ) { try $0.lab.runOnFarSide("ip address flush dev \($0.peer)") },
+            Scenario("one family is silently dead beyond the gateway", in: .dual, steady: true, netlink: .routed) {
+                try $0.lab.runOnFarSide("ip -6 route replace blackhole \(ScenarioStage.target6) table local")
+            },
+            Scenario("large packets vanish (MTU black hole)", steady: true, netlink: .routed) {
+                try $0.makeMTUBlackHole()
+            },
+            Scenario("a captive portal accepts every SYN in the target's place", steady: true, netlink: .routed) {
+                try $0.makePortal()
+            },
         ]
     )
 
@@ -103,43 +67,33 @@ extension ScenarioTable {
         title: "Names",
         note: "The target is known by its name only.",
         rows: [
-            Scenario(
-                "the name server answers",
-                in: .named,
-                steady: true,
-                netlink: .routed,
-                probe: .answered,
-                change: { _ in }
-            ),
+            Scenario("the name server answers", in: .named, steady: true, netlink: .routed) { _ in },
             Scenario(
                 "the name server's machine refuses",
                 in: .named,
                 netlink: .routed,
                 probe: .unanswered,
-                why: "without an address there is nothing to connect to, whatever the routes say",
-                change: { try $0.setNameServer(false) }
-            ),
+                why: "without an address there is nothing to connect to, whatever the routes say"
+            ) { try $0.setNameServer(false) },
             Scenario(
                 "the name server is silent",
                 in: .named,
                 netlink: .routed,
                 probe: .unanswered,
-                why: "without an address there is nothing to connect to, whatever the routes say",
-                change: { stage in
-                    try stage.lab.runOnFarSide(
-                        "echo 1 >/proc/sys/net/ipv4/ip_forward && ip route add blackhole 198.51.100.99"
-                    )
-                    try stage.lab.run("sed -i 's/192.0.2.1/198.51.100.99/' /etc/resolv.conf")
-                }
-            ),
+                why: "without an address there is nothing to connect to, whatever the routes say"
+            ) { stage in
+                try stage.lab.runOnFarSide(
+                    "echo 1 >/proc/sys/net/ipv4/ip_forward && ip route add blackhole 198.51.100.99"
+                )
+                try stage.lab.run("sed -i 's/192.0.2.1/198.51.100.99/' /etc/resolv.conf")
+            },
             Scenario(
                 "this machine has no way to the name server",
                 in: .named,
                 netlink: .routed,
                 probe: .unanswered,
-                why: "the status is about packets to the internet; of the name servers `supportsDNS` tells",
-                change: { try $0.lab.ip("route add unreachable 192.0.2.1") }
-            ),
+                why: "the status is about packets to the internet; of the name servers `supportsDNS` tells"
+            ) { try $0.lab.ip("route add unreachable 192.0.2.1") },
         ]
     )
 }
