@@ -33,8 +33,8 @@ extension MonitorContext {
     /// ```
     ///
     /// What is seen is reported when it is news, and for every request. Asked once, it looks once. No thread is held up
-    /// while it waits; files cost one thread that sleeps, and an inotify instance, which is closed when this returns. For what blocks when it looks:
-    /// ``pollOnThread(every:watching:_:)``.
+    /// while it waits; files cost one thread that sleeps, and an inotify instance, which is closed when this returns.
+    /// A look that blocks runs on a thread of its own: `try await BackgroundThread.run { … }`.
     ///
     /// - Parameters:
     ///   - interval: The time between two looks.

@@ -29,10 +29,27 @@ public struct WakeUp: Sendable {
     public var fileDescriptor: Int32 { self.output.number }
 
     /// Wakes the thread; callable from any thread.
-    public func wake() {
-        var byte: UInt8 = 0
+    public func wake() { Self.wake(self.input.number, 0) }
+
+    /// Wakes a thread, and says what for; callable from any thread, and from a signal handler.
+    ///
+    /// - Parameters:
+    ///   - descriptor: The ``inputDescriptor`` of its wake-up.
+    ///   - reason: What ``take()`` returns.
+    package static func wake(_ descriptor: Int32, _ reason: UInt8) {
+        var byte = reason
         // When the pipe is full the thread is awake already.
-        _ = unsafe write(self.input.number, &byte, 1)
+        _ = unsafe write(descriptor, &byte, 1)
+    }
+
+    /// The descriptor that is written to.
+    package var inputDescriptor: Int32 { self.input.number }
+
+    /// What the thread was woken for since the last call, up to 64 reasons; empty when it was not.
+    package func take() -> ArraySlice<UInt8> {
+        var bytes = [UInt8](repeating: 0, count: 64)
+        let count = unsafe read(self.output.number, &bytes, bytes.count)
+        return bytes.prefix(max(0, count))
     }
 
     /// Forgets what woke the thread.

@@ -5,10 +5,7 @@ import Glibc
 import NetPathSystem
 import Synchronization
 
-/// Wakes a thread that blocks in poll(2): a pipe to itself.
-///
-/// One lives as long as the process, so that a signal handler can use it at any time. (An eventfd would do with one
-/// descriptor, but Swift's Glibc module does not hold it.)
+/// Wakes the thread of an event loop, and tells it what for; also out of signal handlers.
 package struct LoopWakeUp: Sendable {
     /// What the sleeper is woken for.
     package struct Reasons: OptionSet, Hashable, Sendable {
@@ -39,45 +36,39 @@ package struct LoopWakeUp: Sendable {
     /// What the signal handler writes to; -1 without a reader.
     private static let signalDescriptor = Atomic<Int32>(-1)
 
+    /// Keeps that descriptor open: a handler can use it at any time.
+    private static let signalled = Mutex<WakeUp?>(nil)
+
     /// The last signal that asked for the end; 0 while none has.
     private static let lastStop = Atomic<Int32>(0)
 
+    private let wakeUp: WakeUp
+
     /// The end that becomes readable.
-    let rawValue: Int32
-    private let input: Int32
+    var rawValue: Int32 { self.wakeUp.fileDescriptor }
 
     /// Opens the pipe.
     ///
     /// - Throws: `SystemError` when the process may open no more files.
     init() throws(SystemError) {
-        var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw SystemError.last("cannot create a pipe") }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        self.rawValue = ends[0]
-        self.input = ends[1]
+        self.wakeUp = try WakeUp()
     }
 
     /// Wakes the sleeper; callable from any thread.
-    package func wake(_ reasons: Reasons) {
-        Self.write(reasons, to: self.input)
-    }
+    package func wake(_ reasons: Reasons) { WakeUp.wake(self.wakeUp.inputDescriptor, reasons.rawValue) }
 
     /// Takes the reasons since the last call; empty when there are none.
-    func take() -> Reasons {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = unsafe read(self.rawValue, &bytes, bytes.count)
-        return bytes.prefix(max(0, count)).reduce(into: []) { $0.formUnion(Reasons(rawValue: $1)) }
-    }
+    func take() -> Reasons { self.wakeUp.take().reduce(into: []) { $0.formUnion(Reasons(rawValue: $1)) } }
 
     /// Turns SIGINT and SIGTERM into a wake-up with the reason `stop`.
     ///
     /// A signalfd would need the signals blocked in every thread, also in those that a plugin starts. A handler works
     /// on whichever thread it runs.
     package func stopOnSignals() {
-        Self.signalDescriptor.store(self.input, ordering: .sequentiallyConsistent)
+        let earlier = Self.signalled.withLock { exchange(&$0, with: self.wakeUp) }
+        Self.signalDescriptor.store(self.wakeUp.inputDescriptor, ordering: .sequentiallyConsistent)
+        // Not closed before no handler can write to it.
+        withExtendedLifetime(earlier) {}
         Self.handle([SIGINT, SIGTERM])
     }
 
@@ -130,15 +121,10 @@ package struct LoopWakeUp: Sendable {
                 let saved = errno
                 let reasons = LoopWakeUp.Reasons.of(number)
                 if reasons == .stop { LoopWakeUp.lastStop.store(number, ordering: .sequentiallyConsistent) }
-                LoopWakeUp.write(reasons, to: LoopWakeUp.signalDescriptor.load(ordering: .sequentiallyConsistent))
+                WakeUp.wake(LoopWakeUp.signalDescriptor.load(ordering: .sequentiallyConsistent), reasons.rawValue)
                 errno = saved
             }
         }
-    }
-
-    private static func write(_ reasons: Reasons, to descriptor: Int32) {
-        var byte = reasons.rawValue
-        _ = unsafe Glibc.write(descriptor, &byte, 1)
     }
 }
 

@@ -61,7 +61,9 @@ private struct FlagFileMonitor: PathMonitor {
 
     func run(_ context: MonitorContext) async throws {
         if self.isThreaded {
-            try await context.pollOnThread(every: .seconds(1), watching: [self.path]) { try self.look(context) }
+            try await context.poll(every: .seconds(1), watching: [self.path]) {
+                try await BackgroundThread.run { try self.look(context) }
+            }
         } else {
             try await context.poll(every: .seconds(1), watching: [self.path]) { try self.look(context) }
         }

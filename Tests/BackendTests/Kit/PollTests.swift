@@ -29,7 +29,9 @@ private final class FlagMonitor: PathMonitor {
 
     func run(_ context: MonitorContext) async throws {
         if self.isThreaded {
-            try await context.pollOnThread(every: self.interval, watching: self.paths) { try self.look(context) }
+            try await context.poll(every: self.interval, watching: self.paths) {
+                try await BackgroundThread.run { try self.look(context) }
+            }
         } else {
             try await context.poll(every: self.interval, watching: self.paths) { try self.look(context) }
         }
