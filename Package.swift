@@ -40,7 +40,7 @@ let backends: [Target] = [
     // Sends nothing by itself: the program that runs it brings a transport.
     .target(
         name: "NetPathHTTPProbe",
-        dependencies: ["NetPath", "NetPathHTTP", "NetPathPluginKit", "NetPathSystem"],
+        dependencies: ["NetPath", "NetPathHTTP", "NetPathPluginKit"],
         path: "Plugins/HTTPProbe"
     ),
 ]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPathSystem
+import NetPathPluginKit
 
 /// What a network says of its own portal (RFC 8908, 5).
 struct PortalReport: Hashable, Sendable {

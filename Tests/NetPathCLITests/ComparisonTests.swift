@@ -39,7 +39,7 @@ import Testing
     }
 
     private func compare(_ snapshots: [BackendSnapshot], at milliseconds: Int = 500) -> Comparison {
-        var recorder = ComparisonRecorder(types: ["netlink": "netlink"])
+        let recorder = ComparisonRecorder(types: ["netlink": "netlink"])
         let path = merge(snapshots, policy: .priority)
         return recorder.record(snapshots, path: path, at: Self.reading(milliseconds))
     }
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func recorderCountsWhatIsSaid() {
-        var recorder = ComparisonRecorder(types: [:])
+        let recorder = ComparisonRecorder(types: [:])
         func say(_ first: Evidence, _ firstAt: Int, _ second: Evidence, _ secondAt: Int) {
             let snapshots = [
                 Self.backendSnapshot(first, by: "a", at: firstAt), Self.backendSnapshot(second, by: "b", at: secondAt),

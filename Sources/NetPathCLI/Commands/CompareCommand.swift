@@ -4,7 +4,6 @@
 import ArgumentParser
 import NetPath
 import NetPathConfiguration
-import Synchronization
 
 /// `netpath compare`.
 struct CompareCommand: ToolCommand {
@@ -60,7 +59,7 @@ struct CompareCommand: ToolCommand {
 
     private func ask(_ configuration: LoadedConfiguration) throws -> ToolStatus {
         let loop = try EventLoop()
-        let recorder = Recorder(configuration)
+        let recorder = ComparisonRecorder(types: configuration.types)
         let log = ToolContext.current.log(from: LogThreshold(.error))
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         coordinator.subscribeSnapshots { _ = recorder.record($0, path: nil, at: .now()) }
@@ -96,7 +95,7 @@ struct CompareCommand: ToolCommand {
             }
         let threshold = LogThreshold(configuration.logLevel)
         let log = live?.log(from: threshold) ?? context.log(from: threshold)
-        let recorder = Recorder(configuration)
+        let recorder = ComparisonRecorder(types: configuration.types)
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         coordinator.subscribeSnapshots { [weak coordinator, isJSON = self.options.json] snapshots in
             let earlier = recorder.latest
@@ -106,7 +105,7 @@ struct CompareCommand: ToolCommand {
             if isJSON || !comparison.changes(since: earlier).isEmpty { output.show(comparison) }
         }
         let follower = self.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log) {
-            recorder.adapt(to: $0)
+            recorder.adapt(to: $0.types)
             return $0.comparing
         }
         if let end { loop.stop(at: end) }
@@ -131,26 +130,6 @@ struct CompareCommand: ToolCommand {
         let summary = ComparisonSummary(recorder.tally, since: start.monotonic, at: .now())
         try self.options.write(summary.document, or: summary.screen)
         return ToolStatus(agreement: recorder.latest?.agreement)
-    }
-
-    /// A ``ComparisonRecorder`` for several threads.
-    private final class Recorder: Sendable {
-        private let state: Mutex<ComparisonRecorder>
-
-        init(_ configuration: LoadedConfiguration) {
-            self.state = Mutex(ComparisonRecorder(types: configuration.types))
-        }
-
-        var latest: Comparison? { self.state.withLock { $0.latest } }
-        var tally: ComparisonTally { self.state.withLock { $0.tally } }
-
-        func adapt(to configuration: LoadedConfiguration) {
-            self.state.withLock { $0.types = configuration.types }
-        }
-
-        func record(_ snapshots: [BackendSnapshot], path: NetworkPath?, at now: ClockReading) -> Comparison {
-            self.state.withLock { $0.record(snapshots, path: path, at: now) }
-        }
     }
 }
 

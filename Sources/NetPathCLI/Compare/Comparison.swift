@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import Synchronization
 
 /// What several backends say at one moment, side by side.
 struct Comparison: Hashable, Sendable {
@@ -99,39 +100,52 @@ extension Evidence {
     }
 }
 
-/// Makes comparisons of what a coordinator's backends say, and counts, without input and output.
-struct ComparisonRecorder: Sendable {
+/// Makes comparisons of what a coordinator's backends say, and counts, without input and output; on any thread.
+final class ComparisonRecorder: Sendable {
     private struct Word: Hashable, Sendable {
         var answer: ComparisonTally.Answer?
         var reportedAt: MonotonicTime?
     }
 
-    /// The type of each backend by its name.
-    var types: [String: String]
-    private(set) var tally = ComparisonTally()
-    private(set) var latest: Comparison?
-    private var words: [String: Word] = [:]
-
-    init(types: [String: String]) {
-        self.types = types
+    private struct State: Sendable {
+        var types: [String: String]
+        var tally = ComparisonTally()
+        var latest: Comparison?
+        var words: [String: Word] = [:]
     }
+
+    private let state: Mutex<State>
+
+    /// - Parameter types: The type of each backend by its name.
+    init(types: [String: String]) {
+        self.state = Mutex(State(types: types))
+    }
+
+    var latest: Comparison? { self.state.withLock(\.latest) }
+    var tally: ComparisonTally { self.state.withLock(\.tally) }
+
+    /// Takes the types of another configuration.
+    func adapt(to types: [String: String]) { self.state.withLock { $0.types = types } }
 
     /// Takes what all backends say now.
     ///
     /// - Returns: The comparison, which may equal the one before.
-    mutating func record(_ snapshots: [BackendSnapshot], path: NetworkPath?, at now: ClockReading) -> Comparison {
-        for (name, word, time) in self.news(snapshots, at: now.monotonic) {
-            self.words[name] = word
-            self.tally.record(name, word.answer, at: time)
+    func record(_ snapshots: [BackendSnapshot], path: NetworkPath?, at now: ClockReading) -> Comparison {
+        self.state.withLock { state in
+            for (name, word, time) in Self.news(snapshots, since: state.words, at: now.monotonic) {
+                state.words[name] = word
+                state.tally.record(name, word.answer, at: time)
+            }
+            let comparison = Comparison(snapshots, path: path, types: state.types, tally: state.tally, takenAt: now)
+            state.latest = comparison
+            return comparison
         }
-        let comparison = Comparison(snapshots, path: path, types: self.types, tally: self.tally, takenAt: now)
-        self.latest = comparison
-        return comparison
     }
 
     /// What was said since the last time, in the order in which it was said.
-    private func news(
+    private static func news(
         _ snapshots: [BackendSnapshot],
+        since known: [String: Word],
         at now: MonotonicTime
     ) -> [(name: String, word: Word, time: MonotonicTime)] {
         let words = snapshots.map { snapshot -> (name: String, word: Word) in
@@ -140,9 +154,9 @@ struct ComparisonRecorder: Sendable {
             return (snapshot.report.name, Word(answer: answer, reportedAt: snapshot.report.reportedAt))
         }
         // A backend that is configured no more has no verdict any more.
-        let gone = self.words.keys.sorted().filter { name in !words.contains { $0.name == name } }
+        let gone = known.keys.sorted().filter { name in !words.contains { $0.name == name } }
         return (gone.map { ($0, Word()) } + words).compactMap { name, word in
-            let old = self.words[name] ?? Word()
+            let old = known[name] ?? Word()
             if word == old { return nil }
             // What time or a failure changed was not reported, and is of this moment.
             return (name, word, word.reportedAt.flatMap { $0 == old.reportedAt ? nil : $0 } ?? now)

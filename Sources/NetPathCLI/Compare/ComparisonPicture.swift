@@ -6,7 +6,7 @@ import NetPath
 /// Everything the live view of `compare` shows.
 struct ComparisonPicture: LivePicture {
     private(set) var snapshot: Comparison?
-    private(set) var history = ChangeHistory()
+    var history = ChangeHistory()
     var size: TerminalSize = .usual
     /// What the program is called.
     let name: String
@@ -15,12 +15,6 @@ struct ComparisonPicture: LivePicture {
     let hint: String
     /// When the comparison ends by itself.
     var end: WallTime?
-
-    /// With less than this everything is said as briefly as possible.
-    private static let roomy = TerminalSize(columns: 36, rows: 16)
-    /// The rows that differences and changes need to say anything.
-    private static let leastRest = 6
-    private var isRoomy: Bool { self.size.rows >= Self.roomy.rows && self.size.columns >= Self.roomy.columns }
 
     init(name: String, characters: LiveCharacters, hint: String, end: WallTime?) {
         self.name = name
@@ -36,33 +30,11 @@ struct ComparisonPicture: LivePicture {
         self.snapshot = snapshot
     }
 
-    mutating func record(_ level: LogLevel, _ text: String, at time: WallTime) {
-        self.history.record(level, text, at: time)
+    func sections(local: (WallTime) -> CivilTime) -> [LiveSection] {
+        self.snapshot.map { [self.backends($0, local: local), self.differences($0)] } ?? []
     }
 
-    func lines(_ style: TextStyle, local: (WallTime) -> CivilTime) -> [String] {
-        let rows = max(1, self.size.rows)
-        let title = self.title
-        let footer = self.isRoomy ? [self.footer(local: local)] : []
-        let sections =
-            (self.snapshot.map { [self.backends($0, local: local), self.differences($0)] } ?? [])
-            + [self.history.section(self.size, self.characters, local: local)]
-        let room = max(0, rows - title.count - footer.count)
-        var wanted = sections.map { $0.wantedRows(isRoomy: self.isRoomy) }
-        // The table is what it is all about: it comes first if it leaves some room for the rest.
-        let reserved = wanted[0] + Self.leastRest <= room ? wanted[0] : 0
-        wanted[0] -= reserved
-        var shares = LiveSection.shares(of: room - reserved, wanted: wanted)
-        shares[0] += reserved
-        var lines = title
-        for (section, share) in zip(sections, shares) { lines += section.lines(rows: share, isRoomy: self.isRoomy) }
-        lines += Array(repeating: LiveLine(), count: max(0, rows - lines.count - footer.count)) + footer
-        return lines.prefix(rows).map {
-            $0.text(style, fitting: max(1, self.size.columns), ellipsis: self.characters.ellipsis)
-        }
-    }
-
-    private var title: [LiveLine] {
+    func title(local _: (WallTime) -> CivilTime) -> [LiveLine] {
         let (word, emphasis, sentence) = self.snapshot?.headline ?? ("UNKNOWN", .caution, "")
         var lines = [LiveLine(word, emphasis)]
         var text = wrapped(self.characters.displayable(sentence), to: max(1, self.size.columns - word.count - 2))
@@ -82,7 +54,8 @@ struct ComparisonPicture: LivePicture {
         let table = ComparisonTable(comparison, said: said, printable: self.characters.displayable)
         let brief = table.briefLines
         let lines = table.lines(width: self.size.columns, ellipsis: self.characters.ellipsis)
-        return LiveSection(heading: "Backends", detailed: lines ?? brief, brief: brief)
+        // The table is what it is all about.
+        return LiveSection(heading: "Backends", detailed: lines ?? brief, brief: brief, comesFirst: true)
     }
 
     private func differences(_ comparison: Comparison) -> LiveSection {
@@ -106,7 +79,7 @@ struct ComparisonPicture: LivePicture {
         return section
     }
 
-    private func footer(local: (WallTime) -> CivilTime) -> LiveLine {
+    func footer(local: (WallTime) -> CivilTime) -> LiveLine {
         var line = LiveLine("\(self.name) compare", .faint)
         if let end = self.end { line.append("   until \(local(end).time.prefix(8))", .faint) }
         line.append(self.hint, .faint, rightIn: self.size.columns)

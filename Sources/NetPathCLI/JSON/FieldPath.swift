@@ -80,77 +80,35 @@ extension FieldPath {
     /// The names at the top of the document.
     static var topLevelNames: [String] { if case .object(let members) = Self.path { members.map(\.key) } else { [] } }
 
-    private static let reason = Shape.values("code", "message")
-
-    /// What ``StatusSnapshot/document`` writes; a test holds the two together.
-    static let path = Shape.object([
-        ("schema", .value),
-        ("status", .value),
-        ("reason", reason),
-        ("statedBy", .value),
-        ("stale", .value),
-        (
-            "interfaces",
-            .list(
-                .object([
-                    ("name", .value),
-                    ("index", .value),
-                    ("type", .value),
-                    ("kind", .value),
-                    ("reason", reason),
-                    ("operationalState", .value),
-                    ("addresses", .list(.value)),
-                    ("gateways", .list(.value)),
-                    ("metric", .value),
-                    ("table", .value),
-                    ("underlying", .value),
-                    ("labels", .list(.values("backend", "text"))),
-                ])
-            )
-        ),
-        ("carriedBy", .value),
-        ("gateways", .list(.values("address", "interface", "answers"))),
-        ("dnsServers", .list(.value)),
-        ("nameServers", .list(.values("address", "reachable"))),
-        ("supportsIPv4", .value),
-        ("supportsIPv6", .value),
-        ("supportsDNS", .value),
-        ("isExpensive", .value),
-        ("isConstrained", .value),
-        ("internet", .value),
-        ("portalURL", .value),
-        ("probes", .list(.values("target", "outcome", "errno", "rttMicroseconds", "detail"))),
-        (
-            "backends",
-            .list(
-                .object([
-                    ("name", .value),
-                    ("mode", .value),
-                    ("health", .value),
-                    ("status", .value),
-                    ("reason", reason),
-                    ("stated", .value),
-                    ("host", .value),
-                    ("error", .value),
-                    ("ageMilliseconds", .value),
-                    ("limitations", .list(.value)),
-                    ("restarts", .value),
-                    ("resynchronizations", .value),
-                ])
-            )
-        ),
-        (
-            "disagreements",
-            .list(.object([("backend", .value), ("status", .value), ("reason", reason), ("stated", .value)]))
-        ),
-        ("via", .list(.value)),
-        ("sequence", .value),
-        ("time", .value),
-    ])
+    /// What ``StatusSnapshot/document`` writes, as one shows that has something in every list.
+    static let path = Shape(of: StatusSnapshot.full.document)
 }
 
 extension FieldPath.Shape {
-    fileprivate static func values(_ keys: String...) -> Self {
-        .object(keys.map { ($0, .value) })
+    fileprivate init(of value: OrderedJSON) {
+        switch value {
+        case .object(let members): self = .object(members.map { ($0.key, Self(of: $0.value)) })
+        case .array(let elements): self = .list(elements.first.map(Self.init) ?? .value)
+        default: self = .value
+        }
+    }
+}
+
+extension StatusSnapshot {
+    /// Has an element in every list of objects, and whatever is an object.
+    fileprivate static var full: StatusSnapshot {
+        let reason = PathReason(.routed, "")
+        let address = InternetAddress(ipv4: 0)
+        var interface = PathInterface(index: 1, name: "", type: .other, reason: reason)
+        interface.labels = [InterfaceLabel(by: "", "")]
+        var path = NetworkPath(.satisfied, reason, interfaces: [interface])
+        path.gateways = [Gateway(address: address, interfaceIndex: 1)]
+        path.dnsServers = [DNSServer(address)]
+        path.probes = [ProbeOutcome(target: "", result: .connected)]
+        path.disagreements = [Disagreement(backend: "", status: .satisfied, reason: reason)]
+        var report = BackendReport(name: "")
+        report.reason = reason
+        let time = ClockReading(monotonic: path.publishedAt, wall: WallTime(nanoseconds: 0))
+        return StatusSnapshot(path: path, backends: [report], takenAt: time)
     }
 }

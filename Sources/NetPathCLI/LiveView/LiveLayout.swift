@@ -3,13 +3,18 @@
 
 import NetPath
 
-extension LiveState {
-    /// With fewer rows everything is said as briefly as possible.
-    private static let roomyRows = 16
-    /// With fewer columns a banner would only be in the way.
-    private static let roomyColumns = 36
+extension LivePicture {
+    /// With less than this everything is said as briefly as possible.
+    private static var roomy: TerminalSize { TerminalSize(columns: 36, rows: 16) }
+    /// The rows that the other sections need to say anything.
+    private static var leastRest: Int { 6 }
 
-    private var isRoomy: Bool { self.size.rows >= Self.roomyRows && self.size.columns >= Self.roomyColumns }
+    var isRoomy: Bool { self.size.rows >= Self.roomy.rows && self.size.columns >= Self.roomy.columns }
+
+    /// Takes a message of the program.
+    mutating func record(_ level: LogLevel, _ text: String, at time: WallTime) {
+        self.history.record(level, text, at: time)
+    }
 
     /// The whole picture: as many lines as the terminal has rows, none wider than it.
     ///
@@ -20,21 +25,14 @@ extension LiveState {
     func lines(_ style: TextStyle, local: (WallTime) -> CivilTime) -> [String] {
         let rows = max(1, self.size.rows)
         var lines = self.title(local: local)
-        if let path = self.snapshot?.path, self.isRoomy { lines.append(self.facts(of: path)) }
         let footer = self.isRoomy ? [self.footer(local: local)] : []
-
         let sections =
-            [self.snapshot?.path.map(self.interfaces)].compactMap { $0 }
-            + [
-                self.backends(self.snapshot?.backends ?? []),
-                self.history.section(self.size, self.characters, local: local),
-            ]
+            self.sections(local: local) + [self.history.section(self.size, self.characters, local: local)]
         let room = max(0, rows - lines.count - footer.count)
-        let shares = LiveSection.shares(
-            of: room,
-            wanted: sections.map { $0.wantedRows(isRoomy: self.isRoomy) }
-        )
-        for (section, share) in zip(sections, shares) {
+        let wanted = sections.map { $0.wantedRows(isRoomy: self.isRoomy) }
+        let reserved = zip(sections, wanted).map { $0.comesFirst && $1 + Self.leastRest <= room ? $1 : 0 }
+        let shares = LiveSection.shares(of: room - reserved.reduce(0, +), wanted: zip(wanted, reserved).map(-))
+        for (section, share) in zip(sections, zip(shares, reserved).map(+)) {
             lines += section.lines(rows: share, isRoomy: self.isRoomy)
         }
         lines += Array(repeating: LiveLine(), count: max(0, rows - lines.count - footer.count)) + footer
@@ -42,9 +40,14 @@ extension LiveState {
             $0.text(style, fitting: max(1, self.size.columns), ellipsis: self.characters.ellipsis)
         }
     }
+}
 
-    /// The status as large as there is room for, and the reason.
-    private func title(local: (WallTime) -> CivilTime) -> [LiveLine] {
+extension LiveState {
+    func sections(local _: (WallTime) -> CivilTime) -> [LiveSection] {
+        [self.snapshot?.path.map(self.interfaces)].compactMap { $0 } + [self.backends(self.snapshot?.backends ?? [])]
+    }
+
+    func title(local: (WallTime) -> CivilTime) -> [LiveLine] {
         let (word, emphasis, sentence) = self.snapshot?.headline ?? ("UNKNOWN", .caution, "")
         let isStale = self.snapshot?.path?.isStale == true
         let columns = self.size.columns
@@ -64,7 +67,8 @@ extension LiveState {
         var reason = wrapped(self.characters.displayable(sentence), to: columns)
         // What has no row of its own hangs over the margin, so that it is seen to be cut off.
         if reason.count > limit { reason[limit - 1] = reason[(limit - 1)...].joined(separator: " ") }
-        return lines + reason.prefix(limit).map { LiveLine($0, .strong) }
+        let facts = self.isRoomy ? self.snapshot?.path.map(self.facts) : nil
+        return lines + reason.prefix(limit).map { LiveLine($0, .strong) } + [facts].compactMap { $0 }
     }
 
     /// What else there is to say about the path, in one line.
@@ -84,7 +88,7 @@ extension LiveState {
         return line
     }
 
-    private func footer(local: (WallTime) -> CivilTime) -> LiveLine {
+    func footer(local: (WallTime) -> CivilTime) -> LiveLine {
         var line = LiveLine("\(self.name) watch", .faint)
         if let time = self.history.entries.first?.time {
             line.append("   last change \(local(time).date) \(local(time).time.prefix(8))", .faint)

@@ -15,7 +15,7 @@ struct TerminalSize: Hashable, Sendable {
 /// Everything the live view shows; ``LiveState/lines(_:local:)`` makes the picture.
 struct LiveState: Hashable, LivePicture {
     private(set) var snapshot: StatusSnapshot?
-    private(set) var history = ChangeHistory()
+    var history = ChangeHistory()
     var size: TerminalSize = .usual
     /// What the program is called.
     let name: String
@@ -33,10 +33,5 @@ struct LiveState: Hashable, LivePicture {
     mutating func record(_ snapshot: StatusSnapshot) {
         self.snapshot = snapshot
         self.history.record(snapshot)
-    }
-
-    /// Takes a message of the program.
-    mutating func record(_ level: LogLevel, _ text: String, at time: WallTime) {
-        self.history.record(level, text, at: time)
     }
 }

@@ -15,10 +15,16 @@ protocol LivePicture: Sendable {
     var size: TerminalSize { get set }
     /// Takes the next snapshot.
     mutating func record(_ snapshot: Snapshot)
-    /// Takes a message of the program.
-    mutating func record(_ level: LogLevel, _ text: String, at time: WallTime)
-    /// As many lines as the terminal has rows, none wider than it.
-    func lines(_ style: TextStyle, local: (WallTime) -> CivilTime) -> [String]
+    /// The latest changes and messages, which fill the rest of the terminal.
+    var history: ChangeHistory { get set }
+    /// The characters that the terminal shows.
+    var characters: LiveCharacters { get }
+    /// What stands at the top.
+    func title(local: (WallTime) -> CivilTime) -> [LiveLine]
+    /// What stands below it, the changes apart.
+    func sections(local: (WallTime) -> CivilTime) -> [LiveSection]
+    /// The last row, where there is room for it.
+    func footer(local: (WallTime) -> CivilTime) -> LiveLine
 }
 
 /// A live view: keeps the state, and draws it anew when it or the terminal changed, and only then.

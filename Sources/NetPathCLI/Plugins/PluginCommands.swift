@@ -108,23 +108,3 @@ package struct ComparePluginCommand: PluginCommand {
 
     package init() {}
 }
-
-/// Becomes `netpath-plugin`, with the command line as it is.
-///
-/// - Throws: ``ToolFailure`` when it is not installed.
-func executePluginProgram(_ command: any PluginCommand) throws -> ToolStatus {
-    let context = ToolContext.current
-    let program = CompanionProgram(
-        "netpath-plugin",
-        executable: CompanionProgram.runningProgram,
-        searchPath: context.environment["PATH"]
-    )
-    try program.execute(as: context.name, context.arguments)
-    throw ToolFailure(
-        .failure,
-        """
-        this takes the program \(program.name), which cannot be executed: looked for \
-        \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
-        """
-    )
-}

@@ -22,35 +22,6 @@ extension RequestCommand {
     }
 }
 
-extension CompanionProgram {
-    /// Looks for the program that carries out the commands about requests.
-    ///
-    /// - Parameter searchPath: `$PATH`.
-    /// - Returns: The program, whether it is there or not.
-    static func queue(searchPath: String?) -> CompanionProgram {
-        CompanionProgram("netpath-queue", executable: Self.runningProgram, searchPath: searchPath)
-    }
-
-    /// Whether that was there when it was looked for first.
-    static let isQueueInstalled = CompanionProgram.queue(searchPath: processEnvironment()["PATH"]).isInstalled
-}
-
-/// Becomes `netpath-queue`, with the command line as it is.
-///
-/// - Throws: ``ToolFailure`` when it is not installed.
-func executeQueueProgram(_ command: any RequestCommand) throws -> ToolStatus {
-    let context = ToolContext.current
-    let program = CompanionProgram.queue(searchPath: context.environment["PATH"])
-    try program.execute(as: context.name, context.arguments)
-    throw ToolFailure(
-        .failure,
-        """
-        this takes the program \(program.name), which cannot be executed: looked for \
-        \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
-        """
-    )
-}
-
 /// Where the requests are kept.
 package struct QueueFileOption: ParsableArguments {
     @Option(

@@ -88,23 +88,3 @@ package struct ServeCommand: ToolCommand {
         return configuration
     }
 }
-
-/// Becomes `netpath-serve`, with the command line as it is.
-///
-/// - Throws: ``ToolFailure`` when it is not installed.
-func executeServeProgram(_ command: ServeCommand) throws -> ToolStatus {
-    let context = ToolContext.current
-    let program = CompanionProgram(
-        "netpath-serve",
-        executable: CompanionProgram.runningProgram,
-        searchPath: context.environment["PATH"]
-    )
-    try program.execute(as: context.name, context.arguments)
-    throw ToolFailure(
-        .failure,
-        """
-        pages and metrics are the business of the program \(program.name), which cannot be executed: looked for \
-        \(program.places.joined(separator: ", ")). 'make install' puts it beside \(context.name).
-        """
-    )
-}

@@ -18,18 +18,6 @@ extension ToolContext {
         guard self.registry.all.map(\.type) == BackendRegistry.builtIn.all.map(\.type) else {
             throw ToolFailure(.failure, "\(what) lacks what it sends with: register one with a transport")
         }
-        let program = CompanionProgram(
-            name,
-            executable: CompanionProgram.runningProgram,
-            searchPath: self.environment["PATH"]
-        )
-        try program.execute(as: self.name, self.arguments)
-        throw ToolFailure(
-            .failure,
-            """
-            \(what) is run by the program \(name), which cannot be executed: looked for \
-            \(program.places.joined(separator: ", ")). 'make install' puts it beside \(self.name).
-            """
-        )
+        try self.become(name, for: what)
     }
 }

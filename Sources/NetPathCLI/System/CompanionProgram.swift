@@ -54,3 +54,32 @@ struct CompanionProgram: Hashable, Sendable {
         return count > 0 ? String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
     }
 }
+
+extension ToolContext {
+    /// A program that is installed with the running one.
+    func companion(_ name: String) -> CompanionProgram {
+        CompanionProgram(
+            name,
+            executable: CompanionProgram.runningProgram,
+            searchPath: self.environment["PATH"]
+        )
+    }
+
+    /// Becomes a program that is installed with the running one, with the command line as it is.
+    ///
+    /// - Parameters:
+    ///   - name: The program.
+    ///   - subject: What takes it.
+    /// - Throws: ``ToolFailure`` when it cannot be executed.
+    func become(_ name: String, for subject: String = "this") throws -> Never {
+        let program = self.companion(name)
+        try program.execute(as: self.name, self.arguments)
+        throw ToolFailure(
+            .failure,
+            """
+            \(subject) takes the program \(name), which cannot be executed: looked for \
+            \(program.places.joined(separator: ", ")). 'make install' puts it beside \(self.name).
+            """
+        )
+    }
+}
