@@ -62,24 +62,23 @@ package struct ToolContext: Sendable {
     /// The words after the program's name.
     var arguments: [String] = []
     /// Whether commands about requests can be carried out, and are worth a line in the help.
-    package var offersRequests: @Sendable () -> Bool = { isQueueInstalled }
+    package var offersRequests: @Sendable () -> Bool = { CompanionProgram.isQueueInstalled }
     /// Carries out a command about requests: another program does.
     package var requests: @Sendable (any RequestCommand) throws -> ToolStatus = { _ in
-        try current.become("netpath-queue")
+        try executeCompanion("netpath-queue")
     }
     /// Carries out a command that checks a backend: another program does.
     package var plugins: @Sendable (any PluginCommand) throws -> ToolStatus = { _ in
-        try current.become("netpath-plugin")
+        try executeCompanion("netpath-plugin")
     }
     /// Serves pages and metrics: another program does.
     package var serve: @Sendable (ServeCommand) throws -> ToolStatus = { _ in
-        try current.become("netpath-serve")
+        try executeCompanion("netpath-serve")
     }
     /// The path of the program that watches, which is installed beside those that it executes; nil when it is not there.
-    package var netpath: String? { self.companion(Self.usualName).place }
-
-    /// Whether the program that handles requests was there when it was looked for first.
-    private static let isQueueInstalled = ToolContext().companion("netpath-queue").isInstalled
+    package var netpath: String? {
+        CompanionProgram.installed(Self.usualName, environment: self.environment).place
+    }
 
     /// Writes a message to standard error, after the program's name.
     package func say(_ text: String) { self.message("\(self.name): \(text)") }

@@ -72,27 +72,17 @@ extension Comparison.Column {
         guard let own = self.validVerdict, let theirs = other.validVerdict else { return [] }
         if own.status != theirs.status { return [.status] }
         if self.sight == .hosts || other.sight == .hosts { return [] }
-        if own.isStated || theirs.isStated { return self.differsInWhatIsStated(from: other) }
-        let differs: [(Comparison.Fact, Bool)] = [
-            (.reason, own.reason.code != theirs.reason.code),
-            (.interfaces, self.carriers != other.carriers),
-            (.families, own.families != theirs.families),
-            (.gateways, Set(own.gateways.map(\.place)) != Set(theirs.gateways.map(\.place))),
-        ]
-        return differs.filter(\.1).map(\.0)
-    }
-
-    /// The facts in which they differ, as far as who states a conclusion tells them: reasons are in its own words.
-    private func differsInWhatIsStated(from other: Self) -> [Comparison.Fact] {
-        guard let own = self.validVerdict, let theirs = other.validVerdict else { return [] }
+        // Reasons that are stated are in words of their own, and gateways are not stated.
         let pair = [own, theirs]
+        let isSeen = !pair.contains(where: \.isStated)
+        let carriersAreKnown =
+            isSeen
+            || (own.status == .satisfied && !pair.contains { $0.isStated && $0.interfaces.isEmpty })
         let differs: [(Comparison.Fact, Bool)] = [
-            (
-                .interfaces,
-                !pair.contains { $0.isStated && $0.interfaces.isEmpty } && own.status == .satisfied
-                    && self.carriers != other.carriers
-            ),
-            (.families, pair.allSatisfy(\.knowsFamilies) && own.families != theirs.families),
+            (.reason, isSeen && own.reason.code != theirs.reason.code),
+            (.interfaces, carriersAreKnown && self.carriers != other.carriers),
+            (.families, (isSeen || pair.allSatisfy(\.knowsFamilies)) && own.families != theirs.families),
+            (.gateways, isSeen && Set(own.gateways.map(\.place)) != Set(theirs.gateways.map(\.place))),
         ]
         return differs.filter(\.1).map(\.0)
     }

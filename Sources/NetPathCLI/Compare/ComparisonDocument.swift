@@ -21,25 +21,18 @@ extension Comparison {
 }
 
 /// What a comparison over some time comes to.
-struct ComparisonSummary: Hashable, Sendable {
-    /// One backend.
-    struct Entry: Hashable, Sendable {
-        var name: String
-        var counts: ComparisonTally.Counts
-    }
-
+struct ComparisonSummary: Sendable {
     var elapsed: Duration
     var window: Duration
     var changes: Int
-    var entries: [Entry]
+    /// What is counted of each backend.
+    var backends: [(name: String, counts: ComparisonTally.Counts)]
     var takenAt: ClockReading
 
     init(_ tally: ComparisonTally, since start: MonotonicTime, at now: ClockReading) {
-        let (changes, backends) = tally.counts(at: now.monotonic)
+        (self.changes, self.backends) = tally.counts(at: now.monotonic)
         self.elapsed = now.monotonic - start
         self.window = tally.window
-        self.changes = changes
-        self.entries = backends.map { Entry(name: $0.name, counts: $0.counts) }
         self.takenAt = now
     }
 
@@ -48,7 +41,7 @@ struct ComparisonSummary: Hashable, Sendable {
         let (elapsed, window) = (self.elapsed.inNanoseconds / 1_000_000, self.window.inNanoseconds / 1_000_000)
         return [
             "schema": schemaVersion,
-            "summary": .array(self.entries.map(OrderedJSON.tally)),
+            "summary": .array(self.backends.map { .tally(of: $0.name, $0.counts) }),
             "changes": .integer(self.changes),
             "elapsedMilliseconds": .integer(elapsed),
             "windowMilliseconds": .integer(window),
@@ -89,14 +82,14 @@ extension OrderedJSON {
         ]
     }
 
-    static func tally(_ entry: ComparisonSummary.Entry) -> OrderedJSON {
+    static func tally(of name: String, _ counts: ComparisonTally.Counts) -> OrderedJSON {
         [
-            "backend": .string(entry.name),
-            "seen": .integer(entry.counts.seen),
-            "missed": .integer(entry.counts.missed),
-            "medianDelayMicroseconds": .optional(entry.counts.medianDelay.map { $0.inNanoseconds / 1_000 }),
-            "falseTransitions": .integer(entry.counts.falseTransitions),
-            "otherReasons": .integer(entry.counts.otherReasons),
+            "backend": .string(name),
+            "seen": .integer(counts.seen),
+            "missed": .integer(counts.missed),
+            "medianDelayMicroseconds": .optional(counts.medianDelay.map { $0.inNanoseconds / 1_000 }),
+            "falseTransitions": .integer(counts.falseTransitions),
+            "otherReasons": .integer(counts.otherReasons),
         ]
     }
 }

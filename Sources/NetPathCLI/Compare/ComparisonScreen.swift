@@ -92,14 +92,13 @@ extension ComparisonSummary {
         let count = self.changes == 1 ? "1 change" : "\(self.changes) changes"
         screen.title("SUMMARY", .strong, "\(count) in \(self.elapsed.brief)")
         screen.heading("Backends")
-        if self.entries.isEmpty { screen.paragraph("none has said anything") }
-        for entry in self.entries {
-            let counts = entry.counts
+        if self.backends.isEmpty { screen.paragraph("none has said anything") }
+        for (name, counts) in self.backends {
             var parts = ["seen \(counts.seen)", "missed \(counts.missed)"]
             parts.append("median delay \(counts.medianDelay?.brief ?? "none")")
             parts.append("false transitions \(counts.falseTransitions)")
             if counts.otherReasons > 0 { parts.append("for another reason \(counts.otherReasons)") }
-            screen.row(entry.name, [parts.joined(separator: ", ")])
+            screen.row(name, [parts.joined(separator: ", ")])
         }
         return screen.text
     }

@@ -12,15 +12,18 @@ struct ComparisonTable: Hashable, Sendable {
         var isMarked = false
     }
 
+    private struct Row: Hashable, Sendable {
+        var label: String
+        var cells: [Cell]
+    }
+
     /// Below this a column says nothing.
     private static let leastColumns = 13
     /// The sign for what differs.
     private static let mark = "! "
 
     private var names: [String] = []
-    private var rows: [(label: String, cells: [Cell])] { self.labels.enumerated().map { ($1, self.cells[$0]) } }
-    private var labels: [String] = []
-    private var cells: [[Cell]] = []
+    private var rows: [Row] = []
 
     /// Lays out a comparison.
     ///
@@ -35,8 +38,7 @@ struct ComparisonTable: Hashable, Sendable {
             uniquingKeysWith: { $0.union($1) }
         )
         func row(_ label: String, _ cell: (Comparison.Column) -> Cell) {
-            self.labels.append(label)
-            self.cells.append(columns.map(cell))
+            self.rows.append(Row(label: label, cells: columns.map(cell)))
         }
         func isMarked(_ column: Comparison.Column, _ fact: Comparison.Fact) -> Bool {
             differences[column.report.name]?.contains(fact) == true
@@ -76,9 +78,9 @@ struct ComparisonTable: Hashable, Sendable {
     ///   - ellipsis: Stands for what is cut off.
     /// - Returns: The lines; nil when they would say too little.
     func lines(width: Int?, ellipsis: String) -> [LiveLine]? {
-        let lead = (self.labels.map(\.count).max() ?? 0) + 4
+        let lead = (self.rows.map(\.label.count).max() ?? 0) + 4
         var widths = self.names.indices.map { index in
-            max(self.names[index].count, self.cells.map { $0[index].text.count }.max() ?? 0) + 4
+            max(self.names[index].count, self.rows.map { $0.cells[index].text.count }.max() ?? 0) + 4
         }
         if let width {
             let room = width - lead
@@ -94,10 +96,10 @@ struct ComparisonTable: Hashable, Sendable {
             header.append("  " + Self.fitted(name, to: widths[index] - 2, ellipsis: ellipsis), .strong)
         }
         return [header]
-            + self.rows.map { label, cells in
-                var line = LiveLine("  \(label)", .faint)
+            + self.rows.map { row in
+                var line = LiveLine("  \(row.label)", .faint)
                 line.advance(to: lead)
-                for (index, cell) in cells.enumerated() {
+                for (index, cell) in row.cells.enumerated() {
                     line.append(cell.isMarked ? Self.mark : "  ", .bad)
                     line.append(Self.fitted(cell.text, to: widths[index] - 2, ellipsis: ellipsis), cell.emphasis)
                 }
@@ -109,12 +111,13 @@ struct ComparisonTable: Hashable, Sendable {
     var briefLines: [LiveLine] {
         let nameWidth = min(15, self.names.map(\.count).max() ?? 0)
         return self.names.indices.map { index in
-            var line = LiveLine(self.cells.contains { $0[index].isMarked } ? Self.mark : "  ", .bad)
+            var line = LiveLine(self.rows.contains { $0.cells[index].isMarked } ? Self.mark : "  ", .bad)
             line.append(self.names[index])
             line.advance(to: nameWidth + 4)
-            line.append(self.cells[0][index].text, self.cells[0][index].emphasis)
+            let cells = self.rows.map { $0.cells[index] }
+            line.append(cells[0].text, cells[0].emphasis)
             // Who was first matters more than why, when the end is cut off.
-            let rest = [self.cells[7][index].text, self.cells[1][index].text].filter { $0 != "-" }
+            let rest = [cells[7].text, cells[1].text].filter { $0 != "-" }
             line.append(rest.map { "  \($0)" }.joined())
             return line
         }

@@ -174,16 +174,8 @@ extension OrderedJSON {
         OrderedJSONBuilder.value { $0.interface(interface) }
     }
 
-    static func label(_ label: InterfaceLabel) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.label(label) }
-    }
-
     static func gateway(_ gateway: Gateway) -> OrderedJSON {
         OrderedJSONBuilder.value { $0.gateway(gateway) }
-    }
-
-    static func nameServer(_ server: DNSServer) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.nameServer(server) }
     }
 
     static func probe(_ outcome: ProbeOutcome) -> OrderedJSON {

@@ -55,16 +55,17 @@ struct CompanionProgram: Hashable, Sendable {
     }
 }
 
-extension ToolContext {
+extension CompanionProgram {
     /// A program that is installed with the running one.
-    func companion(_ name: String) -> CompanionProgram {
-        CompanionProgram(
-            name,
-            executable: CompanionProgram.runningProgram,
-            searchPath: self.environment["PATH"]
-        )
+    static func installed(_ name: String, environment: [String: String]) -> CompanionProgram {
+        CompanionProgram(name, executable: Self.runningProgram, searchPath: environment["PATH"])
     }
 
+    /// Whether the program that handles requests was there when it was looked for first.
+    static let isQueueInstalled = installed("netpath-queue", environment: processEnvironment()).isInstalled
+}
+
+extension ToolContext {
     /// Becomes a program that is installed with the running one, with the command line as it is.
     ///
     /// - Parameters:
@@ -72,7 +73,7 @@ extension ToolContext {
     ///   - subject: What takes it.
     /// - Throws: ``ToolFailure`` when it cannot be executed.
     func become(_ name: String, for subject: String = "this") throws -> Never {
-        let program = self.companion(name)
+        let program = CompanionProgram.installed(name, environment: self.environment)
         try program.execute(as: self.name, self.arguments)
         throw ToolFailure(
             .failure,
@@ -83,3 +84,8 @@ extension ToolContext {
         )
     }
 }
+
+/// Carries out the running command by another program, with the command line as it is.
+///
+/// - Throws: ``ToolFailure`` when that is not installed.
+func executeCompanion(_ name: String) throws -> ToolStatus { try ToolContext.current.become(name) }
