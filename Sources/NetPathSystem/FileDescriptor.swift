@@ -41,7 +41,7 @@ public final class FileDescriptor: Sendable {
             readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             + writable.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
         // Rounded up: waking before a deadline would only mean to wait once more.
-        let milliseconds = timeout.map { Int32(clamping: Int(($0 / .milliseconds(1)).rounded(.up))) } ?? -1
+        let milliseconds = timeout.map { Int32(clamping: Int((max(.zero, $0) / .milliseconds(1)).rounded(.up))) } ?? -1
         _ = unsafe Glibc.poll(&entries, nfds_t(entries.count), milliseconds)
         return entries.map { $0.revents != 0 }
     }

@@ -33,23 +33,8 @@ struct NewFolder {
                     throw .last("cannot make the folder \(folder)")
                 }
             }
-            try Self.write(file, to: "\(self.path)/\(file.path)")
-        }
-    }
-
-    private static func write(_ file: File, to path: String) throws(SystemError) {
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-        let descriptor = unsafe open(path, flags, file.isProgram ? 0o777 : 0o666)
-        guard descriptor >= 0 else { throw .last("cannot create \(path)") }
-        defer { close(descriptor) }
-        var rest = Array(file.text.utf8)[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                guard errno == EINTR else { throw .last("cannot write \(path)") }
-            } else {
-                rest = rest.dropFirst(count)
-            }
+            let mode: mode_t = file.isProgram ? 0o777 : 0o666
+            try NewFile.write(file.text, to: "\(self.path)/\(file.path)", mode: mode)
         }
     }
 

@@ -17,8 +17,8 @@ extension ConformanceSession {
         let size = max(1, self.limits.cycles / (Self.batches + 1))
         try await self.cycle(size)
         if self.isProgram { return try await self.checkLeftovers(size) }
-        var last = try await self.settled(below: ProcessResources.now())
-        var least: ProcessResources?
+        var last = try await self.settled(below: ProgramHoldings.ofThisProcess())
+        var least: ProgramHoldings?
         for _ in 0..<Self.batches {
             try await self.cycle(size)
             let now = try await self.settled(below: last)
@@ -97,11 +97,11 @@ extension ConformanceSession {
     }
 
     /// What the process holds once threads that have ended are gone, or do not go.
-    private func settled(below earlier: ProcessResources) async throws -> ProcessResources {
-        var now = try ProcessResources.now()
+    private func settled(below earlier: ProgramHoldings) async throws -> ProgramHoldings {
+        var now = ProgramHoldings.ofThisProcess()
         for _ in 0..<25 where now.holdsMore(than: earlier) {
             try await Task.sleep(for: .milliseconds(20))
-            now = try ProcessResources.now()
+            now = .ofThisProcess()
         }
         return now
     }

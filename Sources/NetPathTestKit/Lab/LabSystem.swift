@@ -36,16 +36,6 @@ enum LabSystem {
         }
     }
 
-    /// Waits until one of the descriptors can be read or has ended; all false when the time is over.
-    static func waitForInput(_ descriptors: [Int32], timeout: Duration?) throws -> [Bool] {
-        var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        // Rounded up: a remainder below a millisecond must not become a busy loop.
-        let milliseconds = timeout.map { Int32(clamping: Int64(max(.zero, $0) / .milliseconds(1)) + 1) } ?? -1
-        let count = unsafe poll(&requests, nfds_t(requests.count), milliseconds)
-        guard count >= 0 || errno == EINTR else { throw failure("poll") }
-        return requests.map { count > 0 && $0.revents != 0 }
-    }
-
     /// Reads what is there.
     static func read(_ descriptor: Int32) -> ReadResult {
         var buffer = [UInt8](repeating: 0, count: 65_536)

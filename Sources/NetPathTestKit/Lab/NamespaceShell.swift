@@ -3,6 +3,7 @@
 
 import Foundation
 import Glibc
+import NetPathSystem
 import Synchronization
 
 /// A long-lived shell in fresh user, network and mount namespaces.
@@ -104,7 +105,7 @@ final class NamespaceShell: Sendable {
         while tails.contains(nil) {
             // A negative descriptor is not looked at: after its end marker only a background program can write there.
             let awaited = zip(descriptors, tails).map { $1 == nil ? $0 : -1 }
-            let readable = try LabSystem.waitForInput(awaited, timeout: deadline - .now)
+            let readable = FileDescriptor.poll(readable: awaited, timeout: deadline - .now)
             for index in descriptors.indices where readable[index] {
                 guard case .bytes(let bytes) = LabSystem.read(descriptors[index]) else {
                     let detail = text(of: collected[1]) + remainingErrors()
@@ -136,7 +137,7 @@ final class NamespaceShell: Sendable {
     private func remainingErrors() -> String {
         let descriptor = errors.fileHandleForReading.fileDescriptor
         var bytes: [UInt8] = []
-        while let readable = try? LabSystem.waitForInput([descriptor], timeout: .milliseconds(200)), readable[0],
+        while FileDescriptor.poll(readable: [descriptor], timeout: .milliseconds(200))[0],
             case .bytes(let more) = LabSystem.read(descriptor)
         {
             bytes += more

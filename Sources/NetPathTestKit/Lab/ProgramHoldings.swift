@@ -4,27 +4,43 @@
 import Foundation
 import Glibc
 
-/// What all processes hold that this one has started, and those that they have.
+/// What processes hold, or how much more than before.
 package struct ProgramHoldings: Hashable, Sendable {
     /// Open files.
     package var descriptors = 0
+    /// Threads.
+    package var threads = 0
     /// Ended ones that their parents have not waited for included.
     package var processes = 0
     /// Memory of their own.
     package var bytes = 0
 
-    /// Counts what the kernel lists; what ends meanwhile has nothing.
+    /// Counts what all processes hold that this one has started, and those that they have; what ends meanwhile has nothing.
     package static func now() -> ProgramHoldings {
-        var holdings = ProgramHoldings()
-        for process in self.descendants(of: getpid()) {
-            holdings.processes += 1
-            let folder = "/proc/\(process)"
-            holdings.descriptors += (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/fd"))?.count ?? 0
-            let memory = (try? String(contentsOfFile: "\(folder)/smaps_rollup", encoding: .utf8)) ?? ""
-            let line = memory.split(separator: "\n").first { $0.hasPrefix("Anonymous:") } ?? ""
-            holdings.bytes += (Int(line.filter(\.isNumber)) ?? 0) * 1_024
-        }
-        return holdings
+        let descendants = self.descendants(of: getpid())
+        var sum = ProgramHoldings()
+        for process in descendants { sum = sum.combined(Self(of: process), +) }
+        sum.processes = descendants.count
+        return sum
+    }
+
+    /// Counts what this process holds, its children among it.
+    static func ofThisProcess() -> ProgramHoldings { Self(of: getpid()) }
+
+    private init(of process: Int32) {
+        self.descriptors = Self.names(process, "fd").count
+        self.threads = Self.names(process, "task").count
+        self.processes = Self.children(of: process).count
+        // Exact, unlike the counters of /proc/self/status.
+        let memory = (try? String(contentsOfFile: "/proc/\(process)/smaps_rollup", encoding: .utf8)) ?? ""
+        let line = memory.split(separator: "\n").first { $0.hasPrefix("Anonymous:") } ?? ""
+        self.bytes = (Int(line.filter(\.isNumber)) ?? 0) * 1_024
+    }
+
+    private init() {}
+
+    private static func names(_ process: Int32, _ folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/\(folder)")) ?? []
     }
 
     /// Ends what programs left behind that have all been ended: processes that this one has adopted.
@@ -33,28 +49,32 @@ package struct ProgramHoldings: Hashable, Sendable {
     }
 
     private static func descendants(of process: Int32) -> [Int32] {
-        let folder = "/proc/\(process)/task"
-        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        let children = threads.flatMap { thread in
-            let text = try? String(contentsOfFile: "\(folder)/\(thread)/children", encoding: .utf8)
-            return (text?.split(separator: " ") ?? []).compactMap { Int32($0) }
-        }
+        let children = self.children(of: process)
         return children + children.flatMap { self.descendants(of: $0) }
     }
 
-    package static func - (left: ProgramHoldings, right: ProgramHoldings) -> ProgramHoldings {
-        ProgramHoldings(
-            descriptors: left.descriptors - right.descriptors,
-            processes: left.processes - right.processes,
-            bytes: left.bytes - right.bytes
-        )
+    private static func children(of process: Int32) -> [Int32] {
+        self.names(process, "task").flatMap { thread in
+            // A thread may have ended meanwhile, and not every kernel lists children.
+            let text = try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)
+            return (text?.split(separator: " ") ?? []).compactMap { Int32($0) }
+        }
     }
 
-    package func minimum(_ other: ProgramHoldings) -> ProgramHoldings {
-        ProgramHoldings(
-            descriptors: min(self.descriptors, other.descriptors),
-            processes: min(self.processes, other.processes),
-            bytes: min(self.bytes, other.bytes)
-        )
+    private func combined(_ other: ProgramHoldings, _ operation: (Int, Int) -> Int) -> ProgramHoldings {
+        var result = ProgramHoldings()
+        for count in [\Self.descriptors, \.threads, \.processes, \.bytes] as [WritableKeyPath<Self, Int>] {
+            result[keyPath: count] = operation(self[keyPath: count], other[keyPath: count])
+        }
+        return result
+    }
+
+    package static func - (left: ProgramHoldings, right: ProgramHoldings) -> ProgramHoldings { left.combined(right, -) }
+
+    package func minimum(_ other: ProgramHoldings) -> ProgramHoldings { self.combined(other, min) }
+
+    /// Whether there is more of what can be counted one by one.
+    func holdsMore(than other: ProgramHoldings) -> Bool {
+        self.descriptors > other.descriptors || self.threads > other.threads || self.processes > other.processes
     }
 }

@@ -4,6 +4,7 @@
 import Dispatch
 import Foundation
 import Glibc
+import NetPathSystem
 import Synchronization
 
 /// Collects what a program writes, on a thread of its own.
@@ -52,7 +53,7 @@ final class ProgramOutput: Sendable {
                 let awaited = suspended ? open.filter { $0 == errors } : open
                 // While suspended the thread looks up now and then whether it shall read on.
                 let timeout: Duration? = suspended ? .milliseconds(20) : nil
-                guard let readable = try? LabSystem.waitForInput(awaited, timeout: timeout) else { break }
+                let readable = FileDescriptor.poll(readable: awaited, timeout: timeout)
                 for (descriptor, isReadable) in zip(awaited, readable) where isReadable {
                     guard descriptor == errors || !isSuspended else { continue }
                     if case .bytes(let bytes) = LabSystem.read(descriptor) {

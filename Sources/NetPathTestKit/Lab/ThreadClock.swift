@@ -24,7 +24,7 @@ final class ThreadClock: MonotonicClock {
             guard let wakeUp else { return }
             while true {
                 let timeout = sleepers.nextDeadline.map { $0 - time.now() }
-                _ = try? LabSystem.waitForInput([wakeUp.fileDescriptor], timeout: timeout)
+                _ = FileDescriptor.poll(readable: [wakeUp.fileDescriptor], timeout: timeout)
                 wakeUp.drain()
                 sleepers.wakeDue(at: time.now())
             }
