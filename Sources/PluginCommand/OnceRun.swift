@@ -27,10 +27,11 @@ struct OnceRun: Sendable {
     /// - Returns: Whether it said something that could be read, and nothing else.
     func perform() async throws -> ToolStatus {
         let context = ToolContext.current
-        let record = SeenLines()
+        let lines = Mutex<[PluginLine]>([])
         let isJSON = self.isJSON
         let run = try ProgramRun(self.entry) { line in
-            record.add(line)
+            // A flood is kept no further than this.
+            lines.withLock { if $0.count < 1_000 { $0.append(line) } }
             // A reader that is gone misses nothing.
             if !isJSON { try? context.write("\(line.number)  \(line.text)\n   \(line.sentence)\n") }
         }
@@ -42,7 +43,7 @@ struct OnceRun: Sendable {
         if self.isJSON {
             let document: OrderedJSON = [
                 "schema": .integer(1),
-                "lines": .array(record.lines.map(\.document)),
+                "lines": .array(lines.withLock { $0.map(\.document) }),
                 "messages": .strings(run.backend.messages),
                 "status": .optional(verdict?.status.rawValue),
                 "reason": .optional(verdict?.reason.message),
@@ -81,15 +82,6 @@ struct OnceRun: Sendable {
         } catch {
             return "\(error)"
         }
-    }
-
-    private final class SeenLines: Sendable {
-        private let state = Mutex<[PluginLine]>([])
-
-        /// A flood is read no further than this.
-        func add(_ line: PluginLine) { self.state.withLock { if $0.count < 1_000 { $0.append(line) } } }
-
-        var lines: [PluginLine] { self.state.withLock(\.self) }
     }
 }
 

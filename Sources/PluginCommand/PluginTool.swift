@@ -60,14 +60,14 @@ extension CheckPluginCommand {
             }
             return try result.get()
         }
-        let daemons = Tally()
+        let daemons = Mutex(0)
         var suite = BackendConformance(self.command[0], limits: limits) {
             try makeProgram(entry) { event in
-                if case .ended(_, _, let hasLeftGroup) = event, hasLeftGroup { daemons.add() }
+                if case .ended(_, _, let hasLeftGroup) = event, hasLeftGroup { daemons.withLock { $0 += 1 } }
             }
         }
         suite.program = ProgramCheck(entry, firstReport: limits.firstReport).checks
-        suite.program?.daemons = { daemons.count }
+        suite.program?.daemons = { daemons.withLock(\.self) }
         let report = waitFor { [suite, rules] in await suite.check(rules) }
         try ToolContext.current.write((self.json ? report.document.line : "\(report)") + "\n")
         return report.isConforming ? .satisfied : .unsatisfied
@@ -117,15 +117,6 @@ func makeMonitor(_ entry: String) throws -> any PathMonitor {
         throw ToolFailure(.failure, "the configuration has no backend")
     }
     return backend.monitor
-}
-
-/// Counts on any thread.
-private final class Tally: Sendable {
-    private let state = Mutex(0)
-
-    var count: Int { self.state.withLock(\.self) }
-
-    func add() { self.state.withLock { $0 += 1 } }
 }
 
 /// Waits for what is asynchronous; this thread has nothing else to do.
