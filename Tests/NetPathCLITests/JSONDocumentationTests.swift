@@ -44,7 +44,7 @@ import Testing
             return
         }
         let reason = PathReason(.noRoute, "")
-        var recorder = ComparisonRecorder(types: [:])
+        let recorder = ComparisonRecorder(types: [:])
         let snapshots = [Fixtures.backendSnapshot(Fixtures.routed)]
         let comparison = recorder.record(snapshots, path: path, at: Fixtures.clock)
         let column = try #require(comparison.columns.first)

@@ -23,7 +23,7 @@ import Testing
     }
 
     private static func comparison(_ snapshots: [BackendSnapshot]) -> Comparison {
-        var recorder = ComparisonRecorder(types: [:])
+        let recorder = ComparisonRecorder(types: [:])
         return recorder.record(snapshots, path: merge(snapshots, policy: .priority), at: Fixtures.clock)
     }
 
