@@ -99,6 +99,11 @@ def first_view(page):
     expect(page.locator("h1")).to_have_text("Online — cable lan0")
     expect(page.locator("#backends")).to_contain_text("netlink")
     expect(page.locator("#availability")).to_contain_text("online")
+    expect(page.locator("#since")).to_contain_text("since")
+    assert page.title() == "Online · netpath", page.title()
+    expect(page.locator("#timeline .mark span")).to_have_count(5)
+    expect(page.locator(".legend li")).to_have_count(4)
+    expect(page.locator("#availability")).to_contain_text("of the time unknown")
     has_no_violations(page, "the page that is online")
     picture(page, "online")
 
@@ -115,9 +120,46 @@ def change(page):
     expect(page.locator("h1")).to_contain_text("Online")
 
 
+def fragments(page):
+    """Outages less than a second apart are one, the newest ten are listed, and all are counted."""
+    def period(begin, length, status):
+        end = 1_800_000_000 + begin + length
+        stamp = lambda seconds: time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{round(seconds % 1 * 1000):03}Z"
+        return {"begin": stamp(end - length), "end": stamp(end), "status": status, "reason": {"code": "x", "message": f"m{begin}"}}
+
+    periods = []
+    for number in range(12):
+        begin = number * 60
+        periods += [
+            period(begin, 10, "unsatisfied"), period(begin + 10, 0.5, "satisfied"),
+            period(begin + 10.5, 4.5, "requiresConnection"), period(begin + 15, 45, "satisfied"),
+        ]
+    history = {
+        "until": periods[-1]["end"], "periods": periods,
+        "availability": {"knownMilliseconds": 720_000, "unknownMilliseconds": 80_000, "down": {"count": 24, "totalMilliseconds": 174_000}},
+    }
+    page.route("**/history?*", lambda route: route.fulfill(json=history))
+    open_page(page)
+    expect(page.locator("#outages caption")).to_have_text("When there was no path: the newest 10 of 12 times")
+    expect(page.locator("#outages tbody tr")).to_have_count(10)
+    expect(page.locator("#outages tbody tr").first).to_contain_text("15 s")
+    expect(page.locator("#outages tbody tr").first).to_contain_text("m660 (2 states in a row)")
+    expect(page.locator("#availability")).to_contain_text("10.00 % of the time unknown")
+    expect(page.locator("#availability")).to_contain_text("down 12 times")
+    page.unroute("**/history?*")
+
+
 def reconnect(page, programs):
     programs.kill_server()
+    killed = time.monotonic()
     expect(page.locator("#connection")).to_be_visible()
+    # Nothing of what was shown stays that looks like news.
+    expect(page.locator("h1")).to_have_text("Unknown: the server does not answer")
+    expect(page.locator("#state")).to_have_class("unknown")
+    assert page.title().startswith("Unknown · "), page.title()
+    grey = time.monotonic() - killed
+    assert grey < 6, f"the page is grey after {grey:.1f} s"
+    print(f"  server dies → grey: {grey:.1f} s")
     # Missed, and made up for.
     cable(False)
     programs.restart_server()
@@ -238,6 +280,17 @@ def other_origin(context):
     cable(True)
     expect(page.locator("netpath-banner div.shown")).to_have_count(0)
     page.close()
+    # The same page by a name that is not allowed: its console says what to configure.
+    page = context.new_page()
+    lines = []
+    page.on("console", lambda line: lines.append(line.text))
+    page.goto(OTHER.replace("127.0.0.1", "localhost"), timeout=LIMIT)
+    deadline = time.monotonic() + 20
+    advice = 'add "http://localhost:8099" to serve.allowedOrigins'
+    while not any(advice in line for line in lines):
+        assert time.monotonic() < deadline, lines
+        page.wait_for_timeout(100)
+    page.close()
     server.shutdown()
 
 
@@ -269,6 +322,13 @@ def proxy(browser, programs):
         context = browser.new_context()
         context.set_default_timeout(LIMIT)
         page = context.new_page()
+        open_page(page, "/netpath/", "http://127.0.0.1:8081")
+        page.locator("input[name=token]").fill("fedcba9876543210")
+        page.locator("button").click()
+        expect(page.get_by_role("alert")).to_have_text("That token is not the right one.")
+        has_no_violations(page, "the form after a wrong token")
+        with open(programs.log.name) as log:
+            assert "a wrong token came from" in log.read(), "a wrong token is not logged"
         open_page(page, "/netpath/", "http://127.0.0.1:8081")
         page.locator("input[name=token]").fill(token)
         page.locator("button").click()
@@ -348,7 +408,7 @@ def main():
             page.on("console", lambda line: errors.append(line.text) if "Content Security Policy" in line.text else None)
             checks = [
                 ("first view", lambda: first_view(page)), ("change", lambda: change(page)),
-                ("reconnect", lambda: reconnect(page, programs)), ("sleep", lambda: sleep(context, page)),
+                ("fragments", lambda: fragments(page)), ("reconnect", lambda: reconnect(page, programs)), ("sleep", lambda: sleep(context, page)),
                 ("keyboard and tree", lambda: keyboard(page)), ("latency", lambda: latency(page)),
                 ("print", lambda: paper(page)), ("phone, dark", lambda: phone(browser)),
                 ("banner that polls", lambda: polling(browser)), ("proxy", lambda: proxy(browser, programs)),

@@ -9,6 +9,8 @@ package struct Access: Sendable {
     package var allowedOrigins: Set<String> = []
     /// The addresses of proxies whose word is taken.
     package var trustedProxies: Set<String> = []
+    /// The name of the machine, for the title and the heading of the page; nil where it is hidden.
+    package var shownHost: String?
     /// Nil where everybody may see everything who can connect.
     package var token: SecretToken?
     private(set) var sessions = Sessions()

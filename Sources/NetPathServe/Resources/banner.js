@@ -92,7 +92,21 @@
     for (const banner of banners) banner.update();
   }
   stream.addEventListener("state", ({ detail }) => change(detail.state));
-  stream.addEventListener("lost", () => change(null));
+  let hasHeard = false;
+  stream.addEventListener("state", () => { hasHeard = true; }, { once: true });
+  stream.addEventListener("lost", () => { change(null); if (!hasHeard) advise(); });
+
+  // A browser says of an origin that is not allowed only that something failed.
+  let hasAdvised = false;
+  async function advise() {
+    if (hasAdvised || new URL(base).origin === location.origin) return;
+    hasAdvised = true;
+    // Whether the server is there: its script may be read by every page.
+    try { await fetch(new URL("banner.js", base), { cache: "no-store" }); } catch { hasAdvised = false; return; }
+    try { await fetch(new URL("healthz", base)); return; } catch {
+      console.warn(`netpath: ${base} is there, and does not let pages of ${location.origin} read it: add "${location.origin}" to serve.allowedOrigins of its configuration.`);
+    }
+  }
 
   // The banner
   const sheet = new CSSStyleSheet();

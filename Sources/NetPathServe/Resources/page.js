@@ -9,7 +9,7 @@ function element(name, attributes = {}, ...children) {
   node.append(...children.filter(child => child !== null && child !== undefined && child !== ""));
   return node;
 }
-const drawn = { svg: 1, path: 1, rect: 1, circle: 1, polyline: 1, text: 1, title: 1, g: 1, defs: 1, pattern: 1 };
+const drawn = { svg: 1, path: 1, rect: 1, line: 1, circle: 1, polyline: 1, text: 1, title: 1, g: 1, defs: 1, pattern: 1 };
 
 // Icons: what carries the path, and a bar across where there is none.
 const shapes = {
@@ -58,6 +58,10 @@ function remarks(state) {
 }
 
 // The state
+const host = document.documentElement.dataset.host;
+$("host").textContent = host;
+function entitle(word) { document.title = [word, host, "netpath"].filter(Boolean).join(" · "); }
+
 let shown = "";
 function show(state) {
   const status = state.status ?? "unknown";
@@ -67,7 +71,7 @@ function show(state) {
   $("headline").textContent = headline(state);
   $("reason").textContent = state.reason?.message ?? "No backend has a verdict.";
   $("remarks").textContent = remarks(state);
-  document.title = `${headlines[status] ?? "?"} · netpath`;
+  entitle(headlines[status] ?? "?");
   // Read aloud only when it says something else.
   const spoken = `${headline(state)}. ${state.reason?.message ?? ""}`;
   if (spoken !== shown) $("live").textContent = shown = spoken;
@@ -79,6 +83,18 @@ function show(state) {
   latest = state;
 }
 let latest = {};
+
+// Nothing that was shown before is so any more when the server is gone: no colour, no word of the network's.
+function showUnknown() {
+  $("state").className = "unknown";
+  $("icon").replaceChildren(icon("loopback", "unknown"));
+  $("headline").textContent = "Unknown: the server does not answer";
+  for (const id of ["since", "remarks", "reason"]) $(id).textContent = "";
+  $("remedies").replaceChildren();
+  entitle("Unknown");
+  if (shown) $("live").textContent = $("headline").textContent;
+  shown = "";
+}
 
 function card(title, ...lines) {
   return element("li", {}, element("strong", {}, title), ...lines.filter(Boolean).map(line => element("small", {}, line)));
@@ -143,6 +159,7 @@ async function past() {
   const x = time => Math.max(0, Math.min(width, (time - begin) / (end - begin) * width));
   const drawing = element("svg", { viewBox: `0 0 ${width} 50`, preserveAspectRatio: "none" },
     element("rect", { x: 0, y: 0, width, height: 34, class: "seg-unknown" }));
+  for (const part of [0.25, 0.5, 0.75]) drawing.append(element("line", { x1: part * width, x2: part * width, y1: 34, y2: 50, class: "tick" }));
   const down = [];
   for (const period of history.periods ?? []) {
     const from = Date.parse(period.begin), to = Date.parse(period.end), status = period.status ?? "unknown";
@@ -150,20 +167,32 @@ async function past() {
     // What was short is there too; what is bad is higher, so that it is seen without colour.
     const height = status === "satisfied" ? 22 : 34;
     drawing.append(element("rect", { x: x(from), y: 34 - height, width: Math.max(status === "satisfied" ? 0 : 2, x(to) - x(from)), height, class: `seg-${status}` }, element("title", {}, why)));
-    if (status === "unsatisfied" || status === "requiresConnection") down.push({ from, to, why });
+    if (status !== "unsatisfied" && status !== "requiresConnection") continue;
+    // What is less than a second apart is one outage; the reason that lasted longest within it counts.
+    const last = down.at(-1), length = to - from, reason = period.reason?.message ?? "";
+    if (last && from - last.to < 1000) {
+      Object.assign(last, { to: Math.max(last.to, to), parts: last.parts + 1 }, length > last.longest ? { longest: length, status, reason } : {});
+    } else down.push({ from, to, status, reason, longest: length, parts: 1 });
   }
+  const current = (history.periods ?? []).findLastIndex((one, index, all) => one.status !== all.at(-1).status) + 1;
+  const begun = history.periods?.[current];
+  $("since").textContent = begun?.status && begun.status === latest.status ? `since ${current ? "" : "before "}${new Date(begun.begin).toLocaleString()}` : "";
   const day = hours >= 24;
   const labels = element("p", { class: "mark" });
   const stamp = time => new Date(time).toLocaleString([], day ? { weekday: "short", hour: "2-digit", minute: "2-digit" } : { hour: "2-digit", minute: "2-digit" });
-  labels.textContent = `${stamp(begin)} – ${stamp(end)}`;
+  labels.append(...[0, 0.25, 0.5, 0.75, 1].map(part => element("span", {}, stamp(begin + part * (end - begin)))));
   $("timeline").replaceChildren(drawing, labels);
   const known = history.availability?.knownMilliseconds ?? 0, lost = history.availability?.down?.totalMilliseconds ?? 0;
   const share = known ? `${(Math.floor((1 - lost / known) * 10000) / 100).toFixed(2)} % online` : "Nothing is recorded";
-  $("availability").textContent = `${share}${known ? `; down ${plural(history.availability.down.count, "time")}, ${duration(lost)} in all` : ""}`;
+  const unknown = history.availability?.unknownMilliseconds ?? 0;
+  const unknownShare = unknown > 0 && known ? `; ${(unknown / (known + unknown) * 100).toFixed(2)} % of the time unknown (${duration(unknown)})` : "";
+  $("availability").textContent = `${share}${unknownShare}${known ? `; down ${plural(down.length, "time")}, ${duration(lost)} in all` : ""}`;
   $("timeline").setAttribute("aria-label", `Timeline of the last ${$("span").textContent}: ${$("availability").textContent}`);
   $("outages").hidden = !down.length;
+  $("outages").caption.textContent = down.length > 10 ? `When there was no path: the newest 10 of ${down.length} times` : "When there was no path";
   $("outages").tBodies[0].replaceChildren(...down.reverse().slice(0, 10).map(one => element("tr", {},
-    element("td", {}, new Date(one.from).toLocaleString()), element("td", {}, duration(one.to - one.from)), element("td", {}, one.why))));
+    element("td", {}, new Date(one.from).toLocaleString()), element("td", {}, duration(one.to - one.from)),
+    element("td", {}, `${headlines[one.status]}: ${one.reason}${one.parts > 1 ? ` (${one.parts} states in a row)` : ""}`))));
 }
 for (const button of document.querySelectorAll("[data-hours]")) {
   button.addEventListener("click", () => {
@@ -185,10 +214,10 @@ async function load(path) {
 }
 
 // One stream for all tabs: banner.js has it.
-let seen = "", pastAt = 0, pastTimers = [];
+let seen = "", pastAt = 0, pastTimers = [], greyTimer;
 const stream = new NetPathStream();
 stream.addEventListener("state", ({ detail }) => {
-  tell("");
+  hear();
   show(detail.state);
   explain();
   // What is recorded is so a moment later, and on a busy machine a longer one.
@@ -199,13 +228,20 @@ stream.addEventListener("state", ({ detail }) => {
   seen = detail.id;
 });
 stream.addEventListener("heartbeat", () => {
-  tell("");
+  hear();
   if (latest.probes?.length) explain();
   if (Date.now() - pastAt > 60000) past();
 });
 stream.addEventListener("lost", () => {
   tell("The server does not answer; what is shown may be out of date.");
+  // A server that is started anew answers sooner.
+  greyTimer ??= setTimeout(showUnknown, 4000);
   seen = "";
   load("status");
 });
+function hear() {
+  clearTimeout(greyTimer);
+  greyTimer = undefined;
+  tell("");
+}
 function tell(text) { $("connection").textContent = text; $("connection").hidden = !text; document.body.dataset.connected = String(!text); }

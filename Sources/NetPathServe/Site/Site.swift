@@ -91,6 +91,10 @@ package struct Site: Sendable {
             let challenge = [("WWW-Authenticate", #"Bearer realm="netpath""#)]
             return .response(.refusal(401, "send the token: Authorization: Bearer …", fields: challenge))
         }
+        if route == .page {
+            let page = PageText.page(host: self.access.shownHost)
+            return .response(Response(200, MediaType.html, page, fields: [("Cache-Control", "no-cache")]))
+        }
         if let file = route.file {
             return .response(Response(200, file.type, file.bytes, fields: [("Cache-Control", "no-cache")]))
         }
@@ -132,7 +136,7 @@ package struct Site: Sendable {
         guard self.access.isOwnForm(request) else { return .refusal(403, "the form is another site's") }
         switch self.access.logIn(request, now: now) {
         case .slowedDown(let wait): return Self.slowDown(wait)
-        case .refused: return Response(401, MediaType.html, PackageResources.login_html)
+        case .refused: return Response(401, MediaType.html, PageText.loginAfterWrongToken)
         case .admitted:
             let cookie = self.access.beginSession(request)
             return Response(303, MediaType.text, [], fields: [("Location", "./"), ("Set-Cookie", cookie)])
