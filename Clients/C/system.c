@@ -70,29 +70,21 @@ static bool is_trusted(const struct place *place, int descriptor)
  * speaks of another network is none. */
 static bool is_here(const char *path)
 {
-    int list = open("/proc/thread-self/net/unix", O_RDONLY | O_CLOEXEC);
-    if (list < 0) return true;
-    char buffer[4096 + 1];
-    size_t kept = 0;
+    FILE *list = fopen("/proc/thread-self/net/unix", "re");
+    if (!list) return true;
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t length;
     bool is_found = false;
-    ssize_t count;
-    while (!is_found && (count = read(list, buffer + kept, sizeof buffer - 1 - kept)) > 0) {
-        kept += (size_t)count;
-        buffer[kept] = 0;
-        char *line = buffer, *end;
-        while (!is_found && (end = strchr(line, '\n'))) {
-            *end = 0;
-            unsigned flags;
-            int at = 0;
-            bool listens = sscanf(line, "%*s %*s %*s %x %*s %*s %*s %n", &flags, &at) == 1 && at && (flags & 0x10000);
-            is_found = listens && strcmp(line + at, path) == 0;
-            line = end + 1;
-        }
-        kept -= (size_t)(line - buffer);
-        if (kept == sizeof buffer - 1) kept = 0;
-        memmove(buffer, line, kept);
+    while (!is_found && (length = getline(&line, &size, list)) > 0) {
+        if (line[length - 1] == '\n') line[length - 1] = 0;
+        unsigned flags;
+        int at = 0;
+        bool listens = sscanf(line, "%*s %*s %*s %x %*s %*s %*s %n", &flags, &at) == 1 && at && (flags & 0x10000);
+        is_found = listens && strcmp(line + at, path) == 0;
     }
-    close(list);
+    free(line);
+    fclose(list);
     return is_found;
 }
 
