@@ -25,11 +25,11 @@ public struct ExecMonitor: PathMonitor {
         /// The program and its arguments; no shell reads them.
         ///
         /// A program without a folder is looked for where the system keeps its programs. A privileged process executes only
-        /// an absolute path every step of which is root's, and writable by nobody else, scripts among the arguments alike.
+        /// an absolute path every step of which is root's, and writable by no other user, scripts among the arguments alike.
         public var command: [String]
         /// Variables besides PATH, LANG, HOME, USER and LOGNAME; nil to pass on what this process has under the name.
         public var environment: [String: String?] = [:]
-        /// The user that it runs as, by name; nil for that of this process, or whoever started it where the two differ.
+        /// The user that it runs as, by name; nil for that of this process, or the starting user's where the two differ.
         public var user: String?
         /// What it speaks of.
         public var scope = Scope.local

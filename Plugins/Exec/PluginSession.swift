@@ -23,7 +23,7 @@ package enum PluginEvent: Hashable, Sendable {
 
 /// One run of a plugin, confined to its thread: performs what the machine says, and tells it what the plugin does.
 ///
-/// The thread sleeps until the plugin writes or ends, somebody wants something, or a deadline of the plugin's passes.
+/// The thread sleeps until the plugin writes or ends, a request comes, or a deadline of the plugin's passes.
 final class PluginSession {
     private let options: ExecMonitor.Options
     private let mailbox: Mailbox<PendingRequests>

@@ -37,13 +37,13 @@ struct HTTPAnswer: Sendable {
 enum CheckFinding: Hashable, Sendable {
     /// It is the expected one.
     case expected
-    /// Somebody in between answered, who may have named a place to sign in.
+    /// A portal in between answered, which may have named a place to sign in.
     case portal(url: String?, String)
     /// The server answered something else.
     case unexpected(String)
     /// A certificate is not valid at the time this machine has.
     case outOfTime(TransportError.CertificateFault)
-    /// Somebody answered who cannot prove to be the server.
+    /// A server answered that cannot prove to be the one asked for.
     case impersonated(String)
     /// There is no answer.
     case failed(ProbeOutcome.Result, String?)
@@ -69,7 +69,7 @@ enum CheckFinding: Hashable, Sendable {
         case 200..<300:
             let isAltered = response.status == check.status
             let fault = isAltered ? "with another content" : "with \(response.status) and a page of its own"
-            // Whoever opens the address meets the portal.
+            // A browser that opens the address meets the portal.
             self = .portal(url: check.url, "somebody answered \(fault)")
         case 300..<400: self.init(redirect: response.headers["Location"], of: check)
         // RFC 6585, 6.

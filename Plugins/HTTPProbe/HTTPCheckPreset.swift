@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// A check that somebody offers to the users of a product of theirs.
+/// A check that a vendor offers to the users of its product.
 ///
 /// None is on unless a configuration names it: each tells its owner that this machine is there, and which terms the owner
 /// has for others' machines is for the one to find out who names it.

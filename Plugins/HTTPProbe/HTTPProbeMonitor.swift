@@ -51,7 +51,7 @@ public struct HTTPProbeMonitor: PathMonitor {
         self.transport = transport
     }
 
-    /// Nobody waits longer for the first word; coordinators give every backend 2 s.
+    /// No client waits longer for the first word; coordinators give every backend 2 s.
     private static let firstWordLimit: Duration = .milliseconds(1_500)
     /// How long a connection may take while nothing comes back, and so how often Linux sends a SYN: three times.
     ///

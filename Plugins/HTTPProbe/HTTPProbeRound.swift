@@ -7,7 +7,7 @@ import NetPathHTTP
 /// One round over all checks, without input and output: answers in, verdict out.
 ///
 /// What a portal does to plain HTTP outweighs what other checks say, because portals let through what they do not know,
-/// and hosts that they were told of. HTTPS is judged by itself: with a wrong clock, or somebody in between who signs
+/// and hosts that they were told of. HTTPS is judged by itself: with a wrong clock, or a proxy in between that signs
 /// certificates, it does not work though the internet is there.
 struct HTTPProbeRound: Sendable {
     private let checks: [HTTPCheck]

@@ -37,7 +37,7 @@ final class HTTPProbeSession: Sendable {
     func refreshed() {
         self.changes.send(.asked)
         let last = self.state.withLock { $0.hasSpoken ? $0.last ?? self.nothing : nil }
-        // Before the first word nobody waits for an answer.
+        // Before the first word no client waits for an answer.
         if let last { self.context.report(last) }
     }
 

@@ -5,7 +5,7 @@ import NetPathPluginKit
 
 /// What a network says of its own portal (RFC 8908, 5).
 struct PortalReport: Hashable, Sendable {
-    /// Whether somebody has to sign in.
+    /// Whether a user has to sign in.
     var isCaptive: Bool
     /// Where.
     var userPortalURL: String?

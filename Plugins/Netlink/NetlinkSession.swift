@@ -13,7 +13,7 @@ import NetPathSystem
 final class NetlinkSession {
     let options: NetlinkMonitor.Options
     let context: MonitorContext
-    /// Tells of changes; nil where nobody wants to hear of them.
+    /// Tells of changes; nil where no client listens.
     let events: NetlinkSocket?
     let queries: KernelQueries
     let lookup: RouteLookup
@@ -329,14 +329,14 @@ final class NetlinkSession {
         self.defaultRouteExpiry = evidence.interfaces?.lazy
             .compactMap { $0.defaultRoutes?.lazy.compactMap(\.expiresAt).min() }.min()
         if !isUnchanged, let lastReport = self.lastReport, lastReport == evidence {
-            // What woke us may still be about a host that somebody asks about.
+            // What woke us may still be about a host that a client asks about.
             if !self.watchedHosts.isEmpty { self.context.routesChanged() }
             return
         }
         if !isUnchanged, self.awaitsMoreAddresses(evidence) { return }
         self.addressesGoSince = nil
         self.context.report(evidence)
-        // Afterwards: what is released here keeps nobody waiting.
+        // Afterwards: what is released here keeps no client waiting.
         self.lastReport = evidence
     }
 

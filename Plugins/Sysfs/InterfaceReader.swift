@@ -172,7 +172,7 @@ final class InterfaceReader {
                 ?? nil : .down
         if reading.isUp {
             reading.hasCarrier = self.hasCarrier(reading, entry)
-            // A loss between two passes matters where somebody waits for an address again.
+            // A loss between two passes matters where an interface waits for an address again.
             if reading.nature.hasDevice == true {
                 reading.carrierGains = self.number(entry, "carrier_up_count")
             }

@@ -7,7 +7,7 @@ import NetPathSystem
 /// Reads everything this backend looks at, once.
 ///
 /// The interfaces are those of the process's own network namespace, which the requests of `netdevice(7)` and procfs
-/// show. sysfs shows the namespace of whoever mounted it, so what it says is believed only where names and indices
+/// show. sysfs shows the namespace of its mounting process, so what it says is believed only where names and indices
 /// agree. Any of them can be gone between two reads.
 final class NetworkReader {
     private let options: SysfsMonitor.Options

@@ -9,7 +9,7 @@ struct PollSchedule: Hashable {
     static let pause = Duration.milliseconds(50)
     /// How much of a processor may be spent looking: a tenth.
     private static let share = 10
-    /// After so many intervals the next look is due whatever the last one cost: nobody hears who never looks.
+    /// After so many intervals the next look is due whatever the last one cost: a poll never made reports nothing.
     private static let patience = 3
 
     private let slow: Duration
@@ -18,7 +18,7 @@ struct PollSchedule: Hashable {
 
     /// When the next look is due; nil before the first.
     private(set) var next: MonotonicTime?
-    /// When the next look may be taken that somebody asks for.
+    /// When the next look may be taken that a client asks for.
     private(set) var earliest: MonotonicTime?
 
     /// Creates a schedule between two intervals; the fast one is never longer than the slow one.
@@ -32,7 +32,7 @@ struct PollSchedule: Hashable {
     ///
     /// - Parameters:
     ///   - end: When it was done.
-    ///   - cost: The processor's time it took; time that it only had to wait costs nobody anything.
+    ///   - cost: The processor's time it took; time that it only had to wait costs nothing.
     ///   - foundChange: Whether what it saw is news.
     mutating func looked(at end: MonotonicTime, cost: Duration, foundChange: Bool) {
         self.interval = foundChange ? self.fast : min(self.slow, self.interval * 2)

@@ -7,7 +7,7 @@ import NetPathSystem
 /// One round over all targets, without input and output: what happens in, what to do out (RFC 8305, "happy eyeballs").
 ///
 /// Attempts, lookups of names among them, start one after the other, each `stagger` after the one before or as soon as
-/// one has failed or a name is resolved, alternating between targets and families. Whoever answered last time comes
+/// one has failed or a name is resolved, alternating between targets and families. What answered last time comes
 /// first, then addresses, which need no lookup. The first answer ends the round and abandons the rest; without one the
 /// round ends when every address of every target has failed. A round after one that failed sends little: of each target
 /// one address at a time until one is silent, and the next round begins with the next address.
@@ -119,7 +119,7 @@ struct ProbeRoundMachine: Sendable {
         }
     }
 
-    /// Whether somebody answered, or everything has failed.
+    /// Whether an endpoint answered, or everything has failed.
     var isFinished: Bool { self.winner != nil || self.targets.allSatisfy(\.isDone) }
 
     /// What is known; complete when every target was tried.

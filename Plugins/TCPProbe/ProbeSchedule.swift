@@ -94,7 +94,7 @@ struct ProbeSchedule: Sendable {
         self.isTriggered = true
         self.failures = 0
         if self.round == nil { self.nextRoundAt = now }
-        // Before the first word nobody waits for an answer.
+        // Before the first word no client waits for an answer.
         let answer = self.firstWordAt == nil ? [self.report(now: now)] : []
         return answer + self.proceed(now: now)
     }

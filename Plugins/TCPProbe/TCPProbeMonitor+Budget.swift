@@ -31,7 +31,7 @@ extension TCPProbeMonitor.Options {
     /// The attempts of a round whose first target answers: a connection, after a lookup where there are only names.
     var attemptsToAnswer: Int { self.targets.allSatisfy { $0.name != nil } ? 2 : 1 }
 
-    /// The attempts of a round that nobody answers: a lookup of each name, a connection to each address, and to a name
+    /// The attempts of a round that no host answers: a lookup of each name, a connection to each address, and to a name
     /// one of each family.
     var attemptsOfWholeRound: Int {
         let names = self.targets.compactMap(\.lookup)
@@ -39,7 +39,7 @@ extension TCPProbeMonitor.Options {
     }
 
     /// The least budget with which rounds can be made as often as wanted, and with which an outcome counts until the
-    /// next one is there even while nobody answers.
+    /// next one is there even while no endpoint answers.
     var leastPerMinute: Int {
         let rounds = Int((60 * Double(self.attemptsToAnswer) / (self.interval / .seconds(1))).rounded(.up))
         let failures = Int((60 * Double(self.attemptsOfWholeRound) / (self.validFor / .seconds(1))).rounded(.up))

@@ -47,7 +47,7 @@ extension TCPProbeMonitor.Options {
     }
 
     private static func targets(of section: ConfigurationSection) -> [ProbeTarget] {
-        // Not the empty list, which stands for itself: netpath contacts nobody unasked, so there is no default.
+        // Not the empty list, which stands for itself: netpath contacts no host unasked, so there is no default.
         let none = "\u{0}"
         guard section.contains("targets") else {
             section.reject("targets", "is missing; name whom to connect to, such as [\"example.net:443\"]")

@@ -13,7 +13,7 @@ struct PluginHello: Hashable, Sendable {
     var name: String?
     /// Whether it answers refresh requests, with a report or a heartbeat.
     var answersRefresh = false
-    /// Whether it wants to know which hosts somebody asks about.
+    /// Whether it wants to know which hosts clients ask about.
     var watches = false
     /// How long it is silent at most; nil for as long as it likes.
     var heartbeat: Duration?

@@ -169,7 +169,7 @@ struct PluginMachine: Sendable {
         return [.send(.refresh)]
     }
 
-    /// Tells the plugin which hosts somebody asks about.
+    /// Tells the plugin which hosts clients ask about.
     mutating func watch(_ addresses: Set<InternetAddress>) -> [Action] {
         self.watched = addresses
         guard case .active(let hello) = self.mode, hello.watches else { return [] }

@@ -23,7 +23,7 @@ extension LinkTable {
             places -= some.count
             for index in some { chosen.insert(index) }
         }
-        // Only to name them where somebody asks for an explanation.
+        // Only to name them where a client asks for an explanation.
         for index in self.ranks[Rank.ignored.rawValue].indices.prefix(Self.spareLimit) { chosen.insert(index) }
         for index in indices { chosen.insert(index) }
         for index in chosen.indices {

@@ -7,7 +7,7 @@ import NetPathSystem
 /// The interfaces of the namespace with their addresses, kept up to date one message at a time.
 ///
 /// A value without input and output. One event about one of 10,000 interfaces costs that one interface: what is worth
-/// reporting is kept sorted by rank, so that nobody ever walks the table.
+/// reporting is kept sorted by rank, so that no event walks the table.
 struct LinkTable {
     /// Spare interfaces all say the same; that many of them are enough to say it.
     static let spareLimit = 16

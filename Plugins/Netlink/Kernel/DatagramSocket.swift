@@ -15,7 +15,7 @@ enum SourceChoice: Hashable {
     case refused
     /// It does not say: EAGAIN while IPsec negotiates, EPERM where a sandbox forbids to connect.
     case unknown
-    /// Nobody was asked: connecting is switched off, or the process gets no such socket.
+    /// The kernel was not asked: connecting is switched off, or the process gets no such socket.
     case notAsked
 }
 

@@ -59,7 +59,7 @@ extension EventFilter {
             } + [.reject]
     }
 
-    /// Passes IPv6 routers that nobody knew of before: the kernel may choose one when it is back.
+    /// Passes IPv6 routers that were unknown before: the kernel may choose one when it is back.
     private static let passRouters: [FilterInstruction] = [
         .loadByte(at: 16),
         .jump(equal: UInt32(AF_INET6), true: 0, false: 3),

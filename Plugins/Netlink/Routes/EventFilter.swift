@@ -17,7 +17,7 @@ import NetPath
 /// - settings, when routes of interfaces without a carrier begin or cease to be ignored;
 /// - everything that is none of these.
 struct EventFilter: Hashable {
-    /// What somebody wants to hear of.
+    /// What the session wants to hear of.
     struct Interests: Hashable {
         /// Where routes may lead.
         var destinations: Set<InternetAddress> = []

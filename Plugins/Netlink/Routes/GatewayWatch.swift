@@ -36,7 +36,7 @@ struct GatewayWatch {
         Set(self.used.lazy.filter { self.hardwareAddresses[$0] == nil }.map(\.address))
     }
 
-    /// Whether a gateway answers; nil when nobody knows.
+    /// Whether a gateway answers; nil when it is unknown.
     func answers(_ gateway: Neighbour) -> Bool? {
         if self.doubtful.contains(gateway) { return nil }
         return self.silent.contains(gateway) ? false : self.answering.contains(gateway) ? true : nil
@@ -62,7 +62,7 @@ struct GatewayWatch {
 
     /// Notes what became of a neighbour.
     ///
-    /// Whoever did not answer is silent until it does: that the kernel forgets it or asks once more is no answer.
+    /// A gateway that did not answer is silent until it does: that the kernel forgets it or asks again is no answer.
     ///
     /// - Parameters:
     ///   - update: What the kernel says of it.
@@ -70,7 +70,7 @@ struct GatewayWatch {
     /// - Returns: Whether the kernel may choose another route now, or more is known of a gateway in use.
     mutating func apply(_ update: NeighbourUpdate, isOutdated: Bool = false) -> Bool {
         let isWatched = self.used.contains(update.neighbour) || self.silent.contains(update.neighbour)
-        // A router that nobody uses matters when others fail.
+        // A router that no route uses matters when others fail.
         guard isWatched || (update.isRouter && !self.silent.isEmpty) else { return false }
         let wasSilent = self.silent.contains(update.neighbour)
         let wasAnswering = self.answering.contains(update.neighbour)

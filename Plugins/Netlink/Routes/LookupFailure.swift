@@ -27,7 +27,7 @@ enum LookupFailure: Hashable {
     /// | ENODEV | the interface that was asked for is gone: `ip_route_output_key_hash_rcu` |
     /// | EADDRNOTAVAIL | there is no address to send from: `ipv6_dev_get_saddr` (net/ipv6/addrconf.c) |
     /// | EAFNOSUPPORT | the family is not registered: `lookup_rules_ops` (net/core/fib_rules.c); `socket(2)` |
-    /// | EOPNOTSUPP | nobody answers such requests for the family: `rtnetlink_rcv_msg` (net/core/rtnetlink.c) |
+    /// | EOPNOTSUPP | the kernel has no handler of such requests for the family: `rtnetlink_rcv_msg` (net/core/rtnetlink.c) |
     /// | EPERM | a sandbox, or an IPsec policy that blocks: `xfrm_lookup` (net/xfrm/xfrm_policy.c) |
     /// | EAGAIN | an IPsec negotiation is under way: `xfrm_lookup` |
     /// | ENOBUFS, ENOMEM, EMSGSIZE | the kernel has no room for the answer |

@@ -3,7 +3,7 @@
 
 import NetPath
 
-/// Answers for hosts that somebody asks about, over a socket of its own, on the asker's thread.
+/// Answers for hosts that a client asks about, over a socket of its own, on the client's thread.
 final class NetlinkRouteResolver: RouteResolver {
     private struct Tools {
         let queries: KernelQueries

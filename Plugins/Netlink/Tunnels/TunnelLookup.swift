@@ -24,7 +24,7 @@ final class TunnelLookup {
     /// What events have to be heard of besides those about the internet.
     struct Watched: Hashable {
         var endpoints: Set<InternetAddress> = []
-        /// Where nobody knows where a tunnel's packets go, any new route may be theirs.
+        /// Where it is unknown where a tunnel's packets go, any new route may be theirs.
         var isEveryRoute = false
         /// Whether forwarding entries of VXLAN name the far ends.
         var isForwarding = false

@@ -113,7 +113,7 @@ struct NetworkHistory {
         }
         let spares = (0...2).flatMap { spare[$0] ?? [] }
         chosen.formUnion(spares.prefix(Self.spareLimit))
-        // Only to name them where somebody asks for an explanation.
+        // Only to name them where a client asks for an explanation.
         chosen.formUnion(ignored.prefix(Self.spareLimit))
         for index in chosen { if let parent = stack.parent(of: index) { chosen.insert(parent) } }
         let reported = zip(interfaces, reading.interfaces).filter { chosen.contains($0.0.index) }.map {

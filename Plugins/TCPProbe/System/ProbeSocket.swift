@@ -9,7 +9,7 @@ import NetPathSystem
 ///
 /// Closing is plain: a connection that was made ends in the orderly way (FIN), so that it is nothing unusual in the
 /// server's log, and costs one entry in TIME_WAIT here; a reset (SO_LINGER 0) would look like an error there. One that
-/// is not made yet just vanishes: there is nobody to tell.
+/// is not made yet just vanishes: there is no peer to tell.
 struct ProbeSocket {
     private let descriptor: FileDescriptor
 

@@ -12,7 +12,7 @@ public struct DestinationVerdict: Hashable, Sendable {
     /// That interface as the rules see it; nil when no backend has reported it.
     public var interface: NetworkInterface?
     /// What carries the packets of that interface, if it is a tunnel, as the rules see it: asked of the kernel, never
-    /// guessed; nil when nobody knows.
+    /// guessed; nil when it is unknown.
     public var carrier: NetworkInterface?
     /// The next hop; nil when the destination is on the link, or the link has no gateways.
     public var gateway: InternetAddress?
@@ -171,7 +171,7 @@ extension AssessedEvidence {
 }
 
 extension Evidence {
-    /// The part that matters to one answer: there may be thousands of interfaces, and somebody waits.
+    /// The part that matters to one answer: there may be thousands of interfaces, and a client waits.
     fileprivate func about(_ answer: RouteLookupResult) -> Evidence {
         guard case .route(let route) = answer, let interfaces = self.interfaces else { return self }
         var indices = Set(route.nextHops.map(\.interfaceIndex))

@@ -106,7 +106,7 @@ extension AssessedEvidence {
 
     private func notSatisfied(_ findings: [FamilyFinding]) -> Verdict {
         let candidates = self.candidatePositions
-        // A virtual interface that is down is a container being set up or torn down, not somebody's uplink, unless
+        // A virtual interface that is down is a container being set up or torn down, not the machine's uplink, unless
         // there is nothing else to show.
         let worthListing = candidates.filter { position in
             self.interfaces[position].flags.contains(.up) || self.interfaces[position].isHardware == true

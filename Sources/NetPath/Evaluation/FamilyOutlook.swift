@@ -4,7 +4,7 @@
 /// What has to happen before a family without a path has one.
 package struct FamilyOutlook: Hashable {
     /// How close a family is to a path, the closest first: what can happen by itself or by one act comes before what
-    /// somebody decided.
+    /// a user decided.
     package enum Closeness: CaseIterable {
         /// The interface that the kernel chose has a step pending, or one that can be started.
         case stepOfEgress
@@ -23,7 +23,7 @@ package struct FamilyOutlook: Hashable {
         /// There is neither a route nor an address of the family.
         case nothing
 
-        /// The rank; what no step will change is as far away whoever would have to change it.
+        /// The rank; what no step will change is as far away whatever would have to change.
         var rank: Int {
             switch self {
             case .stepOfEgress: 0
@@ -42,7 +42,7 @@ package struct FamilyOutlook: Hashable {
     package var reason: PathReason
     /// The interfaces the reason is about, the one that it names first.
     package var interfaces: [UInt32]
-    /// Whether the machine uses the family at all: somebody configured a route or an address.
+    /// Whether the machine uses the family at all: a route or an address is configured.
     var isInUse: Bool
     /// Whether the other family is in use too, and has another reason.
     package var differs = false
@@ -113,7 +113,7 @@ extension AssessedEvidence {
             return outlook(.stepElsewhere, reason, interfaces, status: .requiresConnection)
         }
         if case .noSource(let index) = finding {
-            // That somebody else has the address says more than that there is none.
+            // That another machine has the address says more than that there is none.
             if let reason = self.assessments[index]?.reason, reason.code == .noAddress, self.isTaken(index) {
                 return outlook(.noSource, reason, [index])
             }
@@ -127,7 +127,7 @@ extension AssessedEvidence {
         return outlook(obstacle.isAddressed ? .noRoute : .nothing, obstacle.reason, obstacle.interfaces)
     }
 
-    /// Whether somebody else has an address of the interface.
+    /// Whether another machine has an address of the interface.
     package func isTaken(_ index: UInt32) -> Bool {
         self.byIndex[index]?.addresses.contains { $0.state.contains(.duplicate) } == true
     }

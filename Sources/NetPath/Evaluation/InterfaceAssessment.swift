@@ -136,7 +136,7 @@ package struct InterfaceAssessment: Hashable {
             return .init(.configuringAddress, message, usable: true, startable: true)
         }
         if !usable.isEmpty {
-            // Whoever gives an address gives the route in a moment.
+            // What gives an address gives the route in a moment.
             let message = "\(name) has an address and is waiting for a route"
             let leased = isAwaited ? usable.compactMap(\.dynamicSince).max() : nil
             return waiting(since: leased, for: grace, message)
@@ -161,7 +161,7 @@ package struct InterfaceAssessment: Hashable {
 }
 
 extension NetworkInterface {
-    /// Whether somebody is about to give the interface an address, once there is a carrier.
+    /// Whether a service is about to give the interface an address, once there is a carrier.
     ///
     /// Of virtual interfaces only lines to a provider are expected to get one, and those that got one before.
     fileprivate var expectsAddress: Bool {
@@ -191,7 +191,7 @@ extension NetworkInterface {
 
     /// Whether there is a link; what is not known counts as one.
     ///
-    /// An access point that is lost leaves the state dormant for a moment; without a carrier nobody authenticates.
+    /// An access point that is lost leaves the state dormant for a moment; without a carrier no station authenticates.
     var hasLink: Bool {
         switch self.operationalState {
         case .down, .lowerLayerDown, .notPresent, .testing: false
@@ -207,7 +207,7 @@ extension NetworkInterface {
             ? "\(self.name), the other end of \(upper.name)," : "\(self.name) below \(upper.name)"
     }
 
-    /// Whether it has a usable address that reaches beyond the link, or nobody knows.
+    /// Whether it has a usable address that reaches beyond the link, or this is unknown.
     var mayHaveGlobalAddress: Bool {
         !self.knowsAddresses || self.addresses.contains { $0.isGlobal && $0.isUsable }
     }

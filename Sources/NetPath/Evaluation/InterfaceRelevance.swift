@@ -38,6 +38,6 @@ extension NetworkInterface {
             || self.operationalState == .dormant || self.mayReachBeyondTheLink
     }
 
-    /// Whether it has an address that reaches beyond the link, or nobody knows.
+    /// Whether it has an address that reaches beyond the link, or this is unknown.
     private var mayReachBeyondTheLink: Bool { !self.knowsAddresses || self.addresses.contains(where: \.isGlobal) }
 }

@@ -50,7 +50,7 @@ public struct InterfaceRule: Hashable, Sendable, Codable {
     public var isExpensive: Bool?
     /// Whether traffic through it should be kept low.
     public var isConstrained: Bool?
-    /// Whether nobody should hear of it: it is not listed, and what it could do counts for nothing.
+    /// Whether it is hidden: it is not listed, and what it could do counts for nothing.
     public var isIgnored: Bool
     /// Whether something connects it as soon as there is traffic.
     public var dialsOnDemand: Bool
@@ -59,7 +59,7 @@ public struct InterfaceRule: Hashable, Sendable, Codable {
     /// Whether the interface leads out of the machine by itself, however the packets get there, or inside the packets of
     /// other interfaces; nil leaves it to the kind of the interface.
     public var isUplink: Bool?
-    /// The far ends of the tunnel that the interface is, of which one suffices; empty when nobody knows them.
+    /// The far ends of the tunnel that the interface is, of which one suffices; empty when they are unknown.
     public var tunnelEndpoints: [TunnelEndpoint]
     /// The mark of the packets that the tunnel itself sends (SO_MARK of `socket(7)`).
     public var tunnelMark: UInt32?

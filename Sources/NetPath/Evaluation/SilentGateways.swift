@@ -3,7 +3,7 @@
 
 // Gateways that do not answer: the kernel drops what it sends through them, and no route says so.
 extension AssessedEvidence {
-    /// Whether the next hop of a next hop answers; nil when nobody knows, or the link has no gateways.
+    /// Whether the next hop of a next hop answers; nil when it is unknown, or the link has no gateways.
     func answers(_ nextHop: NextHop) -> Bool? {
         guard let address = nextHop.gateway else { return nil }
         return self.evidence.gateways.first {

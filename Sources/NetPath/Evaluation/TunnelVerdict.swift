@@ -101,7 +101,7 @@ extension AssessedEvidence {
         return text
     }
 
-    /// The tunnels of which nobody can tell whether anything carries them.
+    /// The tunnels of which it is unknown whether anything carries them.
     package var doubtfulTunnels: [UInt32] {
         self.transports.keys.filter { self.transports[$0] == .doubtful }.sorted()
     }
