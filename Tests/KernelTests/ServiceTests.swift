@@ -22,7 +22,12 @@ struct ServiceTests {
         #expect(text.hasSuffix("status 0"))
         #expect(try self.place.ask("status --service --field interfaces.0.name").hasPrefix("wan0"))
         try self.place.history("there was a path all the time")
+        let later = "$(date -u -d '+1 hour' +%Y-%m-%dT%H:%M:%SZ)"
+        let future = try self.place.ask("history --at \(later)")
+        #expect(future.contains("which is still to come") && future.hasSuffix("status 69"), "\(future)")
         #expect(try service.stop() == 0)
+        // Nothing is known of the time in which it did not run.
+        #expect(try self.place.ask("history").contains("nothing is known of"))
         #expect(try self.place.ask("status --service").hasSuffix("status 69"))
         #expect(!FileManager.default.fileExists(atPath: self.socket))
     }

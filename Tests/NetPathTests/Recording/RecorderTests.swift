@@ -100,6 +100,28 @@ import Testing
         recorder.stop()
     }
 
+    /// More happens than is kept: what was kept is written, and the gap begins after it.
+    @Test func theGapBeginsAtTheLastGoodLine() throws {
+        let begin = self.clock.now()
+        let coordinator = PathCoordinator(backends: [], clock: self.clock)
+        let desk = Desk()
+        let recorder = try self.recorder(coordinator, desk)
+        for _ in 0..<(2 * CoordinatorJournal.limit) {
+            self.clock.advance(by: .milliseconds(1))
+            coordinator.refresh()
+        }
+        desk.turn(after: .milliseconds(100))
+        recorder.stop()
+        let kept = Int64(CoordinatorJournal.limit) * 1_000_000
+        #expect(try self.gaps.map { $0.begin - begin.nanoseconds } == [kept])
+        var inputs = 0
+        try Recording("\(self.folder.path)/kept").read { event in
+            if case .input = event.kind { inputs += 1 }
+            return true
+        }
+        #expect(inputs == CoordinatorJournal.limit)
+    }
+
     /// A place that is none: the gap begins with the program, and not when there was room at last.
     @Test func theGapBeginsWithWhatIsMissing() throws {
         let begin = self.clock.now()
