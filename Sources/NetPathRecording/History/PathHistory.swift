@@ -29,60 +29,48 @@ package struct PathHistory: Sendable {
     ///
     /// Those of one boot follow on one another. A boot whose clock was wrong may lie anywhere: see ``within(_:_:)``.
     package private(set) var periods: [Period] = []
-    private var last: RecordedEvent?
-    /// The boot that the last header named.
-    package private(set) var boot: String?
-    /// Which of the periods is the first of that boot.
+    private var clock = RecordedClock()
+    /// Which of the periods is the first of the boot.
     private var firstOfBoot = 0
-    /// How long the machine had slept since it booted.
-    private var slept: Int64 = 0
-    /// The wall clock was set when it is so far from where it was expected.
-    private static let tolerance: UInt64 = 1_000_000_000
+    /// The boot that the last header named.
+    package var boot: String? { self.clock.boot }
 
     package init() {}
 
     /// Takes the next event of a recording.
+    ///
+    /// What is known of a boot is dated by its clock as it was set last: the monotonic clock tells how long everything took,
+    /// and a wall clock that is set later is nearer to the truth.
     package mutating func take(_ event: RecordedEvent) {
+        let step = self.clock.take(event)
+        let wall = event.wallNanoseconds
+        if step.set != 0 { self.shift(by: step.set) }
         if case .header(let header) = event.kind, !header.continues {
-            self.takeHeader(header, event)
-        } else {
-            self.takeTime(event)
+            self.endUnseen(isSameBoot: !step.isOtherBoot)
+            self.close(at: wall)
+        } else if step.asleep > 0, case .path(let path)? = self.periods.last?.content {
+            let isCertain = event.sleptNanoseconds != nil
+            let reason = isCertain ? "the machine slept" : "the machine slept, or its clock was set"
+            self.begin(.unknown(reason), at: wall.subtractingSaturating(step.asleep))
+            self.begin(.path(path), at: wall)
         }
-        self.last = event
+        if step.isOtherBoot { self.firstOfBoot = self.periods.count }
         switch event.kind {
-        case .path(let path): self.begin(.path(path), at: event.wallNanoseconds)
-        case .gap(let reason): self.begin(.unknown(reason), at: event.wallNanoseconds)
-        case .end: self.begin(.unknown("netpath did not run"), at: event.wallNanoseconds)
-        case .clock: self.close(at: event.wallNanoseconds)
+        case .path(let path): self.begin(.path(path), at: wall)
+        case .gap(let reason): self.begin(.unknown(reason), at: wall)
+        case .end: self.begin(.unknown("netpath did not run"), at: wall)
+        case .clock: self.close(at: wall)
         case .header, .checkpoint, .input: break
         }
     }
 
-    /// Dates what is known of this boot by the clock as it is now: the monotonic clock tells how long everything took,
-    /// and a wall clock that is set later is nearer to the truth.
-    private mutating func takeTime(_ event: RecordedEvent) {
-        guard let last else { return self.beginBoot(event) }
-        let elapsed = event.time.nanoseconds.subtractingSaturating(last.time.nanoseconds)
-        // The line is missing that says so.
-        guard elapsed > -Int64(Self.tolerance) else { return self.beginBoot(event) }
-        var jump = event.wallNanoseconds.subtractingSaturating(last.wallNanoseconds.addingSaturating(elapsed))
-        var asleep: Int64 = 0
-        if let slept = event.sleptNanoseconds {
-            asleep = last.sleptNanoseconds == nil ? 0 : slept.subtractingSaturating(self.slept)
-            self.slept = slept
-        } else {
-            // Older versions did not tell a sleep from a clock that is set forward.
-            asleep = jump
-        }
-        if asleep < Int64(Self.tolerance) { asleep = 0 }
-        jump = jump.subtractingSaturating(asleep)
-        if jump.magnitude > Self.tolerance { self.shift(by: jump) }
-        guard asleep > 0, case .path(let path)? = self.periods.last?.content else { return }
-        if case .header = event.kind { return }
-        let isCertain = event.sleptNanoseconds != nil
-        let reason = isCertain ? "the machine slept" : "the machine slept, or its clock was set"
-        self.begin(.unknown(reason), at: event.wallNanoseconds.subtractingSaturating(asleep))
-        self.begin(.path(path), at: event.wallNanoseconds)
+    private mutating func endUnseen(isSameBoot: Bool) {
+        guard case .path? = self.periods.last?.content else { return }
+        self.endUnseen(
+            isSameBoot
+                ? "netpath was killed some time after the last change; nobody wrote when"
+                : "netpath was killed, or the machine went down, some time after the last change; nobody wrote when"
+        )
     }
 
     /// Dates everything of this boot anew.
@@ -95,26 +83,6 @@ package struct PathHistory: Sendable {
         guard self.firstOfBoot > 0, self.firstOfBoot < self.periods.count else { return }
         let begin = self.periods[self.firstOfBoot].begin
         self.periods[self.firstOfBoot - 1].end = max(self.periods[self.firstOfBoot - 1].begin, begin)
-    }
-
-    private mutating func beginBoot(_ event: RecordedEvent) {
-        self.firstOfBoot = self.periods.count
-        self.slept = event.sleptNanoseconds ?? 0
-    }
-
-    private mutating func takeHeader(_ header: RecordingHeader, _ event: RecordedEvent) {
-        let isSameBoot = header.boot != nil && header.boot == self.boot
-        self.boot = header.boot
-        if isSameBoot { self.takeTime(event) }
-        if case .path? = self.periods.last?.content {
-            self.endUnseen(
-                isSameBoot
-                    ? "netpath was killed some time after the last change; nobody wrote when"
-                    : "netpath was killed, or the machine went down, some time after the last change; nobody wrote when"
-            )
-        }
-        self.close(at: event.wallNanoseconds)
-        if !isSameBoot { self.beginBoot(event) }
     }
 
     /// Takes that the program ended at an unknown time after what it wrote last.

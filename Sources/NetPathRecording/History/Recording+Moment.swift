@@ -23,6 +23,12 @@ extension Recording {
     /// - Returns: What was known; nil when nothing was recorded by then.
     /// - Throws: `SystemError` and ``RecordingError``.
     package func moment(at wall: Int64) throws -> Moment? {
+        var boots = RecordedBoots()
+        try self.read(.paths) { event in
+            boots.take(event)
+            return true
+        }
+        if boots.wereSet { return try self.moment(at: wall, in: boots) }
         var next: [UInt8]?
         for path in self.files.paths.reversed() {
             let bytes = try RecordingFiles.bytes(of: path)
@@ -40,6 +46,21 @@ extension Recording {
             return search.moment
         }
         return nil
+    }
+
+    /// The same where clocks were set, so that lines do not tell by themselves when they are of.
+    private func moment(at wall: Int64, in boots: RecordedBoots) throws -> Moment? {
+        guard let boot = boots.boot(at: wall) else { return nil }
+        var search = MomentSearch(wall: wall, boots: boots, boot: boot)
+        var goesOn = true
+        for path in self.files.paths where goesOn {
+            let bytes = try RecordingFiles.bytes(of: path)
+            try Self.forEachLine(of: RecordingReport.recording(in: bytes)) { line in
+                goesOn = try search.take(line)
+                return goesOn
+            }
+        }
+        return search.moment
     }
 
     /// Where the last line begins of a checkpoint that was written by a moment.
@@ -63,8 +84,21 @@ private struct MomentSearch {
     private var damagedLines = 0
     private var isDamaged = false
 
+    /// Where clocks were set, and which boot the moment lies in; nil where none was.
+    private let target: (boots: RecordedBoots, boot: Int)?
+    private var clock = RecordedClock()
+    /// Which boot the lines are of now, and by how much its clock was set so far.
+    private var boot = -1
+    private var set: Int64 = 0
+
     init(wall: Int64) {
         self.wall = wall
+        self.target = nil
+    }
+
+    init(wall: Int64, boots: RecordedBoots, boot: Int) {
+        self.wall = wall
+        self.target = (boots, boot)
     }
 
     /// What was known at the moment.
@@ -81,7 +115,8 @@ private struct MomentSearch {
             self.damagedLines = self.reader.damagedLines
             self.isDamaged = true
         }
-        for event in events {
+        for event in events.map({ self.dated($0) }) {
+            if let target, self.boot < target.boot { continue }
             // The clock that was set back leads beyond the moment, and once more there.
             guard event.wallNanoseconds <= self.wall else {
                 self.found?.isEnd = false
@@ -94,6 +129,18 @@ private struct MomentSearch {
             self.take(event)
         }
         return true
+    }
+
+    /// An event with the time that its boot's clock, as it was set last, would have shown.
+    private mutating func dated(_ event: RecordedEvent) -> RecordedEvent {
+        guard let target else { return event }
+        let step = self.clock.take(event)
+        if step.isOtherBoot { (self.boot, self.set) = (self.boot + 1, 0) }
+        self.set = self.set.addingSaturating(step.set)
+        var event = event
+        let missing = target.boots.set(self.boot).subtractingSaturating(self.set)
+        event.wallNanoseconds = event.wallNanoseconds.addingSaturating(missing)
+        return event
     }
 
     private mutating func take(_ event: RecordedEvent) {

@@ -20,6 +20,39 @@ import Testing
 
     private static let wall: Int64 = 1_790_000_000_000_000_000
 
+    /// Three boots without a clock of their own, each of which learns the time later: a moment is found in the boot in which it
+    /// lies, and the state is that of the moment.
+    @Test func aMomentBeforeTheClockWasSet() throws {
+        let folder = ScratchFolder()
+        var bytes: [UInt8] = []
+        var expected: [(wall: Int64, path: NetworkPath?)] = []
+        for number in 0..<3 {
+            var walk = MachineWalk(seed: 40 + UInt64(number))
+            var writer = RecordingWriter(RecordingHeader(netpath: "0", boot: "b\(number)"))
+            let wrong: Int64 = 0
+            let right = Self.wall + Int64(number) * 3_600_000_000_000
+            let begin = walk.now.nanoseconds
+            bytes += try writer.begin(walk.checkpoint, wallNanoseconds: begin + wrong, sleptNanoseconds: 0)
+            for round in 0..<6 {
+                let offset = round < 4 ? wrong : right
+                let journal = walk.journal(of: 20)
+                bytes += try writer.lines(
+                    of: journal,
+                    checkpoint: round == 1 ? walk.checkpoint : nil,
+                    now: (walk.now, walk.now.nanoseconds + offset, 0)
+                )
+                if round == 2 { expected.append((walk.now.nanoseconds + right, walk.machine.path)) }
+            }
+        }
+        let recording = try Recording(folder.file("set", bytes))
+        for (wall, path) in expected {
+            let moment = try #require(try recording.moment(at: wall))
+            #expect(moment.missing == nil && !moment.isEnd)
+            #expect(moment.replay.path.map { RecordedPath($0) } == path.map { RecordedPath($0) })
+        }
+        #expect(try recording.moment(at: Self.wall - 1) == nil)
+    }
+
     /// The bytes of a walk that is recorded with a checkpoint now and then.
     private func recording(_ walk: inout MachineWalk, parts: Int = 5, steps: Int = 50) throws -> [UInt8] {
         var writer = RecordingWriter(RecordingHeader(netpath: "0", boot: "b"))
