@@ -99,7 +99,7 @@ import Testing
         let id = try self.store.insert(sample { $0.body = self.long }).id
         let dead = try self.store.insert(sample { $0.body = self.long }).id
         try self.store.run(dead, .dead(reason: "refused"))
-        try Data([1]).write(to: URL(filePath: self.store.bodies.path("left-by-a-process-that-died")))
+        try Data([1]).write(to: URL(filePath: self.store.bodies.path(UUID().uuidString.lowercased())))
         #expect(try self.store.removeOrphanedBodies() == 1)
         for id in [id, dead] {
             let file = try #require(try self.store.record(id)?.request.bodyFile)
@@ -109,14 +109,36 @@ import Testing
         #expect(self.files().isEmpty)
     }
 
+    /// The owner of the folder may have put a link there, and the process may be one of root.
+    @Test func whatALinkLeadsToIsLeftAlone() throws {
+        let other = self.bench.folder["other"]
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: true)
+        let files = ["shadow", UUID().uuidString.lowercased()].map { "\(other)/\($0)" }
+        for file in files { try Data([1]).write(to: URL(filePath: file)) }
+        try FileManager.default.createSymbolicLink(atPath: self.store.bodies.folder, withDestinationPath: other)
+        #expect(try self.store.removeOrphanedBodies() == 0)
+        #expect(throws: QueueError.self) { try self.store.insert(sample { $0.body = self.long }) }
+        #expect(FileAccess.names(in: other).count == 2)
+        try FileManager.default.removeItem(atPath: self.store.bodies.folder)
+        try FileManager.default.createDirectory(atPath: self.store.bodies.folder, withIntermediateDirectories: false)
+        try Data([1]).write(to: URL(filePath: self.store.bodies.path("of-a-user")))
+        try FileManager.default.createSymbolicLink(
+            atPath: self.store.bodies.path(UUID().uuidString.lowercased()),
+            withDestinationPath: files[0]
+        )
+        #expect(try self.store.removeOrphanedBodies() == 0)
+        #expect(self.files().count == 2)
+    }
+
     @Test func anOrphanIsLockedUntilItIsGone() throws {
         try FileManager.default.createDirectory(atPath: self.store.bodies.folder, withIntermediateDirectories: true)
-        try Data([1]).write(to: URL(filePath: self.store.bodies.path("left")))
+        let left = UUID().uuidString.lowercased()
+        try Data([1]).write(to: URL(filePath: self.store.bodies.path(left)))
         var others: [Int] = []
         let count = self.store.bodies.removeOrphans(
             isKnown: { _ in false },
             remove: { name in
-                #expect(name == "left")
+                #expect(name == left)
                 // Somebody else who looks at the same instant, or has just made the file.
                 others.append(self.store.bodies.removeOrphans(isKnown: { _ in false }, remove: { _ in }))
             }

@@ -236,7 +236,8 @@ import Testing
         let lane = try (0..<3).map { number in try store.insert(sample(number) { $0.orderingKey = "lane" }).id }
         try store.transaction(durable: true) { $0.status.isPaused = true }
         try store.run(lane[0], .dead(reason: "refused"), status: 400)
-        try Data([1]).write(to: URL(filePath: store.bodies.path("of-a-request-that-was-lost")))
+        let lostBody = UUID().uuidString.lowercased()
+        try Data([1]).write(to: URL(filePath: store.bodies.path(lostBody)))
         try self.bench.settle()
         store.close()
         try self.overwriteLeaf(3)
@@ -248,7 +249,7 @@ import Testing
         #expect(try lane.map { try again.record($0)?.state } == [.held, .blocked, .blocked])
         let record = try #require(try again.record(long))
         #expect(try Data(contentsOf: URL(filePath: record.request.bodyFile ?? "")).count == 100_000)
-        #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs ?? "")-bodies/of-a-request-that-was-lost"))
+        #expect(FileManager.default.fileExists(atPath: "\(salvage.asideAs ?? "")-bodies/\(lostBody)"))
     }
 
     /// The header of the file has nothing that is not known.

@@ -8,8 +8,8 @@ import Synchronization
 
 /// A body that is in a file of the queue's own.
 ///
-/// As long as this object lives without ``keep()`` the file belongs to nobody and goes with it. The lock on the file
-/// says to whoever tidies up that somebody is at it.
+/// As long as this object lives without ``keep()`` the file belongs to no request and goes with it. The lock on the file
+/// says to the process that tidies up that it is in use.
 final class BodyLease: Sendable {
     /// The path of the file.
     let path: String
@@ -105,12 +105,15 @@ struct BodyFiles: Sendable {
             ? .io(path: path, reason: reason) : .bodyUnreadable(path: path, reason: reason)
     }
 
-    /// Takes away the files that belong to no request, which a process left that died, except those that somebody is at.
+    /// Takes away the files that belong to no request, which a process left that died, except those that a process writes.
+    ///
+    /// Only files that a queue has made: a link in place of the folder leads to one of a user's, and so may a name in it.
     func removeOrphans(isKnown: (String) throws -> Bool, remove: (String) throws -> Void) rethrows -> Int {
         var count = 0
-        for name in FileAccess.names(in: self.folder) {
-            // The lock first: whoever releases it has told the database before.
-            guard let descriptor = FileDescriptor(unsafe open(self.path(name), O_RDONLY | O_CLOEXEC | O_NONBLOCK)),
+        guard FileTrust.isFolder(self.folder) else { return 0 }
+        for name in FileAccess.names(in: self.folder) where UUID(uuidString: name) != nil {
+            // The lock first: the process that releases it has told the database before.
+            guard let descriptor = FileDescriptor(unsafe open(self.path(name), Self.orphanFlags)),
                 flock(descriptor.number, LOCK_EX | LOCK_NB) == 0, try !isKnown(name)
             else { continue }
             try remove(name)
@@ -119,8 +122,14 @@ struct BodyFiles: Sendable {
         return count
     }
 
+    private static let orphanFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
+
     private func make(_ fill: (Piece) throws(QueueError) -> Void) throws(QueueError) -> Copy {
         if StoreFiles.kind(self.folder) != .folder { try StoreFiles.createFolder(self.folder) }
+        guard FileTrust.isFolder(self.folder) else {
+            let reason = "this is a symbolic link, and the queue keeps bodies in a folder of that name; remove it"
+            throw .notTrusted(path: self.folder, reason: reason)
+        }
         let name = UUID().uuidString.lowercased()
         let path = self.path(name)
         guard let descriptor = FileDescriptor(unsafe open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)) else {
@@ -129,7 +138,7 @@ struct BodyFiles: Sendable {
         FileTrust.giveToOwnerOfFolder(descriptor, path)
         var copy = Copy(name: name, lease: BodyLease(path: path, descriptor: descriptor))
         _ = flock(descriptor.number, LOCK_EX)
-        // Until then it looked like one that was left, and somebody may just have removed it.
+        // Until then it looked like one that was left, and another process may just have removed it.
         if StoreFiles.kind(path) == .nothing { return try self.make(fill) }
         let file = FileHandle(fileDescriptor: descriptor.number)
         try fill { (piece) throws(QueueError) in

@@ -6,7 +6,7 @@ import NetPathSystem
 
 /// Who else could have put a file where it is, and whose it becomes.
 enum FileTrust {
-    /// Makes sure that nobody else could have written a queue, or could use it under another name, and that it is a file.
+    /// Makes sure that no other user could have written a queue, or could use it under another name, and that it is a file.
     ///
     /// - Returns: How long the file is; nil where there is none.
     @discardableResult
@@ -16,7 +16,10 @@ enum FileTrust {
             guard let status = StoreFiles.status(path) else { continue }
             guard status.st_mode & S_IFMT == S_IFREG else {
                 if path == paths.database { continue }
-                throw .notTrusted(path: path, reason: "this is no regular file, and the queue keeps one there; remove it")
+                throw .notTrusted(
+                    path: path,
+                    reason: "this is no regular file, and the queue keeps one there; remove it"
+                )
             }
             // Root may look after the file of a user in the folder of that user.
             let isTrusted =
@@ -43,7 +46,12 @@ enum FileTrust {
         }
     }
 
-    /// Whether nobody but this user can put something into a folder.
+    /// Whether a path is a folder, and no symbolic link to one.
+    static func isFolder(_ path: String) -> Bool {
+        StoreFiles.status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+    }
+
+    /// Whether only this user can put something into a folder.
     static func isPrivate(folder: String) -> Bool {
         StoreFiles.status(folder).map { self.isOurs($0) && !self.isWritableByOthers($0) } ?? false
     }
@@ -60,7 +68,7 @@ enum FileTrust {
 
     private static func isOurs(_ status: stat) -> Bool { status.st_uid == geteuid() }
 
-    /// The group of one's own is nobody else: with a mask of 002 it may write everything.
+    /// The user's own group counts as the user: with a mask of 002 it may write everything.
     private static func isWritableByOthers(_ status: stat) -> Bool {
         status.st_mode & S_IWOTH != 0 || status.st_mode & S_IWGRP != 0 && status.st_gid != getegid()
     }
