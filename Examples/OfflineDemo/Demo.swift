@@ -87,7 +87,7 @@ final class Demo {
 
     private func cancelLast() async {
         do {
-            guard let last = try self.client.queue.pendingRequests.last else { return }
+            guard let last = try await self.client.queue.pendingRequests.last else { return }
             try await self.client.queue.cancelRequest(id: last.id)
             self.say("cancelled  reading \(last.request.reading)")
         } catch {

@@ -25,7 +25,7 @@ struct Screen {
         self.columns = isOffline ? min(self.columns + 4, Self.banner.count) : max(self.columns - 4, 0)
     }
 
-    mutating func frame(of demo: Demo) -> String {
+    mutating func frame(of demo: Demo) async -> String {
         let queue = demo.client.queue
         let waiting = (try? queue.counts.pending) ?? 0
         var lines = [
@@ -37,7 +37,7 @@ struct Screen {
             "server    \(demo.answered) answered at once, \(demo.later) delivered later",
             "queue     \(waiting) waiting \(String(repeating: "■", count: min(waiting, 50)))",
         ]
-        let first = try? queue.requests(in: [.ready, .blocked, .backoff, .running, .held], limit: 6)
+        let first = try? await queue.requests(in: [.ready, .blocked, .backoff, .running, .held], limit: 6)
         let requests = (first ?? []).map { record in
             let reason = record.state == .running ? "being sent" : record.waiting?.description ?? "\(record.state)"
             return "reading \(record.request.reading): \(reason)"

@@ -74,7 +74,7 @@ do {
                 for key in keys { await demo.take(.key(key)) }
             }
         } else {
-            write(screen.frame(of: demo))
+            write(await screen.frame(of: demo))
             if !isTicking, screen.isSliding(isOffline: !demo.isConnected) {
                 isTicking = true
                 Task {

@@ -34,7 +34,7 @@ extension QueueEvent {
         }
     }
 
-    /// Whether somebody may have to do something about it.
+    /// Whether a user may have to do something about it.
     var isTrouble: Bool {
         switch self {
         case .held, .dead, .expired, .salvaged, .failed: true
@@ -83,17 +83,8 @@ extension SeenEvent {
     }
 }
 
-extension QueueSalvage {
-    /// What was lost, and where the rest is.
-    var text: String {
-        guard let aside = self.asideAs, !self.wasRemoved else { return self.removal }
-        return "the file was damaged: \(self.recovered) requests kept, "
-            + "\(self.lost.map(String.init) ?? "an unknown number") lost, the old file is \(aside)"
-    }
-}
-
 extension WaitingReason {
-    /// What somebody can do about it; empty where time does it.
+    /// What a user can do about it; empty where time does it.
     func advice(for id: UUID) -> String {
         switch self {
         case .unauthorized: ": \(typed("queue retry \(id.text) -H \"Authorization: …\""))"

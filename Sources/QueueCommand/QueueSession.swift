@@ -63,7 +63,7 @@ final class QueueSession {
 
     /// Opens the queue to look into it.
     ///
-    /// - Returns: The queue; nil where no file was named, and nobody has put anything into the usual one.
+    /// - Returns: The queue; nil where no file was named, and no process has put anything into the usual one.
     /// - Throws: `QueueError` when the file cannot be read, or was named and is not there.
     func read() throws(QueueError) -> QueueReader? {
         do throws(QueueError) { return try QueueReader(application: Self.application, file: self.file) } catch {
@@ -83,9 +83,7 @@ final class QueueSession {
             self.toldSalvages += 1
         }
         // Of a file that was removed at most the journal is left, and the new one is whole.
-        return queue.salvages.contains { salvage in
-            !salvage.wasRemoved
-        }
+        return queue.salvages.contains { !$0.wasRemoved }
     }
 
     /// Opens the queue, to send once it is started, over the paths that the configuration describes.

@@ -38,7 +38,7 @@ struct QueueTool: ParsableCommand {
     var options: RequestOptions
 }
 
-/// A command as somebody types it, in quotes.
+/// A command as a user types it, in quotes.
 func typed(_ words: String) -> String { "'\(QueueTool.program) \(words)'" }
 
 /// A command about requests and what it does; `NetPathCLI` knows only its words.

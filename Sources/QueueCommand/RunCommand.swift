@@ -79,7 +79,7 @@ extension QueueCommands.Run: RunnableCommand {
             if self.untilEmpty, let pausedAt, loop.now() - pausedAt >= Self.patience, counts?.running == 0 {
                 return .unsatisfied
             }
-            if let deadline, loop.now() >= deadline { return try self.timedOut(queue) }
+            if let deadline, loop.now() >= deadline { return try self.timedOut(queue, in: session) }
             let pauseRest = pausedAt.map { $0 + Self.patience - loop.now() }.flatMap { $0 > .zero ? $0 : nil }
             let limits = [
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
@@ -97,8 +97,10 @@ extension QueueCommands.Run: RunnableCommand {
         counts.held + counts.dead > 0 ? .unsatisfied : .satisfied
     }
 
-    private func timedOut(_ queue: OfflineRequestQueue) throws -> ToolStatus {
-        let first = try queue.requests(in: [.ready, .blocked, .backoff, .running, .held], limit: 1).first
+    private func timedOut(_ queue: OfflineRequestQueue, in session: QueueSession) throws -> ToolStatus {
+        let first = try session.wait { () async throws(QueueError) in
+            try await queue.requests(in: RequestState.pending, limit: 1).first
+        }
         let waiting = first?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
         ToolContext.current.say("\(try queue.counts.pending) requests are left\(waiting)")
         return .timedOut

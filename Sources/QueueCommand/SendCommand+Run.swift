@@ -15,11 +15,11 @@ extension SendCommand: RunnableCommand {
 
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = self.wait ? try session.openToSend(self.options, trusting: self.trust) : try session.open()
-        let request = try self.request(bodyLimit: queue.settings.limits.maxBodyBytes)
+        let request = try self.request(bodyLimit: queue.settings.maxBodyBytes)
         let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
         if self.wait {
             let status = try self.wait(for: id, in: queue, of: session)
-            // Whoever else waits for it put it there, and removes it. What cannot be removed now goes by its age.
+            // Another process that waits for it put it there, and removes it. What cannot be removed now goes by its age.
             if id == request.id, status == .satisfied {
                 try? session.wait { () async throws(QueueError) in try await queue.purgeFinished(id: id) }
             }
@@ -31,7 +31,7 @@ extension SendCommand: RunnableCommand {
     }
 
     private func wait(for id: UUID, in queue: OfflineRequestQueue, of session: QueueSession) throws -> ToolStatus {
-        // Whoever holds it does so until somebody does something, for which nobody waits here.
+        // It is held until a user decides, which this command does not wait for.
         let held = Mutex<WaitingReason?>(nil)
         let loop = session.loop
         let evidence = queue.observe { event in

@@ -13,7 +13,7 @@ NetPathTool.main(QueueTool.self) { context in
     context.offersRequests = { true }
     context.requests = { command in
         guard let command = command as? any RunnableCommand else {
-            throw ToolFailure(.failure, "nobody has written what '\(type(of: command))' does")
+            throw ToolFailure(.failure, "'\(type(of: command))' has no implementation")
         }
         let session = try QueueSession(file: command.file.named)
         defer {

@@ -9,21 +9,21 @@ extension OfflineRequestQueue {
     ///
     /// - Throws: ``QueueError`` when the file cannot be read.
     public var pendingRequests: [RequestRecord] {
-        get throws(QueueError) { try self.requests(in: RequestState.pending) }
+        get async throws(QueueError) { try await self.requests(in: RequestState.pending) }
     }
 
     /// What was given up and is kept, all of it, as it is at this moment; ``requeueDead(id:)`` revives it.
     ///
     /// - Throws: ``QueueError`` when the file cannot be read.
     public var deadRequests: [RequestRecord] {
-        get throws(QueueError) { try self.requests(in: [.dead]) }
+        get async throws(QueueError) { try await self.requests(in: [.dead]) }
     }
 
     /// What was delivered and whose response is kept; ``purgeFinished(id:)`` and ``purgeResponses()`` remove it.
     ///
     /// - Throws: ``QueueError`` when the file cannot be read.
     public var responses: [RequestRecord] {
-        get throws(QueueError) { try self.requests(in: [.succeeded]) }
+        get async throws(QueueError) { try await self.requests(in: [.succeeded]) }
     }
 
     /// Reads requests and where they stand, in the order of enqueuing, as they are at this moment.
@@ -38,8 +38,8 @@ extension OfflineRequestQueue {
         in states: Set<RequestState>,
         after sequence: Int64 = 0,
         limit: Int = .max
-    ) throws(QueueError) -> [RequestRecord] {
-        try self.core.page(of: states, after: sequence, limit: limit)
+    ) async throws(QueueError) -> [RequestRecord] {
+        try await self.core.page(of: states, after: sequence, limit: limit)
     }
 
     /// Whether ``pause()`` was called, in whichever process.
@@ -83,7 +83,7 @@ extension OfflineRequestQueue {
         return ConnectivityObservation { task.cancel() }
     }
 
-    /// Waits until nothing is left to deliver but what waits for somebody.
+    /// Waits until nothing is left to deliver but what waits for a decision.
     ///
     /// - Throws: ``QueueError/closed``, also when the task is cancelled.
     public func waitUntilEmpty() async throws(QueueError) {

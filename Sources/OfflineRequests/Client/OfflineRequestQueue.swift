@@ -14,7 +14,7 @@ import Synchronization
 /// file open; one of them sends, and the next one takes over whenever that ends.
 ///
 /// Every member may be used on any thread. One serial executor of the queue does the work, and sleeps without any timer
-/// while there is nothing to send or no path. A queue that nobody holds any more is closed.
+/// while there is nothing to send or no path. A queue that is not referenced any more is closed.
 public final class OfflineRequestQueue: Sendable {
     /// The file of an application that names none.
     ///
@@ -72,9 +72,9 @@ public final class OfflineRequestQueue: Sendable {
         self.core.start(following: self.monitor)
     }
 
-    /// Begins to send one request, and leaves all others to whoever sends for all of the file.
+    /// Begins to send one request, and leaves all others to the process that sends for all of the file.
     ///
-    /// While that one sends, this process does not. It keeps nobody from it, either, but for the time that the request
+    /// While that one sends, this process does not. It keeps no process from it, either, but for the time that the request
     /// is on its way. Nothing when the queue was started before.
     ///
     /// - Parameter id: The request.
@@ -188,7 +188,7 @@ public final class OfflineRequestQueue: Sendable {
 
     // MARK: Delivery
 
-    /// Tries everything that waits for its time or for somebody again, now, if there is a path.
+    /// Tries everything that waits for its time or for a decision again, now, if there is a path.
     public func forceTriggerRetry() {
         self.core.post(QueueCommand(isDurable: false, { try $0.force(in: $1) }, reply: { _ in }))
     }
@@ -196,7 +196,7 @@ public final class OfflineRequestQueue: Sendable {
     /// The same, at once with what was given up where that is asked for; each request goes once.
     ///
     /// - Parameter includingDead: Whether what was given up is revived, too.
-    /// - Returns: How many requests waited for their time or for somebody, or were revived.
+    /// - Returns: How many requests waited for their time or for a decision, or were revived.
     /// - Throws: ``QueueError``; nothing was changed then.
     @discardableResult
     public func forceTriggerRetry(includingDead: Bool) async throws(QueueError) -> Int {

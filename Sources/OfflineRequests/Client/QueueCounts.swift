@@ -4,47 +4,29 @@
 /// How many requests a queue holds in each state, which is known without looking at them.
 public struct QueueCounts: Hashable, Sendable, Codable {
     /// May go as soon as there is a path and a free place.
-    public var ready: Int
+    public var ready = 0
     /// Behind another of their lane.
-    public var blocked: Int
+    public var blocked = 0
     /// Tried, and waiting before they are tried again.
-    public var backoff: Int
+    public var backoff = 0
     /// Being sent.
-    public var running: Int
-    /// Waiting for somebody.
-    public var held: Int
+    public var running = 0
+    /// Waiting for a decision.
+    public var held = 0
     /// Given up.
-    public var dead: Int
+    public var dead = 0
     /// Delivered, with their response kept.
-    public var succeeded: Int
+    public var succeeded = 0
     /// How many bytes all of them have, bodies included.
-    public var bytes: Int
+    public var bytes = 0
 
-    /// Creates counts.
-    public init(
-        ready: Int = 0,
-        blocked: Int = 0,
-        backoff: Int = 0,
-        running: Int = 0,
-        held: Int = 0,
-        dead: Int = 0,
-        succeeded: Int = 0,
-        bytes: Int = 0
-    ) {
-        self.ready = ready
-        self.blocked = blocked
-        self.backoff = backoff
-        self.running = running
-        self.held = held
-        self.dead = dead
-        self.succeeded = succeeded
-        self.bytes = bytes
-    }
+    /// Creates the counts of an empty queue.
+    public init() {}
 
     /// How many will be delivered, if all goes well: all but the finished ones.
     public var pending: Int { self.ready + self.blocked + self.backoff + self.running + self.held }
 
-    /// Whether nothing is left to deliver but what waits for somebody.
+    /// Whether nothing is left to deliver but what waits for a decision.
     var isDrained: Bool { self.pending == self.held }
 
     /// How many there are altogether.

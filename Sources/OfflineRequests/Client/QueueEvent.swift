@@ -15,7 +15,7 @@ public enum QueueEvent: Hashable, Sendable {
     case backoff(UUID, until: Date)
     /// Delivered, and that is recorded.
     case succeeded(UUID, status: Int)
-    /// Waits for somebody to do something.
+    /// Waits for a decision of a user.
     case held(UUID, WaitingReason)
     /// Given up, and kept as a dead letter.
     case dead(UUID, reason: String)

@@ -46,7 +46,7 @@ enum QueueFile {
     ///   - file: The name that was given; nil for ``standard(application:environment:)``.
     ///   - application: The identifier of the application.
     /// - Returns: The path without symbolic links.
-    /// - Throws: ``QueueError/notTrusted(path:reason:)`` for a link that somebody else could have made.
+    /// - Throws: ``QueueError/notTrusted(path:reason:)`` for a link that another user could have made.
     static func path(of file: String?, application: String?) throws(QueueError) -> String {
         let name = if let file { file } else { try self.standard(application: application) }
         var url = URL(fileURLWithPath: name).standardizedFileURL
@@ -67,4 +67,5 @@ enum QueueFile {
     }
 
     /// The file whose lock says who sends.
-    static func senderLock(of file: String) -> String { "\(file)-sender" }}
+    static func senderLock(of file: String) -> String { "\(file)-sender" }
+}

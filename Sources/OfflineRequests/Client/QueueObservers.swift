@@ -10,7 +10,7 @@ final class QueueObservers: Sendable {
         var streams: [UInt64: AsyncStream<QueueEvent>.Continuation] = [:]
         var lastID: UInt64 = 0
         var salvages: [QueueSalvage] = []
-        /// What was found wrong with the file before anybody could listen.
+        /// What was found wrong with the file before a stream was there.
         var unheard: [QueueEvent] = []
         var isEnded = false
     }
@@ -21,7 +21,7 @@ final class QueueObservers: Sendable {
     /// What was saved from damaged files.
     var salvages: [QueueSalvage] { self.state.withLock { $0.salvages } }
 
-    /// Tells everybody what was saved from a damaged file.
+    /// Tells all streams what was saved from a damaged file.
     func salvaged(_ salvage: QueueSalvage, from file: String) {
         let event = salvage.event(of: file)
         self.state.withLock { state in
@@ -31,10 +31,10 @@ final class QueueObservers: Sendable {
         self.send([event])
     }
 
-    /// Tells everybody, in order; on any thread.
+    /// Tells all streams, in order; on any thread.
     func send(_ events: [QueueEvent]) {
         let streams = self.state.withLock { $0.streams.values }
-        // Outside of the lock: to wake a task waits for whoever cancels it, and that for the end of its stream.
+        // Outside of the lock: to wake a task waits for the task that cancels it, and that for the end of its stream.
         for stream in streams {
             for event in events { stream.yield(event) }
         }
@@ -69,5 +69,39 @@ final class QueueObservers: Sendable {
         }
         // Outside of the lock: their end calls back.
         for stream in streams { stream.finish() }
+    }
+}
+
+/// What was saved from a file that is damaged or was removed, which another has taken the place of.
+package struct QueueSalvage: Hashable, Sendable {
+    /// How many requests are in the new file.
+    package var recovered: Int
+    /// How many are not, as far as the damaged file still says; nil when it does not.
+    package var lost: Int?
+    /// What the damaged file is called now, or the journal of one that was removed; nil when nothing of it is left.
+    ///
+    /// Bodies that belong to no request any more are in a folder of that name and `-bodies`.
+    package var asideAs: String?
+    /// Whether the file was not damaged, but removed while it was open.
+    package var wasRemoved: Bool
+
+    /// Creates a description.
+    package init(recovered: Int, lost: Int? = nil, asideAs: String?, wasRemoved: Bool = false) {
+        (self.recovered, self.lost, self.asideAs, self.wasRemoved) = (recovered, lost, asideAs, wasRemoved)
+    }
+
+    /// What was lost, and where the rest is.
+    package var text: String {
+        if self.wasRemoved {
+            let journal = self.asideAs.map { ", and its journal kept as \($0)" } ?? ""
+            return "the file was removed while it was open, and what waited in it is lost; a new one was made\(journal)"
+        }
+        return "the file was damaged: \(self.recovered) requests kept, "
+            + "\(self.lost.map(String.init) ?? "an unknown number") lost, the old file is \(self.asideAs ?? "gone")"
+    }
+
+    func event(of file: String) -> QueueEvent {
+        guard !self.wasRemoved, let asideAs else { return .failed(.io(path: file, reason: self.text)) }
+        return .salvaged(recovered: self.recovered, lost: self.lost, setAsideAs: asideAs)
     }
 }

@@ -6,7 +6,7 @@ public import Foundation
 /// How many requests are read at once.
 private let pageSize = 256
 
-/// Looks into the file of a queue; makes, changes and repairs nothing, and waits for nobody who writes.
+/// Looks into the file of a queue; makes, changes and repairs nothing, and does not wait for writers.
 ///
 /// For programs that show what waits and do not take part. Thread-safe; every function reads the file, and blocks for
 /// as long as that takes.

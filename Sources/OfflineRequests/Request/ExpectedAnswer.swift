@@ -5,7 +5,7 @@ package import NetPathHTTP
 
 /// What an answer must be like for a request to count as delivered.
 ///
-/// Whoever is between this host and the server may answer in its place, as captive portals do with plain http. What such
+/// A host between this one and the server may answer in its place, as captive portals do with plain http. What such
 /// an answer lacks is best something that only the server writes.
 package struct ExpectedAnswer: Hashable, Sendable, Codable {
     /// The statuses that mean success; empty for 200 to 299.

@@ -22,7 +22,7 @@ public enum QueueError: Error, Hashable, Sendable {
     case newerSchema(path: String, version: Int)
     /// There is no queue, and only to look into one makes none.
     case missing(path: String)
-    /// Whoever else may write there could have put it there, or could replace it.
+    /// Another user who may write there could have put it there, or could replace it.
     case notTrusted(path: String, reason: String)
     /// The file is a database, or something else, but no queue.
     case notAQueue(path: String)

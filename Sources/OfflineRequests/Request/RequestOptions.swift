@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+public import Connectivity
+
 /// Which of several waiting requests goes first, where order is not asked for by a lane.
 public enum RequestPriority: Int, Hashable, Sendable, Codable, CaseIterable, Comparable {
     /// After everything else.
@@ -18,7 +20,7 @@ public enum RequestPriority: Int, Hashable, Sendable, Codable, CaseIterable, Com
 
 /// What becomes of a lane when the request at its head is given up or held.
 public enum LanePolicy: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The lane stands still until somebody revives or cancels that request.
+    /// The lane stands still until a user revives or cancels that request.
     case hold
     /// The lane goes on with the next request.
     case skip
@@ -42,4 +44,30 @@ public enum IdempotencyKey: Hashable, Sendable {
     case none
     /// One of the caller's own: printable ASCII.
     case value(String)
+}
+
+/// What a request needs of the network besides a path.
+///
+/// While the state of the network is not known, requests that need something of the path wait; others are tried.
+public struct PathRequirements: Hashable, Sendable, Codable {
+    /// Whether it must not go over a path that costs money or is to be spared.
+    public var unmeteredOnly: Bool
+    /// What the path must lead over; nil for anything.
+    public var interfaceType: ConnectionType?
+
+    /// Creates requirements; without arguments any path will do.
+    public init(unmeteredOnly: Bool = false, interfaceType: ConnectionType? = nil) {
+        self.unmeteredOnly = unmeteredOnly
+        self.interfaceType = interfaceType
+    }
+
+    /// Decodes requirements; what is missing is not required.
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.unmeteredOnly = try values.decodeIfPresent(Bool.self, forKey: .unmeteredOnly) ?? false
+        self.interfaceType = try values.decodeIfPresent(ConnectionType.self, forKey: .interfaceType)
+    }
+
+    /// Whether something of the path itself is required, which has to be known.
+    var dependsOnPath: Bool { self.unmeteredOnly || self.interfaceType != nil }
 }

@@ -21,37 +21,43 @@ public struct RequestRecord: Identifiable, Hashable, Sendable {
     /// Its place in the order of enqueuing.
     public var sequence: Int64
     /// How many attempts were begun, those that did not count among them.
-    public var attempts: Int
+    public var attempts = 0
     /// Whether a server may have received it before.
-    public var isRepeat: Bool
+    public var isRepeat = false
     /// What the server answered, where ``RetryableRequest/keepsResponse`` asks for it.
     public var response: TransportResponse?
 
     /// The id of the request.
     public var id: UUID { self.request.id }
+}
 
-    /// Creates a record.
-    public init(
-        request: RetryableRequest,
-        state: RequestState,
-        waiting: WaitingReason? = nil,
-        lastError: String? = nil,
-        lastStatus: Int? = nil,
-        notBefore: Date? = nil,
-        sequence: Int64,
-        attempts: Int = 0,
-        isRepeat: Bool = false,
-        response: TransportResponse? = nil
-    ) {
-        self.request = request
-        self.state = state
-        self.waiting = waiting
-        self.lastError = lastError
-        self.lastStatus = lastStatus
-        self.notBefore = notBefore
-        self.sequence = sequence
-        self.attempts = attempts
-        self.isRepeat = isRepeat
-        self.response = response
+/// Where a request of the queue stands.
+public enum RequestState: String, Hashable, Sendable, Codable, CaseIterable {
+    /// It may go as soon as there is a path and a free place.
+    case ready
+    /// Another request of its lane goes first.
+    case blocked
+    /// It was tried, and waits before it is tried again.
+    case backoff
+    /// It is being sent.
+    case running
+    /// It waits for a decision: the server did not accept who sent it.
+    case held
+    /// It was given up; it is kept, and can be revived.
+    case dead
+    /// It was delivered, and its response is kept.
+    case succeeded
+    /// It was cancelled while it was being sent.
+    case cancelled
+
+    /// Those of requests that are to be delivered.
+    package static let pending: Set<RequestState> = Set(Self.allCases.filter { !$0.isFinal })
+
+    /// Whether nothing more will happen to it by itself.
+    public var isFinal: Bool {
+        switch self {
+        case .ready, .blocked, .backoff, .running, .held: false
+        case .dead, .succeeded, .cancelled: true
+        }
     }
 }

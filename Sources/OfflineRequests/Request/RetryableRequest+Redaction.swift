@@ -73,21 +73,11 @@ extension RetryableRequest: CustomStringConvertible, CustomDebugStringConvertibl
     /// The description, for debuggers: no more than may be shown.
     public var debugDescription: String { self.description }
 
-    /// The fields for `dump`, without secrets and without the body.
+    /// The description and the headers, for `dump`: no more than may be shown.
     public var customMirror: Mirror {
-        let shown = self.redacted
-        return Mirror(
+        Mirror(
             self,
-            children: [
-                "id": shown.id, "endpoint": shown.endpoint, "method": shown.method, "headers": shown.headers.fields,
-                "bodyBytes": shown.body?.count as Any, "bodyFile": shown.bodyFile as Any,
-                "timestamp": shown.timestamp, "retryCount": shown.retryCount, "maxRetries": shown.maxRetries,
-                "requestType": shown.requestType, "priority": shown.priority, "expiresAt": shown.expiresAt as Any,
-                "orderingKey": shown.orderingKey as Any, "onFailure": shown.onFailure,
-                "idempotencyKey": shown.idempotencyKey as Any, "requires": shown.requires,
-                "uniqueKey": shown.uniqueKey as Any, "ifExists": shown.ifExists, "timeouts": shown.timeouts,
-                "keepsResponse": shown.keepsResponse, "contextBytes": shown.context?.count as Any,
-            ],
+            children: ["request": self.description, "headers": self.redacted.headers.fields],
             displayStyle: .struct
         )
     }

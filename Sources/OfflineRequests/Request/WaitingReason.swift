@@ -5,7 +5,7 @@ public import Foundation
 
 /// Why a request does not go out now.
 public enum WaitingReason: Hashable, Sendable {
-    /// There is no path, or nobody can tell whether it is one that the request may take; the text says why.
+    /// There is no path, or it is not known whether it is one that the request may take; the text says why.
     case noPath(String)
     /// The path is metered, and the request must not go over such a path.
     case metered
@@ -21,18 +21,18 @@ public enum WaitingReason: Hashable, Sendable {
     case concurrency
     /// This host was not reached or failed, and is left alone until then.
     case hostPaused(String, until: Date)
-    /// The server did not accept the credentials; it waits until somebody tries it again, with new ones.
+    /// The server did not accept the credentials; it waits until a user tries it again, with new ones.
     case unauthorized
     /// A captive portal answers in the place of servers, and the request would go over plain http.
     case portal
-    /// It was sent to this host instead, by the server or by somebody on the way; it waits until somebody resumes it.
+    /// It was sent to this host instead, by the server or by a host on the way; it waits until a user resumes it.
     case redirected(String)
-    /// The answer is not what the request expects, so that somebody else may have given it; it waits until somebody
+    /// The answer is not what the request expects, so that another host may have given it; it waits until a user
     /// resumes it.
     case unexpectedAnswer(String)
-    /// It is at the head of its lane and was given up, and the lane stands still until somebody decides.
+    /// It is at the head of its lane and was given up, and the lane stands still until a user decides.
     case laneHeld
-    /// It is not what was taken, because the file or its body was damaged; it must not be sent, and waits until somebody
+    /// It is not what was taken, because the file or its body was damaged; it must not be sent, and waits until a user
     /// cancels it.
     case damaged
     /// The queue is paused.

@@ -13,8 +13,8 @@ import Synchronization
 final class RequestStore: Sendable {
     /// Where the files are.
     let paths: StorePaths
-    /// How much is kept.
-    let limits: QueueLimits
+    /// How much is kept, among other things.
+    let settings: QueueSettings
     /// Where the long bodies are.
     let bodies: BodyFiles
 
@@ -32,15 +32,15 @@ final class RequestStore: Sendable {
     /// How often the file was replaced: a disk that damages everything must not be filled with copies.
     private let repairs = Atomic<Int>(0)
 
-    /// Opens a queue, or makes one; a damaged one can be opened too, and is repaired by whoever sends.
+    /// Opens a queue, or makes one; a damaged one can be opened too, and is repaired by the process that sends.
     init(
         path: String,
-        limits: QueueLimits = QueueLimits(),
+        settings: QueueSettings = QueueSettings(),
         clock: @escaping @Sendable () -> Moment = { Moment.now() },
         salvaged: @escaping @Sendable (QueueSalvage) -> Void = { _ in }
     ) throws(QueueError) {
         self.paths = StorePaths(path)
-        self.limits = limits
+        self.settings = settings
         self.bodies = BodyFiles(folder: self.paths.bodies)
         self.reserve = StoreReserve(paths: self.paths)
         self.clock = clock
@@ -63,10 +63,11 @@ final class RequestStore: Sendable {
 
     /// Gets a request ready to be inserted: checks it, encodes it, and copies a long body.
     ///
-    /// Best on the thread of whoever enqueues; the queue's own is for transactions.
+    /// Best on the thread of the caller; the queue's own is for transactions.
     func prepare(_ request: RetryableRequest) throws(QueueError) -> PreparedRequest {
-        let endpoint = try request.validEndpoint(maxBodyBytes: self.limits.maxBodyBytes)
-        return try PreparedRequest(request, to: endpoint.authority, limits: self.limits, bodies: self.bodies)
+        let endpoint = try request.validEndpoint(maxBodyBytes: self.settings.maxBodyBytes)
+        let limit = self.settings.maxBodyBytes
+        return try PreparedRequest(request, to: endpoint.authority, limit: limit, bodies: self.bodies)
     }
 
     /// Changes the queue: everything that is done with the transaction, or nothing.
@@ -108,7 +109,7 @@ final class RequestStore: Sendable {
                     throw QueueError.diskFull(path: self.paths.database, missing: 2 * size)
                 }
                 guard let done else { throw QueueError.closed }
-                if db.totalChangesCount != changes { self.announce() }
+                if db.totalChangesCount != changes { self.notifyReaders() }
                 if self.isReserveUsed.load(ordering: .relaxed) {
                     _ = try? db.checkpoint(.truncate)
                     let isReserved = self.reserve.keep(forRequestsOf: 0) == 0
@@ -147,13 +148,13 @@ final class RequestStore: Sendable {
     }
 
     /// Tells the other processes to look into the queue: those that watch ``StorePaths/lock`` for being read.
-    func ring() { self.file.ring() }
+    func notifySender() { self.file.notifySender() }
 
     /// Tells those who wait in other processes that there is a transaction to read: they watch
     /// ``StorePaths/journal`` for being opened.
     ///
     /// They cannot watch it for being written: SQLite shows others a transaction only after it has written all of it.
-    func announce() { StoreFiles.knock(self.paths.journal) }
+    func notifyReaders() { StoreFiles.openAndClose(self.paths.journal) }
 
     /// Gives back the room on the disk that a file takes which is mostly empty.
     ///
@@ -164,7 +165,7 @@ final class RequestStore: Sendable {
             try database.writeWithoutTransaction { db in
                 let free = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
                 let used = try Int.fetchOne(db, sql: "PRAGMA page_count").map { $0 - free } ?? 0
-                // What is used, up to 16 MiB, is copied, and until that is done nobody can enqueue.
+                // What is used, up to 16 MiB, is copied, and until that is done no process can enqueue.
                 guard free > 1024, free > used, used < 4096 else { return }
                 // While another process is at the file, another time.
                 try? db.execute(sql: "VACUUM")
@@ -188,7 +189,7 @@ final class RequestStore: Sendable {
         }
     }
 
-    /// Makes sure that the file is still under its name, and makes it anew where somebody has removed it.
+    /// Makes sure that the file is still under its name, and makes it anew where it was removed.
     func checkPlace() throws(QueueError) { try self.use { _, _ in } }
 
     /// Takes everything out of the journal, where secrets of what was delivered or cancelled would stay.
@@ -227,7 +228,7 @@ final class RequestStore: Sendable {
         } catch .corrupt(let path, nil) {
             let lock = self.sends ? nil : try SenderLock(path: QueueFile.senderLock(of: path))
             guard lock?.take() ?? true else {
-                self.ring()
+                self.notifySender()
                 let reason = "the file is damaged, and the process that sends has it; end that, and repair it then"
                 throw .io(path: path, reason: reason)
             }
@@ -257,7 +258,7 @@ final class RequestStore: Sendable {
             guard StoreErrors.isDamage(error) else { throw StoreErrors.queueError(error, path: self.paths.database) }
             if repairs, self.sends { throw try self.repair() }
             // The sender has to hear of it.
-            self.ring()
+            self.notifySender()
             throw .corrupt(path: self.paths.database, setAsideAs: nil)
         }
     }
@@ -288,7 +289,7 @@ final class RequestStore: Sendable {
         if let size = try FileTrust.check(self.paths) {
             // SQLite would remove the journal of a file that has lost everything.
             if size == 0, hasJournal { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
-            // To switch to WAL writes into the file, and somebody else's must stay as it is.
+            // To switch to WAL writes into the file, and the file of another program must stay as it is.
             if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
             // SQLite makes those beside it as the file was.
             for suffix in ["", "-wal", "-shm"] { StoreFiles.makePrivate(path + suffix) }
@@ -296,7 +297,7 @@ final class RequestStore: Sendable {
             // It cannot be read without its file, and must not be played into another.
             if hasJournal || wasOpen {
                 let journal = hasJournal ? StorePaths(try replacement.setAside()).journal : nil
-                lost = QueueSalvage(recovered: 0, lost: nil, asideAs: journal)
+                lost = QueueSalvage(recovered: 0, asideAs: journal, wasRemoved: true)
             }
             // SQLite would cut the shared memory that connections to the file that is gone still read.
             for suffix in StorePaths.companions { StoreFiles.remove(path + suffix) }
@@ -327,7 +328,7 @@ final class RequestStore: Sendable {
 
     /// Replaces a damaged file by what can be read of it.
     ///
-    /// - Returns: The error for whoever found it.
+    /// - Returns: The error for the caller.
     private func repair() throws(QueueError) -> QueueError {
         guard self.repairs.add(1, ordering: .relaxed).newValue <= 3 else {
             return .corrupt(path: self.paths.database, setAsideAs: nil)

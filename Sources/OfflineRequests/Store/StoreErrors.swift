@@ -11,7 +11,7 @@ enum StoreErrors {
             return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
                 || error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
         }
-        // A column of a row has what nobody has ever written there.
+        // A column of a row has what no queue writes there.
         return error is RowDecodingError || error is DecodingError
     }
 

@@ -28,7 +28,7 @@ final class StoreFile: Sendable {
         var last: StoreTransaction.Seen?
     }
 
-    /// Without a lock nobody has opened the file to write yet, or somebody else's user, whose it is.
+    /// Without a lock no process has opened the file to write yet, or one of another user, whose it is.
     init(_ paths: StorePaths, lock: StoreLock?, patience: Duration) {
         self.paths = paths
         self.lock = lock
@@ -36,7 +36,7 @@ final class StoreFile: Sendable {
     }
 
     /// Tells the other processes to look into the queue.
-    func ring() { self.lock?.ring() }
+    func notifySender() { self.lock?.notifySender() }
 
     /// Ends the use of the file; before that does something with the database that is open, if that is still the one
     /// under the name.
@@ -50,7 +50,7 @@ final class StoreFile: Sendable {
         }
     }
 
-    /// Does something while nobody replaces the file.
+    /// Does something while no process replaces the file.
     func use<Value: Sendable>(
         open: (StoreLock?, _ wasOpen: Bool) throws -> DatabaseQueue,
         _ body: (DatabaseQueue, inout State) throws -> Value
@@ -73,7 +73,7 @@ final class StoreFile: Sendable {
         }
     }
 
-    /// Does something while nobody uses the file; whoever uses it next opens it anew.
+    /// Does something while no other process uses the file, which is opened anew for the next use.
     func alone<Value: Sendable>(_ body: () throws -> Value) throws -> Value {
         try self.state.withLock { state in
             if state.isClosed { throw QueueError.closed }

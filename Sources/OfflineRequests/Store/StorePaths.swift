@@ -8,7 +8,7 @@ struct StorePaths: Hashable, Sendable {
 
     init(_ database: String) { self.database = database }
 
-    /// SQLite's journal, which exists while anybody has the database open.
+    /// SQLite's journal, which exists while a process has the database open.
     var journal: String { "\(self.database)-wal" }
     /// The folder of long bodies.
     var bodies: String { "\(self.database)-bodies" }

@@ -3,7 +3,7 @@
 
 import GRDB
 
-/// Reads a queue; makes, changes and repairs nothing, and waits for nobody who writes.
+/// Reads a queue; makes, changes and repairs nothing, and does not wait for writers.
 ///
 /// SQLite's own companions of the file (`-wal`, `-shm`) are excepted. All functions block; any thread may call them.
 final class StoreReader: Sendable {
@@ -15,7 +15,7 @@ final class StoreReader: Sendable {
     init(_ paths: StorePaths, lock: StoreLock?, clock: @escaping @Sendable () -> Moment) {
         self.paths = paths
         self.clock = clock
-        // For how long somebody may have the file alone, to open or to repair it.
+        // For how long a process may have the file alone, to open or to repair it.
         self.file = StoreFile(paths, lock: lock, patience: .seconds(2))
     }
 
@@ -31,7 +31,7 @@ final class StoreReader: Sendable {
         do throws(QueueError) {
             _ = try self.use { db in try StoreSchema.check(db, path: path) }
         } catch {
-            // A file of somebody else's looks as damaged as one of ours whose beginning was overwritten.
+            // A file of another program looks as damaged as one of ours whose beginning was overwritten.
             guard case .corrupt = error, StoreFiles.kind(paths.lock) == .nothing else { throw error }
             throw .notAQueue(path: path)
         }

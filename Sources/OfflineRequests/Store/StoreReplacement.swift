@@ -6,14 +6,14 @@ import GRDB
 
 /// The new database that takes the place of a damaged one, with what SQL can still read of that.
 ///
-/// It is complete and durable before it gets its second name, and from then on the exchange is finished by whoever opens
+/// It is complete and durable before it gets its second name, and from then on the exchange is finished by the process that opens
 /// the queue next. At no instant is the damaged file gone and what was saved of it not there.
 struct StoreReplacement {
     let paths: StorePaths
     let bodies: BodyFiles
     let stamp: Moment
 
-    /// Makes the new database and puts it in the place of the damaged one; without anybody else at it.
+    /// Makes the new database and puts it in the place of the damaged one, while no other process uses it.
     func replace() throws -> QueueSalvage {
         let path = "\(self.paths.database)-salvaging"
         for suffix in [""] + StorePaths.companions { StoreFiles.remove(path + suffix) }
@@ -34,7 +34,7 @@ struct StoreReplacement {
             }
         }
         if ids != kept.count {
-            // Nobody who waits for one that is lost takes it for delivered.
+            // A caller that waits for one that is lost must not take it for delivered.
             let sql = "UPDATE queue SET ends = ends + ?"
             try new.write { try $0.execute(sql: sql, arguments: [StoreStatus.unknownEnds]) }
         }

@@ -6,7 +6,7 @@ import GRDB
 /// What the database looks like.
 ///
 /// A request is one row from the moment it is taken until nothing of it is kept. Indexes have only the rows that are
-/// looked for in them, so that an insert touches two. How many there are in each state triggers count, whoever writes.
+/// looked for in them, so that an insert touches two. How many there are in each state triggers count, whichever process writes.
 enum StoreSchema {
     /// "NPOR": says of a database whose it is (the application id of SQLite's header).
     static let applicationID: Int64 = 0x4E50_4F52
@@ -97,7 +97,7 @@ enum StoreSchema {
         return migrator
     }
 
-    /// Makes sure that nobody has brought the file up to a newer version meanwhile, whose tables may be others.
+    /// Makes sure that no process has brought the file up to a newer version meanwhile, whose tables may be others.
     @discardableResult
     static func checkVersion(_ db: Database, path: String) throws -> Int {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
@@ -110,7 +110,7 @@ enum StoreSchema {
 
     /// The version of a database, zero for an empty one.
     ///
-    /// - Throws: That it is somebody else's, whose tables must not be mixed with ours, or of another version.
+    /// - Throws: That it is another program's, whose tables must not be mixed with ours, or of another version.
     @discardableResult
     static func check(_ db: Database, path: String) throws -> Int {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0

@@ -31,7 +31,7 @@ struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRec
     /// The status of a new queue.
     init(at stamp: Moment) {
         let wall = stamp.wall.inMilliseconds
-        // In a file that took the place of another, nobody takes what is not there for delivered.
+        // In a file that took the place of another, what is not there must not be taken for delivered.
         self.ends = max(0, wall) * Self.unknownEnds
         self.boot = stamp.bootID ?? ""
         self.offset = wall - stamp.bootNanoseconds / 1_000_000

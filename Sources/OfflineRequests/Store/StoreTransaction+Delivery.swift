@@ -107,7 +107,7 @@ extension StoreTransaction {
 
     /// Records how an attempt ended, and lets the next of its lane go where that is due.
     ///
-    /// A response is kept: of a delivered request, or where nobody has handled it. With ``Disposition/waitForPath`` that
+    /// A response is kept: of a delivered request, or where no handler took it. With ``Disposition/waitForPath`` that
     /// is to be handled as soon as may be, and not sent again.
     ///
     /// - Returns: What changed; nil when the request is there no more, for it was cancelled.
@@ -128,7 +128,7 @@ extension StoreTransaction {
         if let response { try self.keep(response, of: row) }
         switch disposition {
         case .succeeded:
-            let deadline = self.now &+ self.limits.maxResponseAge.inMilliseconds
+            let deadline = self.now &+ self.settings.maxResponseAge.inMilliseconds
             try self.set(row, .succeeded, status: status ?? response?.status, "deadline = ?", [deadline])
             try self.remember(delivered: id, status: status ?? response?.status)
             try self.promote(row.lane)
@@ -203,7 +203,7 @@ extension StoreTransaction {
         try self.execute(sql, arguments + [state.rawValue, status, error, row.sequence])
     }
 
-    /// Holds a request until somebody lets it go.
+    /// Holds a request until a caller lets it go.
     func hold(_ row: StoredRow, _ reason: WaitingReason, status: Int? = nil, error: String?) throws {
         try self.set(row, .held, status: status, error: error, "waiting = ?", [JSON.text(of: reason)])
     }
@@ -215,7 +215,7 @@ extension StoreTransaction {
         var answer = StoredRequest.Answer(status: response.status, headers: response.headers)
         if response.isCut { answer.isCut = true }
         var (head, body) = (try JSON.text(of: answer), Data(response.body))
-        if try self.records.counts.bytes + head.utf8.count + body.count > self.limits.maxBytes, !body.isEmpty {
+        if try self.records.counts.bytes + head.utf8.count + body.count > self.settings.maxBytes, !body.isEmpty {
             answer.isCut = true
             (head, body) = (try JSON.text(of: answer), Data())
         }
@@ -230,12 +230,12 @@ extension StoreTransaction {
 
     /// What a request that is given up wants to become of its lane.
     func policy(of row: StoredRow) throws -> LanePolicy {
-        // Without a key for order nobody asked for a lane: one that stands still would surprise.
+        // Without a key for order no caller asked for a lane: one that stands still would surprise.
         guard let request = try self.records.record(row.id)?.request, request.orderingKey != nil else { return .skip }
         return request.onFailure
     }
 
-    /// Gives a request up, and does with its lane what it asks for; it stays until somebody has looked at it.
+    /// Gives a request up, and does with its lane what it asks for; it stays until it is revived or removed.
     @discardableResult
     func giveUp(_ row: StoredRow, _ policy: LanePolicy, status: Int? = nil, error: String) throws -> Finish {
         if policy == .hold {

@@ -48,7 +48,7 @@ extension StoreTransaction {
     ///
     /// - Throws: ``QueueError/queueFull(limit:of:)`` when what is not finished leaves no room for it.
     private func checkLimits(with size: Int, replacing replaced: [StoredRow]) throws {
-        let (maxCount, maxBytes) = (self.limits.maxCount, self.limits.maxBytes)
+        let (maxCount, maxBytes) = (self.settings.maxCount, self.settings.maxBytes)
         let present = try self.records.counts
         guard present.pending - replaced.count < maxCount else {
             throw QueueError.queueFull(limit: maxCount, of: "requests")
@@ -68,7 +68,7 @@ extension StoreTransaction {
         let finished = "sequence IN (SELECT min(ifnull((\(find("dead"))), ?1), ifnull((\(find("succeeded"))), ?1)))"
         var dropped: [UUID] = []
         while case let counts = try self.records.counts,
-            counts.total > self.limits.maxCount || counts.bytes > self.limits.maxBytes,
+            counts.total > self.settings.maxCount || counts.bytes > self.settings.maxBytes,
             let oldest = try self.end(finished, [Int64.max]).first
         {
             dropped.append(oldest.id)

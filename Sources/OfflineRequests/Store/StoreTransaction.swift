@@ -13,10 +13,10 @@ final class StoreTransaction {
     let stamp: Moment
     /// The time of the queue's own clock.
     let now: Int64
-    let limits: QueueLimits
+    let settings: QueueSettings
     let bodies: BodyFiles
     private let path: String
-    /// Whether somebody else has written since the last transaction of this process.
+    /// Whether another process has written since the last transaction of this process.
     let othersWrote: Bool
     private let dataVersion: Int?
     /// Written at the end, where it is not the same as before.
@@ -53,7 +53,7 @@ final class StoreTransaction {
         self.db = db
         self.stamp = stamp
         self.now = status.now(stamp)
-        (self.limits, self.bodies, self.path) = (store.limits, store.bodies, store.paths.database)
+        (self.settings, self.bodies, self.path) = (store.settings, store.bodies, store.paths.database)
         (self.before, self.status) = (before, status)
     }
 
@@ -74,7 +74,7 @@ final class StoreTransaction {
         StoreRecords(db: self.db, status: self.status, stamp: self.stamp, bodies: self.bodies)
     }
 
-    /// Tells the process that sends that somebody does not want to wait: for a host, or with nil for any.
+    /// Tells the process that sends that a caller does not want to wait: for a host, or with nil for any.
     func force(host: String?) {
         self.status.forces += 1
         self.status.forced = host

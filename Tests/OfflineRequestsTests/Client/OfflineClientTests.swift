@@ -66,7 +66,7 @@ struct OfflineClientTests {
             Issue.record("\(error as Any)")
             return
         }
-        #expect(try queue.pendingRequests.map(\.id) == [id])
+        #expect(try await queue.pendingRequests.map(\.id) == [id])
         lab.network.report(.wifi)
         try await answers.wait { !$0.isEmpty }
         #expect(answers.value == [Order(number: 7)])
@@ -96,7 +96,7 @@ struct OfflineClientTests {
         var keeping = client
         keeping.keepsReads = true
         guard case .queuedForRetry(let id) = try await error(of: keeping) else { throw CancellationError() }
-        #expect(try queue.pendingRequests.map(\.id) == [id])
+        #expect(try await queue.pendingRequests.map(\.id) == [id])
     }
 
     /// It is on disk before anything is sent, and no handler gets what its caller gets.
@@ -148,7 +148,7 @@ struct OfflineClientTests {
                 Issue.record("\(error)")
                 return
             }
-            #expect(try queue.pendingRequests.map(\.id) == [id])
+            #expect(try await queue.pendingRequests.map(\.id) == [id])
         }
     }
 
@@ -280,7 +280,7 @@ struct OfflineClientTests {
         task.update { $0 = client }
         open.finish()
         let error = await #expect(throws: OfflineClientError.self) { try await client.value }
-        let waiting = try queue.pendingRequests.map(\.id)
+        let waiting = try await queue.pendingRequests.map(\.id)
         // Which it is depends on what is first; both that leave it there have the name.
         switch error {
         case .cancelled(let id?), .queuedForRetry(let id): #expect(waiting == [id])
@@ -337,7 +337,7 @@ struct OfflineClientTests {
             }
             var without = lab.request()
             without.requestType = "order"
-            ids = [try #require(try queue.pendingRequests.first?.id), try await queue.enqueue(without)]
+            ids = [try #require(try await queue.pendingRequests.first?.id), try await queue.enqueue(without)]
             await queue.shutdown(within: .seconds(5))
         }
         let queue = try lab.open()
@@ -395,7 +395,7 @@ struct OfflineClientTests {
         await #expect(throws: OfflineClientError.self) {
             try await client.fetchWithOfflineSupport(endpoint: "b") { $0.orderingKey = "lane" }
         }
-        let waiting = try queue.pendingRequests.map(\.request).sorted { $0.endpoint < $1.endpoint }
+        let waiting = try await queue.pendingRequests.map(\.request).sorted { $0.endpoint < $1.endpoint }
         try #require(waiting.count == 2)
         #expect(waiting[0].priority == .high && waiting[0].sensitiveHeaders == ["Accept"])
         #expect(waiting[0].idempotencyKey == "mine" && waiting[0].method == "POST")

@@ -24,7 +24,7 @@ struct BackoffTests {
     func nothingOverflows(_ attempt: Int, _ base: Duration, _ cap: Duration, _ expected: Duration) {
         var generator = SeededGenerator(seed: 1)
         #expect(Backoff.ceiling(attempt: attempt, base: base, cap: cap) == expected)
-        let settings = DeliverySettings(baseBackoff: base, maxBackoff: cap)
+        let settings = QueueSettings.with { ($0.baseBackoff, $0.maxBackoff) = (base, cap) }
         let wait = settings.fullJitter(attempt: attempt, using: &generator)
         #expect(wait >= .zero && wait <= expected)
     }
@@ -36,7 +36,7 @@ struct BackoffTests {
         var tenths = [Int](repeating: 0, count: 10)
         let count = 20_000
         for _ in 0..<count {
-            let wait = DeliverySettings().fullJitter(attempt: 3, using: &generator)
+            let wait = QueueSettings().fullJitter(attempt: 3, using: &generator)
             #expect(wait >= .zero && wait <= .seconds(8))
             tenths[min(9, Int(wait / .milliseconds(800)))] += 1
         }
@@ -49,7 +49,7 @@ struct BackoffTests {
         for attempt in 0..<40 {
             let ceiling = Backoff.ceiling(attempt: attempt, base: .seconds(1), cap: .seconds(300))
             for _ in 0..<100 {
-                let wait = DeliverySettings().equalJitter(attempt: attempt, using: &generator)
+                let wait = QueueSettings().equalJitter(attempt: attempt, using: &generator)
                 #expect(wait >= ceiling / 2 && wait <= ceiling)
             }
         }

@@ -12,7 +12,7 @@ import Testing
 
 /// Random lives of a machine: what must be true of it always.
 struct DeliveryWalkTests {
-    private static let settings = DeliverySettings(concurrency: 5, perHostConcurrency: 2)
+    private static let settings = QueueSettings.with { ($0.concurrency, $0.perHostConcurrency) = (5, 2) }
     private static let gates = ["a.net", "b.net", "c.net"].flatMap { host in
         [
             Gate(host: host), Gate(host: host, requires: PathRequirements(unmeteredOnly: true)),

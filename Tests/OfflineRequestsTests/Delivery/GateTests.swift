@@ -141,7 +141,7 @@ struct GateTests {
     }
 
     @Test func afterAReturnTheNumberGrowsWithSuccess() throws {
-        var lab = MachineLab(DeliverySettings(concurrency: 6, perHostConcurrency: 6))
+        var lab = MachineLab(QueueSettings.with { ($0.concurrency, $0.perHostConcurrency) = (6, 6) })
         lab.offline()
         lab.online()
         lab.advance(.seconds(4))
@@ -313,7 +313,7 @@ struct GateTests {
     }
 
     @Test func settingsThatMakeNoSenseStillSend() {
-        var settings = DeliverySettings(concurrency: 0, perHostConcurrency: -1)
+        var settings = QueueSettings.with { ($0.concurrency, $0.perHostConcurrency) = (0, -1) }
         settings.failuresBeforePause = 0
         var lab = MachineLab(settings)
         lab.online()

@@ -18,12 +18,8 @@ struct MachineLab {
         bootNanoseconds: 1_000_000_000_000
     )
 
-    init(
-        _ settings: DeliverySettings = DeliverySettings(),
-        responses: ResponsePolicy = ResponsePolicy(),
-        seed: UInt64 = 1
-    ) {
-        self.machine = DeliveryMachine(settings: settings, responses: responses, random: SeededGenerator(seed: seed))
+    init(_ settings: QueueSettings = QueueSettings(), seed: UInt64 = 1) {
+        self.machine = DeliveryMachine(settings: settings, random: SeededGenerator(seed: seed))
     }
 
     /// Lets time pass on all clocks.
@@ -81,11 +77,16 @@ extension Result<TransportResponse, TransportError> {
     static let lost = Self.error(.connectionLost, .mayHaveBeenReceived)
 }
 
-extension DeliverySettings {
+extension QueueSettings {
     /// The usual settings, but for these.
     static func with(minimumOnline: Duration = .seconds(1), reconnectJitter: Duration) -> Self {
+        .with { ($0.minimumOnline, $0.reconnectJitter) = (minimumOnline, reconnectJitter) }
+    }
+
+    /// The usual settings, changed.
+    static func with(_ change: (inout Self) -> Void) -> Self {
         var settings = Self()
-        (settings.minimumOnline, settings.reconnectJitter) = (minimumOnline, reconnectJitter)
+        change(&settings)
         return settings
     }
 }

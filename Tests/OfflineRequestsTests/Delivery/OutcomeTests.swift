@@ -13,9 +13,9 @@ struct OutcomeTests {
     private func end(
         of result: Result<TransportResponse, TransportError>,
         _ request: RetryableRequest = post(),
-        responses: ResponsePolicy = ResponsePolicy()
+        _ settings: QueueSettings = QueueSettings()
     ) -> Disposition {
-        var lab = MachineLab(responses: responses)
+        var lab = MachineLab(settings)
         lab.online()
         return lab.attempt(request, result)
     }
@@ -132,12 +132,12 @@ struct OutcomeTests {
     }
 
     @Test func statusesAreAMatterOfPolicy() {
-        let usual = ResponsePolicy(retryable: ResponsePolicy.retryableByDefault.subtracting([503]))
-        #expect(self.end(of: .status(503), responses: usual) == .dead(reason: "the server answered 503"))
-        let responses = ResponsePolicy(retryable: [404], holding: [503])
-        #expect(self.wait(self.end(of: .status(404), responses: responses)) != nil)
-        #expect(self.end(of: .status(503), responses: responses) == .hold(.unauthorized))
-        #expect(self.end(of: .status(401), responses: responses) == .dead(reason: "the server answered 401"))
+        let usual = QueueSettings.with { $0.retryableStatuses.subtract([503]) }
+        #expect(self.end(of: .status(503), post(), usual) == .dead(reason: "the server answered 503"))
+        let others = QueueSettings.with { ($0.retryableStatuses, $0.holdingStatuses) = ([404], [503]) }
+        #expect(self.wait(self.end(of: .status(404), post(), others)) != nil)
+        #expect(self.end(of: .status(503), post(), others) == .hold(.unauthorized))
+        #expect(self.end(of: .status(401), post(), others) == .dead(reason: "the server answered 401"))
     }
 
     // MARK: Answers of somebody else

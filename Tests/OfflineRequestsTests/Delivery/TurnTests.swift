@@ -42,7 +42,7 @@ struct TurnTests {
     }
 
     @Test func hostsTakeTurnsInOneChoice() {
-        var lab = MachineLab(DeliverySettings(concurrency: 4))
+        var lab = MachineLab(QueueSettings.with { $0.concurrency = 4 })
         lab.online()
         let heads = ["a.net", "b.net", "c.net"].enumerated().map { place, host in
             (0..<4).map { RequestRecord(request: post(host), state: .ready, sequence: Int64(place * 4 + $0)) }
@@ -84,7 +84,7 @@ struct TurnTests {
     }
 
     @Test func oneAtATimeStaysOne() {
-        var lab = MachineLab(DeliverySettings(concurrency: 1))
+        var lab = MachineLab(QueueSettings.with { $0.concurrency = 1 })
         lab.online()
         _ = self.start("silent.net", &lab)
         lab.advance(.seconds(100))
@@ -138,7 +138,7 @@ struct TurnTests {
 
     /// What it costs to try many hosts that refuse grows with their number, and so does the time between two turns.
     @Test func manyHostsThatRefuseArePaced() throws {
-        var lab = MachineLab(DeliverySettings(baseBackoff: .milliseconds(1), maxBackoff: .milliseconds(1)))
+        var lab = MachineLab(.with { ($0.baseBackoff, $0.maxBackoff) = (.milliseconds(1), .milliseconds(1)) })
         lab.online()
         let hosts = (0..<900).map { "h\($0).net" }
         for host in hosts { _ = lab.attempt(post(host), .notSent) }

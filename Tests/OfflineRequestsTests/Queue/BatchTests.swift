@@ -107,7 +107,7 @@ struct QueueBatchTests {
         queue.start()
         try await events.wait(for: .drained)
         #expect(lab.sent.count == 102)
-        #expect(try queue.deadRequests.map(\.id) == [ids[70]])
+        #expect(try await queue.deadRequests.map(\.id) == [ids[70]])
         #expect(events.all.count { if case .succeeded = $0 { true } else { false } } == 99)
     }
 

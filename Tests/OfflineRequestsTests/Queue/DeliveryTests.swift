@@ -20,7 +20,7 @@ struct QueueDeliveryTests {
         try await events.wait(for: .drained)
         #expect(events.all.contains(.succeeded(id, status: 200)))
         #expect(lab.transport.requests.map { $0.headers["Idempotency-Key"] } == ["\"\(id.uuidString.lowercased())\""])
-        #expect(try queue.pendingRequests.isEmpty)
+        #expect(try await queue.pendingRequests.isEmpty)
         #expect(try queue.counts.total == 0)
         #expect(try queue.record(id: id) == nil)
     }
@@ -29,9 +29,9 @@ struct QueueDeliveryTests {
     @Test func aHostIsTriedAgainHoweverShortItsPauseIs() async throws {
         let lab = try QueueLab()
         for _ in 0..<300 { lab.transport.answer(.failure(.refused, .notSent)) }
-        var settings = QueueSettings(delivery: QueueLab.quick)
-        settings.delivery.baseBackoff = .microseconds(300)
-        settings.delivery.maxBackoff = .microseconds(300)
+        var settings = QueueLab.quick
+        settings.baseBackoff = .microseconds(300)
+        settings.maxBackoff = .microseconds(300)
         let queue = try lab.started(settings)
         try await queue.enqueue(lab.request())
         try await queue.waitUntilEmpty()
@@ -44,9 +44,9 @@ struct QueueDeliveryTests {
         let events = Events(queue)
         let ids = [try await queue.enqueue(lab.request("a")), try await queue.enqueue(lab.request("b"))]
         try await lab.network.waitForRun()
-        #expect(try queue.pendingRequests.map(\.id) == ids)
-        #expect(try queue.pendingRequests.count == 2)
-        #expect(try queue.pendingRequests.first?.id == ids[0])
+        #expect(try await queue.pendingRequests.map(\.id) == ids)
+        #expect(try await queue.pendingRequests.count == 2)
+        #expect(try await queue.pendingRequests.first?.id == ids[0])
         lab.network.report(.wifi)
         try await events.wait(for: .drained)
         #expect(lab.sent == ["a", "b"])
@@ -155,7 +155,7 @@ struct QueueDeliveryTests {
         let record = try await queue.wait(for: id)
         #expect(record.state == .dead)
         #expect(record.lastStatus == 404)
-        #expect(try queue.deadRequests.map(\.id) == [id])
+        #expect(try await queue.deadRequests.map(\.id) == [id])
         try await queue.requeueDead(id: id)
         let revived = try await queue.wait(for: id)
         #expect(revived.state == .succeeded)
@@ -169,7 +169,7 @@ struct QueueDeliveryTests {
         for number in 0..<3 { _ = try await queue.wait(for: queue.enqueue(lab.request("\(number)"))) }
         #expect(try queue.counts.dead == 3)
         #expect(try await queue.purgeDead() == 3)
-        #expect(try queue.deadRequests.isEmpty)
+        #expect(try await queue.deadRequests.isEmpty)
     }
 
     @Test func allAreCancelledButTheDead() async throws {
@@ -182,7 +182,7 @@ struct QueueDeliveryTests {
         for number in 0..<10 { try await queue.enqueue(lab.request("\(number)")) }
         try await lab.transport.waitForHeld()
         #expect(try await queue.cancelRequests() == 10)
-        #expect(try queue.pendingRequests.isEmpty)
+        #expect(try await queue.pendingRequests.isEmpty)
         #expect(try queue.counts.dead == 1)
         try await QueueDeliveryTests.eventually { lab.transport.cancelled > 0 }
     }
@@ -247,9 +247,9 @@ struct QueueDeliveryTests {
         try await events.wait { $0.isHeld }
         #expect(lab.sent == ["1", "1", "2"])
         #expect(try queue.counts.blocked == 1)
-        let held = try #require(try queue.pendingRequests.first)
+        let held = try #require(try await queue.pendingRequests.first)
         #expect(held.waiting == .laneHeld)
-        #expect(try queue.pendingRequests.map(\.waiting).last == .behind(held.id))
+        #expect(try await queue.pendingRequests.map(\.waiting).last == .behind(held.id))
         #expect(try await !queue.cancelRequest(id: held.id))
         try await events.wait(for: .drained)
         #expect(lab.sent == ["1", "1", "2", "3"])
@@ -259,8 +259,8 @@ struct QueueDeliveryTests {
     @Test(arguments: [false, true])
     func whatExpiresEndsByItself(isOnline: Bool) async throws {
         let lab = try QueueLab(.status(503), network: isOnline ? .wifi : .noLink)
-        let delivery = DeliverySettings(baseBackoff: .seconds(3000), maxBackoff: .seconds(3000))
-        let queue = try lab.started(QueueSettings(delivery: delivery))
+        let settings = QueueSettings.with { ($0.baseBackoff, $0.maxBackoff) = (.seconds(3000), .seconds(3000)) }
+        let queue = try lab.started(settings)
         let events = Events(queue)
         var request = lab.request()
         request.expiresAt = Date(timeIntervalSinceNow: 1)
@@ -295,8 +295,8 @@ struct QueueDeliveryTests {
         let queue = try lab.open()
         let damaged = QueueError.corrupt(path: queue.file, setAsideAs: nil)
         #expect(throws: damaged) { try queue.counts }
-        #expect(throws: damaged) { try queue.pendingRequests }
-        #expect(throws: damaged) { try queue.requests(in: [.dead], limit: 1) }
+        await #expect(throws: damaged) { try await queue.pendingRequests }
+        await #expect(throws: damaged) { try await queue.requests(in: [.dead], limit: 1) }
         #expect(throws: damaged) { try queue.isPaused }
         lab.monitor.adopt(queue)
         #expect(lab.monitor.pendingRequests.failure == damaged)
@@ -315,23 +315,23 @@ struct QueueDeliveryTests {
         try await queue.waitUntilEmpty()
         // What is revived, and given up again, is not in it for a second time.
         var revived = 0
-        for record in try queue.deadRequests {
+        for record in try await queue.deadRequests {
             try await queue.requeueDead(id: record.id)
             _ = try await queue.wait(for: record.id)
             revived += 1
         }
         #expect(revived == 4)
-        let pages = [try queue.requests(in: [.dead], limit: 3)]
-        let rest = try queue.requests(in: [.dead], after: pages[0].last?.sequence ?? 0)
-        #expect((pages[0] + rest).map(\.id) == (try queue.deadRequests.map(\.id)))
+        let pages = [try await queue.requests(in: [.dead], limit: 3)]
+        let rest = try await queue.requests(in: [.dead], after: pages[0].last?.sequence ?? 0)
+        #expect((pages[0] + rest).map(\.id) == (try await queue.deadRequests.map(\.id)))
         #expect(rest.count == 1)
     }
 
     @Test func urgentOnesGoFirst() async throws {
         let lab = try QueueLab(network: .noLink)
-        var delivery = QueueLab.quick
-        delivery.concurrency = 1
-        let queue = try lab.started(QueueSettings(delivery: delivery))
+        var settings = QueueLab.quick
+        settings.concurrency = 1
+        let queue = try lab.started(settings)
         for (path, priority) in [("low", RequestPriority.low), ("normal", .normal), ("high", .high)] {
             var request = lab.request(path)
             request.priority = priority

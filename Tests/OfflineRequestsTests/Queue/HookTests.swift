@@ -106,7 +106,7 @@ struct HookTests {
 
     @Test func aHandlerThatDoesNotReturnHoldsUpNothing() async throws {
         let lab = try QueueLab(.response(TransportResponse(status: 200, body: Array("answer".utf8))))
-        var settings = QueueSettings(delivery: QueueLab.quick)
+        var settings = QueueLab.quick
         settings.handlerTimeLimit = .milliseconds(200)
         let queue = try lab.open(settings)
         let stuck = AwaitableState<[CheckedContinuation<Void, Never>]>([])
@@ -182,7 +182,7 @@ struct HookTests {
         #expect(handled.value == 1)
         #expect(lab.sent == ["first"])
         await #expect(throws: QueueError.closed) { try await queue.enqueue(lab.request()) }
-        #expect(try lab.open().pendingRequests.map(\.id) == [left])
+        #expect(try await lab.open().pendingRequests.map(\.id) == [left])
     }
 
     @Test func aShutdownDoesNotWaitForEver() async throws {
@@ -199,17 +199,15 @@ struct HookTests {
         let lab = try QueueLab()
         lab.transport.answer(.status(503))
         let calls = AwaitableState(0)
-        let settings = QueueSettings(
-            delivery: QueueLab.quick,
-            prepare: { http, _ in
-                let number = calls.update { count in
-                    count += 1
-                    return count
-                }
-                if number == 1 { throw NoToken() }
-                http.headers["Authorization"] = "Bearer \(number)"
+        var settings = QueueLab.quick
+        settings.prepare = { http, _ in
+            let number = calls.update { count in
+                count += 1
+                return count
             }
-        )
+            if number == 1 { throw NoToken() }
+            http.headers["Authorization"] = "Bearer \(number)"
+        }
         let queue = try lab.started(settings)
         var request = lab.request()
         // The one that could not be prepared does not count.
@@ -237,7 +235,7 @@ struct HookTests {
 
     @Test func kindsLanesAndEverythingCanBeCancelled() async throws {
         let lab = try QueueLab(.held(.notSent))
-        let queue = try lab.started(QueueSettings(delivery: DeliverySettings(concurrency: 1)))
+        let queue = try lab.started(.with { $0.concurrency = 1 })
         for number in 0..<6 {
             var request = lab.request("\(number)")
             request.requestType = number < 2 ? "photo" : ""

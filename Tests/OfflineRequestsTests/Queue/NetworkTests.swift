@@ -192,9 +192,9 @@ struct QueueNetworkTests {
         let kernel = ScriptedResolver(.noRoute)
         let lab = try QueueLab(resolver: kernel)
         lab.transport.answer(.failure(.connectionLost, .mayHaveBeenReceived), .status(200))
-        var settings = QueueSettings(delivery: QueueLab.quick)
-        settings.delivery.baseBackoff = .milliseconds(500)
-        settings.delivery.maxBackoff = .milliseconds(500)
+        var settings = QueueLab.quick
+        settings.baseBackoff = .milliseconds(500)
+        settings.maxBackoff = .milliseconds(500)
         let queue = try lab.started(settings)
         let events = Events(queue)
         let id = try await queue.enqueue(lab.request("near"))
@@ -209,9 +209,9 @@ struct QueueNetworkTests {
     @Test func aReturnTriesAgain() async throws {
         let lab = try QueueLab()
         lab.transport.answer(.failure(.timedOut, .mayHaveBeenReceived))
-        var settings = QueueSettings(delivery: QueueLab.quick)
-        settings.delivery.baseBackoff = .seconds(3600)
-        settings.delivery.maxBackoff = .seconds(3600)
+        var settings = QueueLab.quick
+        settings.baseBackoff = .seconds(3600)
+        settings.maxBackoff = .seconds(3600)
         let queue = try lab.started(settings)
         let events = Events(queue)
         let id = try await queue.enqueue(lab.request())

@@ -93,7 +93,7 @@ struct QueuePartTests {
         other.release()
         #expect(!files.take())
         for bell in [bell, other] {
-            bell.ring()
+            bell.notifySender()
             #expect(files.take())
         }
         #expect(!files.take())

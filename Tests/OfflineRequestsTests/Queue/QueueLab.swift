@@ -19,8 +19,8 @@ extension Evidence {
 /// A queue in a folder of its own, between a scripted network and a scripted server.
 struct QueueLab {
     /// Without the politeness that takes time.
-    static let quick: DeliverySettings = {
-        var settings = DeliverySettings(baseBackoff: .milliseconds(20), maxBackoff: .milliseconds(100))
+    static let quick: QueueSettings = {
+        var settings = QueueSettings.with { ($0.baseBackoff, $0.maxBackoff) = (.milliseconds(20), .milliseconds(100)) }
         settings.minimumOnline = .zero
         settings.reconnectJitter = .zero
         return settings
@@ -48,12 +48,12 @@ struct QueueLab {
     var file: String { self.folder["queue.sqlite"] }
 
     /// Opens the queue, once more if need be.
-    func open(_ settings: QueueSettings = QueueSettings(delivery: QueueLab.quick)) throws -> OfflineRequestQueue {
+    func open(_ settings: QueueSettings = QueueLab.quick) throws -> OfflineRequestQueue {
         try OfflineRequestQueue(file: self.file, settings: settings, transport: self.transport, monitor: self.monitor)
     }
 
     /// Opens the queue and starts it.
-    func started(_ settings: QueueSettings = QueueSettings(delivery: QueueLab.quick)) throws -> OfflineRequestQueue {
+    func started(_ settings: QueueSettings = QueueLab.quick) throws -> OfflineRequestQueue {
         let queue = try self.open(settings)
         queue.start()
         return queue

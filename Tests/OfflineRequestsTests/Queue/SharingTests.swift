@@ -118,7 +118,7 @@ struct SharingTests {
         let prepared = try queue.core.store.prepare(request)
         let bodies = queue.core.store.bodies
         let leased = try #require(FileAccess.names(in: bodies.folder).first)
-        try Data([1]).write(to: URL(filePath: bodies.path("left-by-a-process-that-died")))
+        try Data([1]).write(to: URL(filePath: bodies.path(UUID().uuidString.lowercased())))
         queue.start()
         try await QueueDeliveryTests.eventually { FileAccess.names(in: bodies.folder) == [leased] }
         try await QueueDeliveryTests.eventually { queue.core.status.withLock { $0.role } == .sender }
@@ -184,8 +184,8 @@ struct SharingTests {
     @Test(arguments: [true, false])
     func forcingElsewhereEndsThePauseOfAHost(one: Bool) async throws {
         let lab = try QueueLab(.failure(.refused, .notSent))
-        let delivery = DeliverySettings(baseBackoff: .seconds(3600), maxBackoff: .seconds(3600))
-        let sender = try lab.started(QueueSettings(delivery: delivery))
+        let settings = QueueSettings.with { ($0.baseBackoff, $0.maxBackoff) = (.seconds(3600), .seconds(3600)) }
+        let sender = try lab.started(settings)
         let other = try lab.open(QueueSettings(sends: false))
         let id = try await sender.enqueue(lab.request())
         try await QueueDeliveryTests.eventually {
@@ -248,7 +248,7 @@ struct SharingTests {
         await #expect(throws: QueueError.closed) { try await queue.enqueue(lab.request()) }
         await #expect(throws: QueueError.closed) { try await queue.waitUntilEmpty() }
         for await _ in queue.changes {}
-        #expect(throws: QueueError.closed) { try queue.pendingRequests }
+        await #expect(throws: QueueError.closed) { try await queue.pendingRequests }
         #expect(throws: QueueError.closed) { try queue.counts }
     }
 
@@ -261,7 +261,7 @@ struct SharingTests {
             try await queue.enqueue(lab.request("\(number + 1)"))
             try await queue.enqueue(lab.request("\(number + 2)"))
         }
-        let names = try queue.pendingRequests.compactMap {
+        let names = try await queue.pendingRequests.compactMap {
             $0.request.endpoint.split(separator: "/").last.map { String($0) }
         }
         #expect(names == (0..<300).map { "\($0)" })

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func responsesThatNobodyTakesAreKeptForSoLong() throws {
-        let store = try self.bench.open(QueueLimits(maxResponseAge: .seconds(60)))
+        let store = try self.bench.open(.with { $0.maxResponseAge = .seconds(60) })
         let id = try store.insert(sample { $0.keepsResponse = true }).id
         try store.run(id, .succeeded, response: TransportResponse(status: 200))
         self.bench.pass(.seconds(59))

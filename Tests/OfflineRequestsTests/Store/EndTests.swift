@@ -13,7 +13,7 @@ import Testing
 
     init() throws {
         self.bench = try StoreBench()
-        self.store = try self.bench.open(QueueLimits(maxCount: 3))
+        self.store = try self.bench.open(.with { $0.maxCount = 3 })
     }
 
     private var ends: Int64 { get throws { try self.store.read { $0.status.ends } } }

@@ -13,7 +13,7 @@ import Testing
     init() throws { self.bench = try StoreBench() }
 
     @Test func aFullQueueRefuses() throws {
-        let store = try self.bench.open(QueueLimits(maxCount: 2))
+        let store = try self.bench.open(.with { $0.maxCount = 2 })
         let ids = try (0..<2).map { try store.insert(sample($0)).id }
         #expect(throws: QueueError.queueFull(limit: 2, of: "requests")) { try store.insert(sample(2)) }
         #expect(try store.all().map(\.id) == ids)
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func aRefusalDoesNotEndTheTransaction() throws {
-        let store = try self.bench.open(QueueLimits(maxCount: 1))
+        let store = try self.bench.open(.with { $0.maxCount = 1 })
         let (first, second) = (try store.prepare(sample(1)), try store.prepare(sample(2)))
         let refusal = try store.transaction(durable: true) { transaction -> QueueError? in
             _ = try transaction.insert(first)
@@ -37,17 +37,17 @@ import Testing
 
     @Test func bytesCountBodiesToo() throws {
         let size = try self.bench.open().prepare(sample(0)).row.size
-        let store = try self.bench.open(QueueLimits(maxBytes: 2 * size + 10))
+        let store = try self.bench.open(.with { $0.maxBytes = 2 * size + 10 })
         try store.insert(sample(0))
         try store.insert(sample(1))
         #expect(throws: QueueError.queueFull(limit: 2 * size + 10, of: "bytes")) { try store.insert(sample(2)) }
         store.close()
-        let small = try self.bench.open(QueueLimits(maxBytes: size - 1))
+        let small = try self.bench.open(.with { $0.maxBytes = size - 1 })
         #expect(throws: QueueError.queueFull(limit: size - 1, of: "bytes")) { try small.insert(sample(3)) }
     }
 
     @Test func theFinishedNeverStandInTheWay() throws {
-        let store = try self.bench.open(QueueLimits(maxCount: 3))
+        let store = try self.bench.open(.with { $0.maxCount = 3 })
         let ids = try (0..<3).map { try store.insert(sample($0)).id }
         for id in ids[..<2] { try store.run(id, .dead(reason: "refused")) }
         #expect(try store.insert(sample(3)).dropped == [ids[0]])
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test func aReplacementNeedsNoRoom() throws {
-        let store = try self.bench.open(QueueLimits(maxCount: 1))
+        let store = try self.bench.open(.with { $0.maxCount = 1 })
         let unique: (inout RetryableRequest) -> Void = {
             $0.uniqueKey = "key"
             $0.ifExists = .replace
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func tooLongABodyIsRefused() throws {
-        let store = try self.bench.open(QueueLimits(maxBodyBytes: 10))
+        let store = try self.bench.open(.with { $0.maxBodyBytes = 10 })
         let body = Data(repeating: 1, count: 11)
         #expect(throws: QueueError.bodyTooLarge(bytes: 11, limit: 10)) { try store.insert(sample { $0.body = body }) }
         try body.write(to: URL(filePath: self.bench.folder["body"]))

@@ -28,10 +28,10 @@ final class StoreBench: Sendable {
 
     var stamp: Moment { self.time.withLock { $0 } }
 
-    func open(_ limits: QueueLimits = QueueLimits()) throws(QueueError) -> RequestStore {
+    func open(_ settings: QueueSettings = QueueSettings()) throws(QueueError) -> RequestStore {
         try RequestStore(
             path: self.path,
-            limits: limits,
+            settings: settings,
             clock: { self.stamp },
             salvaged: { salvage in self.found.withLock { $0.append(salvage) } }
         )

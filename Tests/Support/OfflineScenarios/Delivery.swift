@@ -72,14 +72,14 @@ func idle() throws {
 }
 
 /// Says what the file holds.
-func state() throws {
+func state() async throws {
     let queue = try open(sending: false)
     let counts = try queue.counts
     say([
         "ready": "\(counts.ready)", "blocked": "\(counts.blocked)", "backoff": "\(counts.backoff)",
         "running": "\(counts.running)", "held": "\(counts.held)", "dead": "\(counts.dead)",
     ])
-    for record in try queue.pendingRequests {
+    for record in try await queue.pendingRequests {
         say(["url": record.request.endpoint, "attempts": "\(record.request.retryCount)"])
     }
     queue.close()

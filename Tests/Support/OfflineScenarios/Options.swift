@@ -38,17 +38,17 @@ struct Options: Sendable {
     var settings: QueueSettings {
         var settings = QueueSettings()
         if self["pace"] == "fast" {
-            settings.delivery.baseBackoff = .milliseconds(20)
-            settings.delivery.maxBackoff = .milliseconds(200)
-            settings.delivery.minimumOnline = .zero
-            settings.delivery.reconnectJitter = .zero
+            settings.baseBackoff = .milliseconds(20)
+            settings.maxBackoff = .milliseconds(200)
+            settings.minimumOnline = .zero
+            settings.reconnectJitter = .zero
         }
         if let base = self["base-backoff"].flatMap({ Int($0) }) {
-            settings.delivery.baseBackoff = .milliseconds(base)
-            settings.delivery.maxBackoff = .milliseconds(base)
+            settings.baseBackoff = .milliseconds(base)
+            settings.maxBackoff = .milliseconds(base)
         }
-        settings.delivery.concurrency = self["concurrency", default: settings.delivery.concurrency]
-        settings.delivery.perHostConcurrency = self["concurrency", default: settings.delivery.perHostConcurrency]
+        settings.concurrency = self["concurrency", default: settings.concurrency]
+        settings.perHostConcurrency = self["concurrency", default: settings.perHostConcurrency]
         return settings
     }
 

@@ -14,11 +14,11 @@ func walk() async throws {
     let network = ScriptedMonitor(.walked(isOnline: options["online"] == "1"))
     let transport = AskingTransport()
     var settings = options.settings
-    settings.delivery.baseBackoff = .milliseconds(1)
-    settings.delivery.maxBackoff = .milliseconds(4)
-    settings.delivery.failuresBeforePause = .max
-    settings.delivery.minimumOnline = .zero
-    settings.delivery.reconnectJitter = .zero
+    settings.baseBackoff = .milliseconds(1)
+    settings.maxBackoff = .milliseconds(4)
+    settings.failuresBeforePause = .max
+    settings.minimumOnline = .zero
+    settings.reconnectJitter = .zero
     let queue = try OfflineRequestQueue(
         file: options.file,
         settings: settings,

@@ -15,7 +15,7 @@ do {
     case "deliver": try await deliver()
     case "fetch": try await fetch()
     case "idle": try idle()
-    case "state": try state()
+    case "state": try await state()
     case "walk": try await walk()
     case "fill": try await fill()
     case "bench-enqueue": try await measureEnqueuing()

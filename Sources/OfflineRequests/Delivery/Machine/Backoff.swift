@@ -16,7 +16,7 @@ enum Backoff {
     }
 }
 
-extension DeliverySettings {
+extension QueueSettings {
     /// A random wait from nothing up to the ceiling, for a request.
     func fullJitter(attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
         .nanoseconds(Int64.random(in: 0...self.ceiling(attempt: attempt), using: &random))

@@ -8,14 +8,13 @@ import NetPathHTTP
 
 /// Decides what may be sent when, and what becomes of a request after an attempt.
 ///
-/// It does nothing itself: whoever has it sends what it allows, writes down what it says, and looks again at the time
+/// It does nothing itself: its owner sends what it allows, writes down what it says, and looks again at the time
 /// it names. It knows the requests that are being sent and nothing of those that wait, however many they are.
 ///
 /// What must stay true: time without a path and attempts that did not leave this host cost no request anything, and
 /// yet nothing is tried in a circle without a pause.
 struct DeliveryMachine: Sendable {
-    let settings: DeliverySettings
-    let responses: ResponsePolicy
+    let settings: QueueSettings
     var random: any RandomNumberGenerator & Sendable
 
     /// Which of those that wait for their time go now.
@@ -55,12 +54,10 @@ struct DeliveryMachine: Sendable {
     }
 
     init(
-        settings: DeliverySettings = DeliverySettings(),
-        responses: ResponsePolicy = ResponsePolicy(),
+        settings: QueueSettings = QueueSettings(),
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
     ) {
         self.settings = settings
-        self.responses = responses
         self.random = random
         self.limit = max(1, settings.concurrency)
     }
@@ -69,14 +66,14 @@ struct DeliveryMachine: Sendable {
 
     /// The network changed; returns whether the path has returned.
     ///
-    /// Facts are nil when nobody can tell, which leaves what was known before: a monitor that broke does not mean
+    /// Facts are nil when they are not known, which leaves what was known before: a monitor that broke does not mean
     /// offline.
     @discardableResult
     mutating func path(_ facts: PathFacts?, at now: Moment) -> Bool {
         guard let facts else { return false }
         // A path that was there when the queue was opened has not returned.
         let isRestored = facts.isSatisfied && self.facts?.isSatisfied == false
-        // What somebody else has answered in the server's place need not wait for its time either.
+        // What another host has answered in the server's place need not wait for its time either.
         let isFreed =
             [.portal, .unreachable].contains(self.facts?.update.internet) && facts.update.internet == .reachable
         self.facts = facts
@@ -115,7 +112,7 @@ struct DeliveryMachine: Sendable {
     /// More of those that wait for their time go now.
     mutating func promote(_ promotion: Promotion) { self.promotion = max(self.promotion, promotion) }
 
-    /// Somebody does not want to wait: what waits only out of politeness goes now.
+    /// A caller does not want to wait: what waits only by its settings goes now.
     mutating func force() {
         self.promote(.all)
         self.opensAt = nil
@@ -123,7 +120,7 @@ struct DeliveryMachine: Sendable {
         self.forgetFailures()
     }
 
-    /// Somebody does not want to wait for a host: it is left alone no longer.
+    /// A caller does not want to wait for a host: it is left alone no longer.
     mutating func force(host: String) {
         self.hosts[host]?.recovered()
         self.forget(host)
@@ -161,7 +158,7 @@ struct DeliveryMachine: Sendable {
         result: Result<TransportResponse, TransportError>,
         at now: Moment
     ) -> Disposition {
-        let (outcome, host) = self.responses.outcome(of: result, for: request, at: now.wall)
+        let (outcome, host) = self.settings.outcome(of: result, for: request, at: now.wall)
         self.learn(host, from: self.running[id]?.host, at: now)
         self.dropped(id)
         return switch outcome {
@@ -244,7 +241,7 @@ extension DeliveryMachine {
         return .retry(after: max(backoff, retryAfter ?? .zero), countsAttempt: true)
     }
 
-    /// Somebody else may have answered: it waits as long as that is likely, and then for somebody to look at it.
+    /// Another host may have answered: it waits as long as that is likely, and then for a decision.
     private mutating func misled(
         _ request: RetryableRequest,
         _ reason: WaitingReason,

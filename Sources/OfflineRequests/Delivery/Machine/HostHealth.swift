@@ -30,7 +30,7 @@ struct HostHealth: Hashable, Sendable {
     }
 
     /// How many requests may be sent to it at the same time, while it is not left alone.
-    func limit(_ settings: DeliverySettings) -> Int {
+    func limit(_ settings: QueueSettings) -> Int {
         self.isFailing ? 1 : max(1, settings.perHostConcurrency)
     }
 
@@ -41,7 +41,7 @@ struct HostHealth: Hashable, Sendable {
 
     /// It answered, but with the failure of that request; returns whether it has to be left alone for a moment, because
     /// every answer is one.
-    mutating func faulted(at now: MonotonicTime, _ settings: DeliverySettings) -> Bool {
+    mutating func faulted(at now: MonotonicTime, _ settings: QueueSettings) -> Bool {
         guard self.pause(at: now) == nil else { return false }
         self.failed(at: now)
         self.pauses = 0
@@ -49,7 +49,7 @@ struct HostHealth: Hashable, Sendable {
     }
 
     /// An attempt failed; returns whether the host has to be left alone: because it fails often, or at once.
-    mutating func failed(pausesAtOnce: Bool, at now: MonotonicTime, _ settings: DeliverySettings) -> Bool {
+    mutating func failed(pausesAtOnce: Bool, at now: MonotonicTime, _ settings: QueueSettings) -> Bool {
         // What was under way when the pause began says nothing new.
         guard self.pause(at: now) == nil else { return false }
         self.failed(at: now)

@@ -20,7 +20,7 @@ struct Moment: Hashable, Sendable {
     /// after the resume.
     var monotonic: MonotonicTime { MonotonicTime(nanoseconds: self.bootNanoseconds) }
 
-    /// What the wall clock shows at a deadline, if nobody sets it before.
+    /// What the wall clock shows at a deadline, if it is not set before.
     func wall(at deadline: MonotonicTime) -> Date {
         self.wall.addingTimeInterval((deadline - self.monotonic) / .seconds(1))
     }

@@ -27,9 +27,9 @@ enum Outcome: Hashable, Sendable {
     case notSent
     /// The same may work later.
     case again(retryAfter: Duration?)
-    /// It waits for somebody.
+    /// It waits for a decision.
     case hold(WaitingReason)
-    /// Somebody else may have answered.
+    /// Another host may have answered.
     case misled(WaitingReason)
     /// The same would fail again.
     case final
@@ -38,7 +38,7 @@ enum Outcome: Hashable, Sendable {
     static let longestRetryAfter: Duration = .seconds(86_400)
 }
 
-extension ResponsePolicy {
+extension QueueSettings {
     /// Says what an attempt came to.
     func outcome(
         of result: Result<TransportResponse, TransportError>,
@@ -58,14 +58,14 @@ extension ResponsePolicy {
         }
     }
 
-    /// Why an answer may come from somebody else than the server; nil when nothing tells of that.
+    /// Why an answer may come from another host than the server; nil when nothing tells of that.
     private func suspicion(of response: TransportResponse, to request: RetryableRequest) -> WaitingReason? {
         let status = response.status
         if 200..<300 ~= status || request.expects.includes(status) {
             return request.expects.lack(in: response).map { .unexpectedAnswer($0) }
         }
-        guard [301, 302, 303, 307, 308].contains(status), !self.retryable.contains(status),
-            !self.holding.contains(status), let place = response.headers["Location"]
+        guard [301, 302, 303, 307, 308].contains(status), !self.retryableStatuses.contains(status),
+            !self.holdingStatuses.contains(status), let place = response.headers["Location"]
         else { return nil }
         let target = try? Endpoint(place.hasPrefix("//") ? "https:\(place)" : place)
         guard let target, let host = NetworkHost(authority: target.authority),
@@ -84,8 +84,8 @@ extension ResponsePolicy {
     private func outcome(ofStatus status: Int, retryAfter: Duration?, for request: RetryableRequest) -> Outcome {
         switch status {
         case _ where request.expects.includes(status): .succeeded
-        case _ where self.holding.contains(status): .hold(.unauthorized)
-        case _ where self.retryable.contains(status): .again(retryAfter: retryAfter)
+        case _ where self.holdingStatuses.contains(status): .hold(.unauthorized)
+        case _ where self.retryableStatuses.contains(status): .again(retryAfter: retryAfter)
         // The first request with that key is still being worked on
         // (draft-ietf-httpapi-idempotency-key-header-06, 2.6).
         case 409 where request.carriesKey: .again(retryAfter: retryAfter)
@@ -108,7 +108,7 @@ extension ResponsePolicy {
         switch (error.progress, error.reason) {
         case (.notSent, .invalidRequest), (.notSent, .file):
             (.final, .unknown)
-        // Whoever cancelled it knows when it may go again.
+        // The caller that cancelled it knows when it may go again.
         case (.notSent, .cancelled):
             (.notSent, .unknown)
         case (.notSent, _):
@@ -143,6 +143,30 @@ extension Result<TransportResponse, TransportError> {
         switch self {
         case .success(let response): "the server answered \(response.status)"
         case .failure(let error): request.redact(error.message)
+        }
+    }
+}
+
+/// What becomes of a request after an attempt.
+enum Disposition: Hashable, Sendable {
+    /// It is done.
+    case succeeded
+    /// It is tried again, at the earliest after a time; whether the attempt counts against
+    /// ``RetryableRequest/maxRetries``.
+    case retry(after: Duration, countsAttempt: Bool)
+    /// Nothing left this host: it is ready again at once, the attempt does not count, and the host is left alone for
+    /// a while.
+    case waitForPath
+    /// It waits until a caller resumes it.
+    case hold(WaitingReason)
+    /// It is given up, and kept; why, without secrets.
+    case dead(reason: String)
+
+    /// Whether it is not sent again by itself, without having been delivered.
+    var endsSending: Bool {
+        switch self {
+        case .hold, .dead: true
+        case .succeeded, .retry, .waitForPath: false
         }
     }
 }

@@ -36,7 +36,7 @@ struct Flight {
 }
 
 /// The end of an attempt, until it is recorded.
-struct Landing {
+struct CompletedAttempt {
     let record: RequestRecord
     let disposition: Disposition
     /// The status of the answer, where there was one.
@@ -45,7 +45,7 @@ struct Landing {
     var failure: String?
     /// How the attempt ended, where it was made.
     var result: AttemptResult?
-    /// The response, which is kept where somebody asked for that, or nobody has taken it.
+    /// The response, which is kept where the request asks for that, or no handler took it.
     var response: TransportResponse?
 }
 

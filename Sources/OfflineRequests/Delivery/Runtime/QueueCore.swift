@@ -45,7 +45,7 @@ final class QueueCore: Sendable {
         self.transport = transport
         self.store = try RequestStore(
             path: file,
-            limits: settings.limits,
+            settings: settings,
             salvaged: { [observers = self.observers] salvage in observers.salvaged(salvage, from: file) }
         )
         let isReady = self.worker.withLock { worker in
@@ -61,7 +61,7 @@ final class QueueCore: Sendable {
     ///
     /// - Parameters:
     ///   - message: What is done.
-    ///   - isHere: Whether this thread may be the executor while nobody else is, until that is done.
+    ///   - isHere: Whether this thread may be the executor while no other is, until that is done.
     /// - Returns: Whether that will be; not after the end.
     @discardableResult
     func post(_ message: @escaping Message, here isHere: Bool = false) -> Bool {
@@ -79,7 +79,7 @@ final class QueueCore: Sendable {
 
     private func turn(_ worker: inout QueueWorker?) {
         let messages = self.take(last: false)
-        // Somebody else may have done them.
+        // Another thread may have done them.
         if messages.isEmpty { return }
         worker?.turn(messages)
         if worker?.hasEnded == true { worker = nil }
@@ -211,7 +211,7 @@ final class QueueCore: Sendable {
             await withCheckedContinuation { (continuation: CheckedContinuation<Result<_, QueueError>, Never>) in
                 let waiter = QueueWaiter(token: token, id: id) { continuation.resume(returning: $0) }
                 if !self.post({ worker, _ in worker.add(waiter) }) { waiter.reply(.failure(.closed)) }
-                // A cancellation that came first found nobody.
+                // A cancellation that came first found no waiter.
                 if Task.isCancelled { self.post { worker, _ in worker.abandon(token) } }
             }
         } onCancel: {
@@ -226,11 +226,12 @@ final class QueueCore: Sendable {
         try self.store.reader.record(id, self.status.withLock { $0 })
     }
 
+    @concurrent
     func page(
         of states: Set<RequestState>,
         after sequence: Int64,
         limit: Int
-    ) throws(QueueError) -> [RequestRecord] {
+    ) async throws(QueueError) -> [RequestRecord] {
         let status = self.status.withLock { $0 }
         let page = try self.store.reader.page(in: states, after: sequence, limit: limit, status)
         // What could be read is in the salvage, once the process that sends has repaired the file.

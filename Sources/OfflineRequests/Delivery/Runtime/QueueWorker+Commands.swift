@@ -51,7 +51,7 @@ extension QueueWorker {
         try store.promoteDue(.all, limit: .max)
     }
 
-    /// Lets everything go now that waits for its time or for somebody; with `includingDead` what was given up too.
+    /// Lets everything go now that waits for its time or for a decision; with `includingDead` what was given up too.
     ///
     /// - Returns: How many requests.
     func forceAll(includingDead: Bool, in store: StoreTransaction) throws -> Int {
@@ -68,7 +68,7 @@ extension QueueWorker {
     }
 
     /// Does what other processes want of the one that sends.
-    func obey(in store: StoreTransaction) {
+    func applyForces(in store: StoreTransaction) {
         let (forces, host) = (store.status.forces, store.status.forced)
         defer { self.forces = forces }
         // What was wanted before this process sent is no concern of its own.

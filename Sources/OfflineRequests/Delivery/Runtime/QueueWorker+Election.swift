@@ -10,7 +10,7 @@ import Synchronization
 
 /// Which process sends, and over which network.
 ///
-/// Who sends one request only holds the lock of the sender only while that is on its way, so that nobody who would send
+/// Who sends one request only holds the lock of the sender only while that is on its way, so that no process that would send
 /// the others has to wait for it.
 extension QueueWorker {
     /// How long after a vain election the next one is.
@@ -59,7 +59,7 @@ extension QueueWorker {
     // MARK: Other processes
 
     /// Becomes the sender, unless another process is, or there is nothing for this one to send.
-    func standForElection(at now: Moment) {
+    func elect(at now: Moment) {
         guard self.pathFeed != nil, self.role != .sender, self.shutdowns.isEmpty,
             (self.retryAt ?? now.monotonic) <= now.monotonic
         else { return }
@@ -81,7 +81,7 @@ extension QueueWorker {
         self.releasesRunning = true
         self.stopListening()
         // And what it wrote, but did not live to tell those who wait.
-        self.core.store.announce()
+        self.core.store.notifyReaders()
         // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
         // transaction says.
         if self.only == nil { _ = try? self.core.store.removeOrphanedBodies() }
@@ -104,7 +104,7 @@ extension QueueWorker {
     /// Whether the only request could go now if this process sent; if not, says when to look again.
     private func mayGo(at now: Moment) throws(QueueError) -> Bool {
         guard let only = self.only else { return true }
-        let maxAge = self.core.settings.delivery.maxAge
+        let maxAge = self.core.settings.maxAge
         self.role = .standby
         // Before the look, for what is written in between would not be heard.
         try self.listen()
@@ -130,7 +130,7 @@ extension QueueWorker {
             return false
         }
         let isOpen = self.machine.waiting(for: gate, at: now) == nil
-        // What a process that died was sending is running for ever until somebody else sends.
+        // What a process that died was sending is running for ever until another process sends.
         if isOpen, [.ready, .backoff, .running].contains(record.state) { return true }
         self.electionAt = self.machine.nextWake(after: now, for: self.gates)
         return false
@@ -148,11 +148,11 @@ extension QueueWorker {
     ///
     /// - Returns: Whether it does from now on.
     func stepDown() -> Bool {
-        guard self.only != nil, self.role == .sender, self.flights.isEmpty, self.landings.isEmpty else { return false }
+        guard self.only != nil, self.role == .sender, self.flights.isEmpty, self.completed.isEmpty else { return false }
         self.role = .standby
         // Hears of its own end, too, and looks again.
         self.lock = nil
-        // What is being sent by then is somebody else's.
+        // What is being sent by then is another process's.
         self.releasesRunning = false
         let next = Moment.now().monotonic + Self.electionPause
         self.notBefore = next

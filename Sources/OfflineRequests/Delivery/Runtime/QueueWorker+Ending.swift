@@ -20,22 +20,22 @@ extension QueueWorker {
     /// Begins nothing from now on.
     func begin(_ shutdown: Shutdown) {
         self.shutdowns.append(shutdown)
-        self.landWhatIsBeingPrepared()
+        self.takeBackPreparing()
     }
 
-    /// Whether it is shut down, and nothing is under way any more, or nobody waits for that any longer.
+    /// Whether it is shut down, and nothing is under way any more, or the time for that is over.
     func hasShutDown(at now: Moment) -> Bool {
         // Who asks again may have less patience.
         guard let until = self.shutdowns.map(\.until).min() else { return false }
-        return self.flights.isEmpty && self.landings.isEmpty || until <= now.monotonic
+        return self.flights.isEmpty && self.completed.isEmpty || until <= now.monotonic
     }
 
     /// Takes back what has not left this host.
-    func landWhatIsBeingPrepared() {
+    func takeBackPreparing() {
         for (id, flight) in self.flights {
             guard case .preparing = flight.phase else { continue }
             self.machine.dropped(id)
-            self.land(Landing(record: flight.record, disposition: .waitForPath))
+            self.complete(CompletedAttempt(record: flight.record, disposition: .waitForPath))
         }
     }
 
@@ -45,12 +45,12 @@ extension QueueWorker {
     func handle(_ response: TransportResponse, of flight: Flight, at now: Moment) {
         let (id, run, request) = (flight.record.id, flight.run, flight.record.request)
         // A caller that waits for it takes it.
-        if self.fetches[id] != nil { return self.land(flight, handled: response) }
+        if self.fetches[id] != nil { return self.complete(flight, handled: response) }
         guard let handler = self.core.handlers.withLock({ $0[request.requestType] }) else {
             // One that was kept for a handler waits for it on.
-            guard flight.record.response != nil else { return self.land(flight, handled: response) }
+            guard flight.record.response != nil else { return self.complete(flight, handled: response) }
             let text = "this program has no handler for responses to '\(request.requestType)'"
-            return self.land(flight, unhandled: response, text)
+            return self.complete(flight, unhandled: response, text)
         }
         let task = Task(executorPreference: self.core.executor) { [core = self.core] in
             var failure: String?
@@ -66,8 +66,8 @@ extension QueueWorker {
         guard let flight = self.flights[id], flight.run == run, case .handling(let response, _, _) = flight.phase else {
             return
         }
-        if let failure { return self.land(flight, unhandled: response, failure) }
-        self.land(flight, handled: response)
+        if let failure { return self.complete(flight, unhandled: response, failure) }
+        self.complete(flight, handled: response)
     }
 
     /// Gives up on the handlers that have had their time.
@@ -79,15 +79,19 @@ extension QueueWorker {
         }
     }
 
-    private func land(_ flight: Flight, handled response: TransportResponse, _ disposition: Disposition = .succeeded) {
+    private func complete(
+        _ flight: Flight,
+        handled response: TransportResponse,
+        _ disposition: Disposition = .succeeded
+    ) {
         let (record, status) = (flight.record, response.status)
-        self.land(Landing(record: record, disposition: disposition, status: status, response: response))
+        self.complete(CompletedAttempt(record: record, disposition: disposition, status: status, response: response))
     }
 
-    /// It is delivered, and never sent again because nobody took the response.
-    private func land(_ flight: Flight, unhandled response: TransportResponse, _ reason: String) {
+    /// It is delivered, and never sent again because no handler took the response.
+    private func complete(_ flight: Flight, unhandled response: TransportResponse, _ reason: String) {
         let text = flight.record.request.redact("delivered, but \(reason)")
-        self.land(flight, handled: response, .dead(reason: text))
+        self.complete(flight, handled: response, .dead(reason: text))
     }
 
     /// Keeps what servers answered and handlers have not done with, so that it is not sent again.

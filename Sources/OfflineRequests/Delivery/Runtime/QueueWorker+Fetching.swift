@@ -49,7 +49,7 @@ extension QueueWorker {
     /// Lets callers go whose answers will not come soon.
     func releaseFetches(at now: Moment) {
         for (id, fetch) in self.fetches {
-            let isOnItsWay = self.flights[id] != nil || self.landings.contains { $0.record.id == id }
+            let isOnItsWay = self.flights[id] != nil || self.completed.contains { $0.record.id == id }
             guard let reason = self.delay(of: fetch, isOnItsWay, at: now) else { continue }
             if case .noPath(let text) = reason, !fetch.isKept {
                 self.takeBack(id, .withoutPath(text))

@@ -59,11 +59,13 @@ extension QueueWorker {
         case .success(true): ()
         case .success(false):
             self.machine.dropped(id)
-            return self.land(Landing(record: record, disposition: .hold(.damaged), failure: RequestRecord.damage))
+            return self.complete(
+                CompletedAttempt(record: record, disposition: .hold(.damaged), failure: RequestRecord.damage)
+            )
         case .failure(let error):
             self.machine.dropped(id)
             let later = Disposition.retry(after: Self.bodyPause, countsAttempt: false)
-            return self.land(Landing(record: record, disposition: later, failure: error.description))
+            return self.complete(CompletedAttempt(record: record, disposition: later, failure: error.description))
         }
         if let response = record.response {
             // It was delivered; only a handler is missing.
@@ -92,7 +94,7 @@ extension QueueWorker {
         guard let failure else { return self.send(http, id, run) }
         let disposition = self.machine.prepareFailed(id, attempts: flight.record.attempts + 1)
         let text = flight.record.request.redact("it could not be prepared: \(failure)")
-        self.land(Landing(record: flight.record, disposition: disposition, failure: text))
+        self.complete(CompletedAttempt(record: flight.record, disposition: disposition, failure: text))
     }
 
     // MARK: Back
@@ -108,23 +110,23 @@ extension QueueWorker {
         let disposition = self.machine.finished(id, request: request, result: result, at: now)
         guard case .succeeded = disposition, case .success(let response) = result else {
             let failure = disposition == .succeeded ? nil : result.failure(of: request)
-            var landing = Landing(record: flight.record, disposition: disposition, status: result.status)
-            (landing.failure, landing.result) = (failure, result)
-            return self.land(landing)
+            var attempt = CompletedAttempt(record: flight.record, disposition: disposition, status: result.status)
+            (attempt.failure, attempt.result) = (failure, result)
+            return self.complete(attempt)
         }
         self.handle(response, of: flight, at: now)
     }
 
     /// Leaves the end of an attempt to the next transaction.
-    func land(_ landing: Landing) {
-        self.flights[landing.record.id] = nil
-        self.landings.append(landing)
+    func complete(_ attempt: CompletedAttempt) {
+        self.flights[attempt.record.id] = nil
+        self.completed.append(attempt)
     }
 
     /// Records the end of an attempt.
-    func record(_ landing: Landing, in store: StoreTransaction) throws {
-        let id = landing.record.id
-        if self.fetches[id] != nil, let result = landing.result, landing.disposition.endsSending {
+    func record(_ attempt: CompletedAttempt, in store: StoreTransaction) throws {
+        let id = attempt.record.id
+        if self.fetches[id] != nil, let result = attempt.result, attempt.disposition.endsSending {
             // Its caller hears why, and need not find it in the queue.
             guard try store.cancel(id) != nil else { return }
             self.effects.events.append(.cancelled(id))
@@ -133,21 +135,21 @@ extension QueueWorker {
         }
         let finish = try store.finish(
             id,
-            landing.disposition,
-            status: landing.status,
-            error: landing.failure,
-            response: landing.disposition != .succeeded || landing.record.request.keepsResponse ? landing.response : nil
+            attempt.disposition,
+            status: attempt.status,
+            error: attempt.failure,
+            response: attempt.disposition != .succeeded || attempt.record.request.keepsResponse ? attempt.response : nil
         )
         // One that was removed meanwhile has no end any more.
         guard let finish else { return }
-        switch (finish.state, landing.disposition) {
+        switch (finish.state, attempt.disposition) {
         case (.succeeded, _):
-            var record = landing.record
+            var record = attempt.record
             record.state = .succeeded
-            record.lastStatus = landing.status
+            record.lastStatus = attempt.status
             record.attempts += 1
             self.recent.add(record)
-            self.effects.events.append(.succeeded(id, status: landing.status ?? 0))
+            self.effects.events.append(.succeeded(id, status: attempt.status ?? 0))
         case (.backoff, .retry(let delay, _)):
             self.effects.events.append(.backoff(id, until: Date(timeIntervalSinceNow: delay / .seconds(1))))
         case (.held, .hold(let reason)): self.effects.events.append(.held(id, reason))
@@ -157,7 +159,7 @@ extension QueueWorker {
         }
         self.effects.events += finish.dropped.map { .dead($0, reason: "its lane was given up") }
         if self.fetches[id] != nil, finish.state != .ready {
-            let answer = finish.state == .succeeded ? landing.response : nil
+            let answer = finish.state == .succeeded ? attempt.response : nil
             self.effects.fetchEnds[id] = answer.map { .answered($0) } ?? .kept(id)
         }
     }

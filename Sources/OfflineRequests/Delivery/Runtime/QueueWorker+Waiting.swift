@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Somebody who waits for the end of a request, or for the end of all of them.
+/// A caller that waits for the end of a request, or for the end of all of them.
 struct QueueWaiter: Sendable {
     let token: UUID
     /// The request; nil for all.
@@ -18,7 +18,7 @@ struct QueueWaiter: Sendable {
 extension QueueWorker {
     func add(_ waiter: QueueWaiter) {
         var waiter = waiter
-        // Another process may send: what it writes is heard, for as long as somebody waits here. Before the first look,
+        // Another process may send: what it writes is heard, for as long as a caller waits here. Before the first look,
         // for what is written in between would not be.
         do throws(QueueError) { try self.listen() } catch { return waiter.reply(.failure(error)) }
         if self.answer(&waiter, ended: nil) { self.stopListening() } else { self.waiters.append(waiter) }
@@ -85,7 +85,7 @@ extension QueueWorker {
     /// Hears what other processes write.
     func listen() throws(QueueError) {
         guard self.journalWatch == nil, self.role != .sender else { return }
-        // Makes the file where somebody has removed it.
+        // Makes the file where it was removed.
         try self.core.store.checkPlace()
         self.journalWatch = try self.watch(self.core.store.paths.journal, .opened)
     }

@@ -10,7 +10,7 @@ import Synchronization
 /// What a queue does on its executor, a turn at a time: it takes what came, writes it down in one transaction together
 /// with what may go next, replies, sends, and names the time of the next turn.
 ///
-/// What must stay true: nobody hears of anything before it is in the file, nothing is sent before the file says so, and
+/// What must stay true: no caller hears of anything before it is in the file, nothing is sent before the file says so, and
 /// a request leaves the file only when its end is what is written down.
 final class QueueWorker {
     /// How long nothing is sent after the file could not be written, since no success could be recorded; twice as long
@@ -33,7 +33,7 @@ final class QueueWorker {
     var only: UUID?
     /// When to be the sender of that once more, after it was in vain.
     var notBefore: MonotonicTime?
-    /// When to ask again to be the one that sends; nil when somebody else's end tells that.
+    /// When to ask again to be the one that sends; nil when the end of another process tells that.
     var electionAt: MonotonicTime?
     /// Whether the file says of requests that they are being sent which the last sender was at when it died.
     var releasesRunning = false
@@ -50,7 +50,7 @@ final class QueueWorker {
     var flights: [UUID: Flight] = [:]
     var lastRun: UInt64 = 0
     /// What was sent, and is not recorded yet.
-    var landings: [Landing] = []
+    var completed: [CompletedAttempt] = []
     /// Whether others may have removed what is being sent.
     var checksFlights = false
     /// What the transaction under way leads to, once it is in the file.
@@ -88,13 +88,13 @@ final class QueueWorker {
     init?(core: QueueCore, on queue: DispatchQueue) {
         let wakeSource = WakeSource(
             on: queue,
-            fileChanged: { [weak core] in core?.post { worker, _ in worker.lookAround() } },
+            fileChanged: { [weak core] in core?.post { worker, _ in worker.filesChanged() } },
             timeCame: { [weak core] in core?.post { worker, _ in worker.wakeSource.wasWoken() } }
         )
         guard let wakeSource else { return nil }
         self.core = core
         self.wakeSource = wakeSource
-        self.machine = DeliveryMachine(settings: core.settings.delivery, responses: core.settings.responses)
+        self.machine = DeliveryMachine(settings: core.settings)
         self.hosts = HostWatches(core: core)
     }
 
@@ -106,7 +106,7 @@ final class QueueWorker {
         for message in messages { message(self, now) }
         self.endHandlers(at: now)
         if self.isOver(at: now) { return self.finish() }
-        self.standForElection(at: now)
+        self.elect(at: now)
         let hasWritten = self.write(at: now)
         let after = Moment.now()
         self.releaseFetches(at: after)
@@ -123,8 +123,8 @@ final class QueueWorker {
 
     private func isOver(at now: Moment) -> Bool { self.isClosing || self.end != nil || self.hasShutDown(at: now) }
 
-    /// Another process rang, or ended, or wrote.
-    func lookAround() {
+    /// Another process notified this one, or ended, or wrote.
+    func filesChanged() {
         do throws(QueueError) {
             try self.core.store.checkPlace()
             // It may be another file by now.
@@ -157,7 +157,7 @@ final class QueueWorker {
         let (machine, forces) = (self.machine, self.forces)
         let isDurable = commands.contains { $0.isDurable }
         let size = commands.reduce(0) { $0 + $1.size }
-        var landings = self.landings[...]
+        var completed = self.completed[...]
         self.isDiskFull = false
         for attempt in 0...3 {
             do throws(QueueError) {
@@ -169,7 +169,7 @@ final class QueueWorker {
                         self.effects.wasPending = try !store.records.counts.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
-                    for landing in landings { try self.record(landing, in: store) }
+                    for done in completed { try self.record(done, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
                     self.effects.isPending = try !store.records.counts.isDrained
@@ -185,7 +185,7 @@ final class QueueWorker {
                 if case .diskFull = error, attempt < 2 {
                     if attempt > 0 { self.core.store.makeRoom() }
                     self.isDiskFull = true
-                    landings = self.landings.prefix(1)
+                    completed = self.completed.prefix(1)
                     continue
                 }
                 for command in commands { command.refuse(error) }
@@ -196,7 +196,7 @@ final class QueueWorker {
         if self.retryAt.take() != nil, !sends { self.core.post { _, _ in } }
         (self.failures, self.reported) = (0, nil)
         self.releasesRunning = false
-        self.landings.removeFirst(landings.count)
+        self.completed.removeFirst(completed.count)
         let effects = self.effects
         if sends { self.checksFlights = false }
         self.remove(effects.removed)
@@ -204,7 +204,7 @@ final class QueueWorker {
         self.wasPending = effects.isPending
         // These first, because a program may end as soon as it has its answer.
         if isDrained { self.core.store.emptyJournal() }
-        if !commands.isEmpty, self.role != .sender { self.core.store.ring() }
+        if !commands.isEmpty, self.role != .sender { self.core.store.notifySender() }
         self.publish(at: now)
         for reply in replies { reply() }
         self.replyToFetches(effects)
@@ -219,7 +219,7 @@ final class QueueWorker {
     /// Finds out what may go.
     private func plan(in store: StoreTransaction, at now: Moment) throws {
         self.machine.isPaused = store.status.isPaused
-        self.obey(in: store)
+        self.applyForces(in: store)
         if self.checksFlights {
             for id in self.flights.keys where try store.records.record(id) == nil { self.effects.removed.append(id) }
         }
@@ -247,7 +247,7 @@ final class QueueWorker {
 
     /// Gives up what has become too old, and finds out when something will be.
     private func expire(in store: StoreTransaction, at now: Moment) throws {
-        let maxAge = self.core.settings.delivery.maxAge
+        let maxAge = self.core.settings.maxAge
         let isDue = [self.tooOldAt, self.uselessAt].contains { $0.map { $0 <= now.monotonic } ?? false }
         if isDue {
             (self.tooOldAt, self.uselessAt) = (nil, nil)
@@ -307,24 +307,24 @@ final class QueueWorker {
             times.append(retryAt)
         } else {
             let wake = self.machine.nextWake(after: now, for: self.gates)
-            times += [wake, self.dueAt, self.tooOldAt, self.uselessAt, self.landings.isEmpty ? nil : now.monotonic]
+            times += [wake, self.dueAt, self.tooOldAt, self.uselessAt, self.completed.isEmpty ? nil : now.monotonic]
         }
         return times.compactMap { $0 }.min()
     }
 
     // MARK: The end
 
-    /// Leaves everything as somebody else can take it up.
+    /// Leaves everything as another process can take it up.
     private func finish() {
         self.hasEnded = true
-        self.landWhatIsBeingPrepared()
+        self.takeBackPreparing()
         for flight in self.flights.values { flight.cancel() }
         var isDone = self.flights.isEmpty && self.end == nil
         if self.role == .sender, self.end == nil {
             self.effects = TurnEffects()
             do throws(QueueError) {
                 try self.core.store.transaction(durable: false) { store in
-                    for landing in self.landings { try self.record(landing, in: store) }
+                    for done in self.completed { try self.record(done, in: store) }
                     try self.keepResponses(in: store)
                     try store.releaseRunning()
                 }

@@ -13,7 +13,7 @@ struct SenderReport: Codable, Hashable, Sendable {
     private static let capacity = 1_000
 
     /// What all of them wait for.
-    private var everybody: WaitingReason?
+    private var all: WaitingReason?
     private var gates: [Gate: WaitingReason] = [:]
     /// Hosts that are reached without what the others wait for.
     private var nearHosts: Set<String> = []
@@ -22,13 +22,13 @@ struct SenderReport: Codable, Hashable, Sendable {
 
     init(_ machine: DeliveryMachine, gates: [Gate], at now: Moment) {
         if let reason = machine.waiting(for: Gate(host: ""), at: now), case .noPath = reason {
-            self.everybody = reason
+            self.all = reason
             self.nearHosts = Set((machine.facts?.nearHosts ?? []).prefix(Self.capacity))
         }
         for gate in gates.prefix(Self.capacity) {
             switch machine.waiting(for: gate, at: now) {
             case nil, .concurrency, .paused: ()
-            case .noPath where self.everybody != nil: ()
+            case .noPath where self.all != nil: ()
             case .hostPaused(let host, let until):
                 // Whole seconds, so that the same instant is not another one every time it is worked out.
                 let seconds = until.timeIntervalSince1970.rounded(.up)
@@ -52,7 +52,7 @@ struct SenderReport: Codable, Hashable, Sendable {
     /// Why a request with that gate waits; nil when it is for its turn.
     func reason(for gate: Gate) -> WaitingReason? {
         let isNear = self.nearHosts.contains(gate.host) && !gate.requires.dependsOnPath
-        return self.gates[gate] ?? (isNear ? nil : self.everybody)
+        return self.gates[gate] ?? (isNear ? nil : self.all)
     }
 
     /// What is written.
@@ -67,7 +67,7 @@ struct QueueStatus: Sendable {
         case none
         /// Another process sends; this one waits for its end.
         case waiting
-        /// It sends one request only, when that can go and nobody else sends.
+        /// It sends one request only, when that can go and no other process sends.
         case standby
         /// It sends.
         case sender

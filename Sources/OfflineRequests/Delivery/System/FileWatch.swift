@@ -6,7 +6,7 @@ import NetPathSystem
 
 /// Hears what other processes do to files, without asking again and again (`inotify(7)`).
 final class FileWatch: Sendable {
-    /// What is heard; a file that somebody has open is not gone when it is removed: it has one name less.
+    /// What is heard; a file that a process has open is not gone when it is removed: it has one name less.
     struct Event: Sendable {
         fileprivate let mask: Int
 

@@ -18,7 +18,7 @@ final class SenderLock {
         self.descriptor = try StoreFiles.create(path)
     }
 
-    /// Takes the lock, unless somebody else has it.
+    /// Takes the lock, unless another process has it.
     ///
     /// - Returns: Whether it was taken now.
     func take() -> Bool {
@@ -36,7 +36,7 @@ final class SenderLock {
         _ = ftruncate(self.descriptor.number, off_t(bytes.count))
     }
 
-    /// Whether somebody has the lock of a queue.
+    /// Whether a process has the lock of a queue.
     ///
     /// Not from `/proc/locks`: the kernel hands that out in pieces, and passes over locks when others go meanwhile.
     static func isHeld(at path: String) -> Bool {

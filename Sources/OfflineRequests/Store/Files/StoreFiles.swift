@@ -97,7 +97,7 @@ enum StoreFiles {
         if let folder { FileTrust.giveToOwnerOfFolder(folder, path) }
     }
 
-    /// Takes a file from everybody else; somebody else's file is left as it is.
+    /// Takes a file from all other users; the file of another user is left as it is.
     static func makePrivate(_ path: String) { _ = unsafe chmod(path, 0o600) }
 
     static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
@@ -107,7 +107,7 @@ enum StoreFiles {
     }
 
     /// Opens a file and closes it, which those hear who watch it; one that SQLite has no locks on, as it has none on journals.
-    static func knock(_ path: String) {
+    static func openAndClose(_ path: String) {
         _ = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
     }
 

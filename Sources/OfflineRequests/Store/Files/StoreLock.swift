@@ -4,11 +4,11 @@
 import Glibc
 import NetPathSystem
 
-/// The lock on a file beside the queue that keeps the queue from being replaced while somebody uses it.
+/// The lock on a file beside the queue that keeps the queue from being replaced while it is used.
 ///
-/// Whoever reads or writes shares it for that long; whoever makes the file, or replaces a damaged one, has it alone.
-/// Unlike SQLite's own locks it stays valid when the file under the name becomes another. It is also the bell between
-/// processes, since all of them have it open: whoever watches it hears that it is read.
+/// A process that reads or writes shares it; one that makes the file, or replaces a damaged one, has it alone.
+/// Unlike SQLite's own locks it stays valid when the file under the name becomes another. It also carries notifications between
+/// processes, since all of them have it open: a process that watches it is told that it is read.
 final class StoreLock: Sendable {
     private let descriptor: FileDescriptor
     private let path: String
@@ -16,11 +16,11 @@ final class StoreLock: Sendable {
     init(_ path: String) throws(QueueError) {
         self.descriptor = try StoreFiles.create(path)
         self.path = path
-        // To read nothing is not heard.
+        // To read nothing is no event.
         if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(self.descriptor.number, "\n", 1, 0) }
     }
 
-    /// The lock of a queue that somebody has made; nil where there is none, or it is not for this user.
+    /// The lock of a queue that exists; nil where there is none, or it is not for this user.
     init?(existing path: String) {
         guard let descriptor = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return nil }
         self.descriptor = descriptor
@@ -62,7 +62,7 @@ final class StoreLock: Sendable {
     }
 
     /// Tells the other processes to look into the queue.
-    func ring() {
+    func notifySender() {
         var byte: UInt8 = 0
         _ = unsafe pread(self.descriptor.number, &byte, 1, 0)
     }
