@@ -314,7 +314,10 @@ struct SenderTests {
         let url = QueueTool.origin + "/ok"
         let expired = try self.tool.run("send", "--wait", "--expires-in", "1s", "-d", "x", url)
         #expect(expired.status == 1)
-        #expect(expired.errors.contains("has expired") && expired.errors.contains("does not answer"), "\(expired.errors)")
+        #expect(
+            expired.errors.contains("has expired") && expired.errors.contains("does not answer"),
+            "\(expired.errors)"
+        )
         let late = try self.tool.run("send", "--wait", "--timeout", "1s", "-d", "y", url)
         #expect(late.status == 3)
         for result in [expired, late] {

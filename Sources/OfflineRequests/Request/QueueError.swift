@@ -30,7 +30,7 @@ public enum QueueError: Error, Hashable, Sendable {
     case isDirectory(path: String)
     /// The file, or the folder it is in, cannot be written.
     case readOnly(path: String)
-    /// The folder of the queue, or the locks beside its file, were removed while it was open.
+    /// The folder of the queue, the locks beside its file or SQLite's shared memory were removed while it was open.
     case removed(path: String)
     /// The system refused something else.
     case io(path: String, reason: String)
@@ -82,7 +82,7 @@ extension QueueError: CustomStringConvertible, LocalizedError {
         case .readOnly(let path):
             "\(path): this cannot be written; change its permissions, or name another file"
         case .removed(let path):
-            "\(path): the queue was removed while it was open, and what waited in it is lost; open it anew"
+            "\(path): this was removed while the queue was open; open the queue anew"
         case .io(let path, let reason):
             "\(path): \(reason)"
         case .closed:

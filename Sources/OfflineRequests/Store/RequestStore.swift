@@ -287,8 +287,10 @@ final class RequestStore: Sendable {
         var lost: QueueSalvage?
         let hasJournal = !StoreFiles.kind(self.paths.journal).isEmpty
         if let size = try FileTrust.check(self.paths) {
-            // SQLite would remove the journal of a file that has lost everything.
-            if size == 0, hasJournal { throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+            // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
+            if size == 0, hasJournal || StoreFiles.size(self.paths.reserve) > 0 {
+                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+            }
             // To switch to WAL writes into the file, and the file of another program must stay as it is.
             if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
             // SQLite makes those beside it as the file was.

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import GRDB
+import NetPathSystem
 import Synchronization
 
 /// The database of a queue, open, and the lock that keeps the file in its place while it is used.
@@ -21,6 +22,10 @@ final class StoreFile: Sendable {
     struct State: Sendable {
         fileprivate(set) var database: DatabaseQueue?
         fileprivate var identity: FileIdentity?
+        /// The shared memory that SQLite has mapped.
+        fileprivate var memory: FileIdentity?
+        /// Keeps what is open from being written into the file when it is closed.
+        fileprivate var abandoned: FileDescriptor?
         fileprivate var isClosed = false
         /// Whether transactions survive the loss of power, and not only the death of the process.
         var isDurable = true
@@ -63,14 +68,27 @@ final class StoreFile: Sendable {
             guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: self.paths.database) }
             let identity = StoreFiles.identity(self.paths.database)
             if let database = state.database, identity != nil, state.identity == identity {
+                let memory = StoreFiles.identity(self.paths.memory)
+                if let known = state.memory, known != memory { throw self.abandon(&state) }
+                state.memory = memory
                 return try body(database, &state)
             }
             let wasOpen = state.identity != nil
-            (state.database, state.isDurable, state.last) = (nil, true, nil)
+            (state.database, state.memory, state.isDurable, state.last) = (nil, nil, true, nil)
             let database = try open(self.lock, wasOpen)
             (state.database, state.identity) = (database, StoreFiles.identity(self.paths.database))
+            state.memory = StoreFiles.identity(self.paths.memory)
             return try body(database, &state)
         }
+    }
+
+    /// Closes a database whose shared memory was removed, and leaves its journal as it is: others write there what SQLite
+    /// does not know of in this process, and would overwrite.
+    private func abandon(_ state: inout State) -> QueueError {
+        state.abandoned = StoreFiles.holdOpen(self.paths.database)
+        state.database = nil
+        state.isClosed = true
+        return .removed(path: self.paths.memory)
     }
 
     /// Does something while no other process uses the file, which is opened anew for the next use.

@@ -10,6 +10,8 @@ struct StorePaths: Hashable, Sendable {
 
     /// SQLite's journal, which exists while a process has the database open.
     var journal: String { "\(self.database)-wal" }
+    /// What the processes that have it open share, to find their way in the journal.
+    var memory: String { "\(self.database)-shm" }
     /// The folder of long bodies.
     var bodies: String { "\(self.database)-bodies" }
     /// What keeps the database in its place while it is used.

@@ -24,8 +24,9 @@ final class StoreReader: Sendable {
         let paths = StorePaths(path)
         guard let size = try FileTrust.check(paths) else { throw .missing(path: path) }
         if size == 0 {
-            // With a journal it is one that has lost everything.
-            throw StoreFiles.kind(paths.journal).isEmpty ? .missing(path: path) : .corrupt(path: path, setAsideAs: nil)
+            // With a journal, or room for the ends of requests, it is one that has lost everything.
+            let isNew = StoreFiles.kind(paths.journal).isEmpty && StoreFiles.size(paths.reserve) == 0
+            throw isNew ? .missing(path: path) : .corrupt(path: path, setAsideAs: nil)
         }
         self.init(paths, lock: StoreLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {

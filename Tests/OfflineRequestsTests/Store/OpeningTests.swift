@@ -153,6 +153,42 @@ import Testing
         #expect(reason.contains("was removed") && reason.contains(journal), "\(reason)")
     }
 
+    @Test func aFileThatLostEverythingIsDamaged() throws {
+        try self.makeQueue()
+        #expect(truncate(self.bench.path, 0) == 0)
+        #expect(throws: QueueError.corrupt(path: self.bench.path, setAsideAs: nil)) {
+            try QueueReader(file: self.bench.path)
+        }
+        let store = try self.bench.open()
+        store.sends = true
+        #expect(throws: QueueError.self) { try store.insert(sample(2)) }
+        #expect(self.bench.salvages.map(\.recovered) == [0])
+        let id = try store.insert(sample(2)).id
+        #expect(try store.all().map(\.id) == [id])
+    }
+
+    /// Others write into the journal what this process does not see any more, and must not overwrite.
+    @Test func aProcessWhoseSharedMemoryIsRemovedLeavesTheJournal() throws {
+        var first: RequestStore? = try self.bench.open()
+        let kept = try #require(try first?.insert(sample(1)).id)
+        try FileManager.default.removeItem(atPath: "\(self.bench.path)-shm")
+        // In a process of its own, which has no shared memory of this one's.
+        let writer = Process()
+        writer.executableURL = URL(filePath: try MonitorProcess.builtProduct("netpath-queue"))
+        writer.arguments = ["send", "http://192.0.2.80/", "--queue", self.bench.path]
+        writer.standardOutput = FileHandle.nullDevice
+        try writer.run()
+        writer.waitUntilExit()
+        #expect(writer.terminationStatus == 0)
+        #expect(throws: QueueError.removed(path: "\(self.bench.path)-shm")) { try first?.insert(sample(2)) }
+        #expect(throws: QueueError.closed) { try first?.insert(sample(3)) }
+        first?.close()
+        first = nil
+        let ids = try self.bench.open().all().map(\.id)
+        #expect(ids.count == 2 && ids.contains(kept), "\(ids)")
+        #expect(self.bench.salvages.isEmpty)
+    }
+
     @Test func aConnectionToAFileThatIsGoneKeepsItsSharedMemory() throws {
         let store = try self.bench.open()
         try store.insert(sample(1))

@@ -113,6 +113,20 @@ enum StoreFiles {
 
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 
+    /// Keeps connections of this process from bringing the journal into the database when they are closed, for as long as
+    /// the descriptor is open: SQLite asks for the lock that no other process has, and a lock of an open file description
+    /// keeps that even from the process itself (fcntl_locking(2)).
+    static func holdOpen(_ database: String) -> FileDescriptor? {
+        guard let file = FileDescriptor(unsafe open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return nil }
+        // What SQLite locks of every database to read it: https://sqlite.org/src/file/src/os.h (SHARED_FIRST, SHARED_SIZE).
+        var lock = flock()
+        lock.l_type = Int16(F_RDLCK)
+        (lock.l_start, lock.l_len) = (0x4000_0002, 510)
+        let setOpenFileDescriptionLock: Int32 = 37
+        _ = unsafe fcntl(file.number, setOpenFileDescriptionLock, &lock)
+        return file
+    }
+
     /// Makes the names in a folder durable.
     static func syncFolder(_ folder: String) {
         guard let descriptor = FileDescriptor(unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) else { return }
