@@ -72,8 +72,8 @@ extension QueueCommands.Run: RunnableCommand {
             drainedAt = self.untilEmpty && counts?.isDrained == true ? drainedAt ?? loop.now() : nil
             if let drainedAt, let counts {
                 let isLast = seen.contains { $0.event == .drained } || loop.now() - drainedAt >= Self.patience
-                // What was lost with a damaged file was not delivered.
-                if isLast || !hasWork { return session.tellDamage() ? .unsatisfied : Self.status(counts) }
+                // What was lost with a file that was damaged or removed was not delivered.
+                if isLast || !hasWork { return queue.salvages.isEmpty ? Self.status(counts) : .unsatisfied }
             }
             // What was under way when it was paused goes on.
             if self.untilEmpty, let pausedAt, loop.now() - pausedAt >= Self.patience, counts?.running == 0 {

@@ -66,6 +66,17 @@ struct QueueTrustTests {
         }
     }
 
+    @Test func whatTheQueueHasNotMadeStays() throws {
+        try self.tool.send()
+        let folder = "\(self.tool.lab.directory)/others"
+        let bodies = "\(self.tool.file)-bodies"
+        try self.tool.lab.run("mkdir \(folder); touch \(folder)/notes; ln -s \(folder) \(bodies)")
+        try self.tool.run("queue", "run", "--until-empty", "--timeout", "1s")
+        try self.tool.lab.run("test -e \(folder)/notes; rm \(bodies); mv \(folder) \(bodies)")
+        try self.tool.run("queue", "run", "--until-empty", "--timeout", "1s")
+        try self.tool.lab.run("test -e \(bodies)/notes")
+    }
+
     @Test func aQueueHasOneNameAndOneSender() throws {
         let server = try self.tool.serve()
         try self.tool.send("-d", "x", "--key", "k", path: "/stall-response?id=a")

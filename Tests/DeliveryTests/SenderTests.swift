@@ -105,6 +105,16 @@ struct SenderTests {
         #expect(try server.bodies(2) == ["before", "after"])
     }
 
+    @Test func whatWasRemovedWasNotDelivered() throws {
+        try self.tool.send("-d", "lost")
+        let run = try self.tool.start("queue", "run", "--until-empty", "--json")
+        try run.next(timeout: .seconds(20)) { $0["event"] == "backoff" }
+        run.sendSignal(.suspend)
+        try self.tool.lab.run("rm -f \(self.tool.file)")
+        run.sendSignal(.resume)
+        #expect(try run.waitForEnd(timeout: .seconds(20)) == 1)
+    }
+
     @Test func aJournalWhoseFileIsGoneIsSetAside() throws {
         try self.tool.send("-d", "lost")
         // Another program, which has the file open, keeps the journal, and has written there.
