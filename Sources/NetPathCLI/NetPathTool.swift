@@ -38,6 +38,11 @@ public enum NetPathTool: Sendable {
         StandardStreams.prepare()
         var context = ToolContext()
         prepare(&context)
+        // The runtime reads them from /proc; without them any command would be another one.
+        guard !CommandLine.arguments.isEmpty else {
+            context.message("\(context.name): error: the arguments cannot be read: mount /proc")
+            StandardStreams.exit(ToolStatus.failure.rawValue)
+        }
         let status = Self.run(Array(CommandLine.arguments.dropFirst()), of: root, in: context)
         StandardStreams.exit(status.rawValue)
     }

@@ -90,8 +90,10 @@ package struct ToolContext: Sendable {
         }
     }
 
-    /// Tells that the path is another one, whatever the threshold.
-    func tell(_ text: String) { self.note(self.line(5, "", text)) }
+    /// Tells that the path is another one, whatever the threshold: as a warning where there is none, as a notice otherwise.
+    func tell(_ text: String, of status: PathStatus) {
+        self.note(self.line(status == .unsatisfied ? 4 : 5, "", text))
+    }
 
     /// A message with its priority as the journal takes it, or as people read it.
     private func line(_ priority: Int, _ label: String, _ text: String) -> String {

@@ -5,6 +5,18 @@ package import NetPath
 import NetPathSystem
 import Synchronization
 
+/// How a recorder is doing.
+package struct RecorderStatus: Hashable, Sendable {
+    /// Whether what happens is written; what does not go is tried again.
+    package var isRecording = false
+    /// Bytes written in all.
+    package var writtenBytes = 0
+    /// When something was written last: nanoseconds since 1970; nil before.
+    package var lastWrite: Int64?
+    /// How many attempts to write failed.
+    package var errors = 0
+}
+
 /// Records what happens to a coordinator.
 ///
 /// The coordinator's threads only leave word; the thread that calls ``flush()`` does the work. Nothing happens here while
@@ -25,6 +37,20 @@ package final class Recorder: Sendable {
         /// Whether the recording says yet that this program writes it.
         var hasBegun = false
         var isStopped = false
+        var lastWrite: Int64?
+        var errors = 0
+    }
+
+    /// How it is doing.
+    package var status: RecorderStatus {
+        self.state.withLock { state in
+            RecorderStatus(
+                isRecording: state.gap == nil && state.hasBegun,
+                writtenBytes: state.store.writtenBytes,
+                lastWrite: state.lastWrite,
+                errors: state.errors
+            )
+        }
     }
 
     /// How long what happened is kept in memory: to encode it at once would hold up the events that follow, and those who
@@ -69,12 +95,17 @@ package final class Recorder: Sendable {
             do {
                 try state.store.append(Self.beginning(at: checkpoint, now(), &state.writer))
                 state.hasBegun = true
+                state.lastWrite = now().wallNanoseconds
                 return nil
             } catch let error as SystemError {
+                state.errors += 1
                 if isRequired { throw error }
                 state.gap = Gap(begin: checkpoint.time, reason: error)
                 return error
             }
+        }
+        if let newer = self.state.withLock({ $0.store.newerFile }) {
+            log(.warning, "\(newer) is of a newer netpath, and left alone: a new file is begun")
         }
         guard let failure else { return }
         // What watches the network matters more than what tells of it later.
@@ -122,11 +153,14 @@ package final class Recorder: Sendable {
         let (message, hasFailed) = self.state.withLock { state -> ((LogLevel, String)?, Bool) in
             guard !state.isStopped else { return (nil, false) }
             let (hadGap, begin) = (state.gap != nil, self.now().time)
+            let written = state.store.writtenBytes
+            defer { if state.store.writtenBytes > written { state.lastWrite = self.now().wallNanoseconds } }
             do {
                 try self.flush(&state, isLife: isLife)
                 guard hadGap else { return (nil, false) }
                 return ((.info, "the recording goes on"), false)
             } catch {
+                state.errors += 1
                 let failure = error as? SystemError ?? SystemError(action: "cannot encode what happened", errno: 0)
                 if state.gap == nil { state.gap = Gap(begin: begin, reason: failure) }
                 // Said once; what happens meanwhile is a gap.

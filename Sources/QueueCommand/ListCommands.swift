@@ -46,19 +46,28 @@ extension QueueReader {
     }
 }
 
-/// What a queue holds, for Prometheus; `age` is how many seconds the oldest request has waited.
+/// What a queue holds, for Prometheus; `user` is whose it is, and `age` how many seconds the oldest request has waited.
 private func queueMetrics(
     _ counts: [(state: String, count: Int)],
     bytes: Int,
     isPaused: Bool,
-    age: TimeInterval?
+    age: TimeInterval?,
+    user: String
 ) -> String {
     var text = MetricsText(isOpenMetrics: false)
-    let samples = counts.map { MetricsText.Sample($0.count, ["state": $0.state]) }
+    let samples = counts.map { MetricsText.Sample($0.count, ["user": user, "state": $0.state]) }
     text.gauge("netpath_queue_requests", "Requests in each state.", samples)
-    text.gauge("netpath_queue_bytes", "Bytes of all requests, and of responses that are kept.", [.init(bytes)])
-    text.gauge("netpath_queue_paused", "Whether nothing is sent until netpath queue resume.", [.init(isPaused)])
-    let oldest = age.map { MetricsText.Sample(max(0, $0)) }
+    text.gauge(
+        "netpath_queue_bytes",
+        "Bytes of all requests, and of responses that are kept.",
+        [.init(bytes, ["user": user])]
+    )
+    text.gauge(
+        "netpath_queue_paused",
+        "Whether nothing is sent until netpath queue resume.",
+        [.init(isPaused, ["user": user])]
+    )
+    let oldest = age.map { MetricsText.Sample(max(0, $0), ["user": user]) }
     text.gauge(
         "netpath_queue_oldest_age_seconds",
         "How long the oldest request that waits has waited.",
@@ -133,7 +142,8 @@ extension QueueCommands.Stats: RunnableCommand {
                 states.map { ($0.rawValue, counts[$0]) },
                 bytes: counts.bytes,
                 isPaused: isPaused,
-                age: oldest.map { Date.now.timeIntervalSince($0) }
+                age: oldest.map { Date.now.timeIntervalSince($0) },
+                user: NSUserName()
             )
             try MetricsText.write(metrics, to: textfile)
             return .satisfied

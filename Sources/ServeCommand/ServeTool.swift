@@ -109,6 +109,10 @@ extension Access {
         self.allowedHosts = Set(settings.allowedHosts)
         self.allowedOrigins = Set(settings.allowedOrigins)
         self.trustedProxies = Set(settings.trustedProxies)
+        if settings.showsHostName {
+            let name = FileAccess.contents("/proc/sys/kernel/hostname")?.split(separator: "\n").first
+            self.shownHost = name.map { String($0) }
+        }
         if let file = settings.tokenFile {
             do throws(TokenFile.Failure) {
                 self.token = try TokenFile.read(file)
@@ -135,7 +139,7 @@ extension TokenFile.Failure {
         switch self {
         case .system(let error): "the file with the token, \(file): \(error)"
         case .isPublic:
-            "the file with the token, \(file), is for every user of this machine to read or to change: "
+            "the file with the token, \(file), may be read by every user of this machine, or changed by its group: "
                 + "'chmod 640 \(file)' keeps it to its owner and group"
         case .noToken:
             "\(file) holds no token: \(SecretToken.minimum) or more characters of ASCII without white space"

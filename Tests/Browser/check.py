@@ -99,8 +99,10 @@ def first_view(page):
     expect(page.locator("h1")).to_have_text("Online — cable lan0")
     expect(page.locator("#backends")).to_contain_text("netlink")
     expect(page.locator("#availability")).to_contain_text("online")
+    host = os.uname().nodename
+    expect(page.locator("#host")).to_have_text(host)
     expect(page.locator("#since")).to_contain_text("since")
-    assert page.title() == "Online · netpath", page.title()
+    assert page.title() == f"Online · {host} · netpath", page.title()
     expect(page.locator("#timeline .mark span")).to_have_count(5)
     expect(page.locator(".legend li")).to_have_count(4)
     expect(page.locator("#availability")).to_contain_text("of the time unknown")

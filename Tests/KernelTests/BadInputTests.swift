@@ -114,6 +114,15 @@ struct BadInputTests {
         }
     }
 
+    /// The runtime reads the arguments from procfs: without it every command line was that of `netpath`.
+    @Test func argumentsThatCannotBeReadAreNoOtherCommand() throws {
+        let lab = try NetworkNamespace()
+        let output = try lab.run(
+            "unshare --mount sh -c 'mount -t tmpfs none /proc; \(Watched.program) run --bogus' 2>&1; echo exit $?"
+        )
+        #expect(output.contains("mount /proc") && output.hasSuffix("exit 70\n"), "\(output)")
+    }
+
     @Test func filesThatAreNoConfiguration() throws {
         let lab = try NetworkNamespace()
         try lab.run("truncate -s 100M \(lab.directory)/huge; mkfifo \(lab.directory)/fifo")

@@ -103,11 +103,61 @@ struct ServiceTests {
             env \(variables) JOURNAL_STREAM=\(stream) \(Watched.program) run 2>\(file) & for i in $(seq 300); do
                 [ -s \(file) ] && break; sleep 0.1
             done
+            ip route del default
+            for i in $(seq 300); do grep -q unsatisfied \(file) && break; sleep 0.1; done
             kill $!; wait $! || true
             """
         )
         let text = try String(contentsOfFile: file, encoding: .utf8)
-        #expect(text == "<5>satisfied: IPv4 through wan0 [wan0, wired]\n")
+        let lines = text.split(separator: "\n")
+        #expect(lines.first == "<5>satisfied: IPv4 through wan0 [wan0, wired]")
+        // An alarm on warnings hears of it.
+        #expect(lines.last?.hasPrefix("<4>unsatisfied: ") == true, "\(text)")
+    }
+
+    /// What an alert counts is there from the start: hooks, the recorder, the configuration, the process.
+    @Test func metricsOfTheServiceItself() throws {
+        let file = "\(self.lab.directory)/netpath.yaml"
+        let hooks =
+            "hooks:\n  - {name: good, command: [/bin/true]}\n  - {name: bad, command: [/bin/false], retries: 0}\n"
+        try hooks.write(toFile: file, atomically: true, encoding: .utf8)
+        let service = try self.place.start([:], "--config", file)
+        func sample(_ name: String) throws -> Double? {
+            let client = try SocketClient(self.place.socket)
+            try client.write(#"{"request":"metrics"}"# + "\n")
+            client.end()
+            let answer = try JSONSerialization.jsonObject(with: Data(client.readToEnd().utf8)) as? [String: Any]
+            let lines = (answer?["text"] as? String)?.split(separator: "\n") ?? []
+            return lines.first { $0.hasPrefix("\(name) ") }.flatMap { Double($0.dropFirst(name.utf8.count + 1)) }
+        }
+        func settle(_ name: String, _ value: Double) throws {
+            let deadline = ContinuousClock.now + .seconds(20)
+            var seen = try sample(name)
+            while seen != value {
+                try #require(ContinuousClock.now < deadline, "\(name) is \(String(describing: seen))")
+                seen = try sample(name)
+            }
+        }
+        try await (#"netpath_hook_runs_total{hook="good"}"#, 1)
+        #expect(try sample(#"netpath_hook_failures_total{hook="good"}"#) == 0)
+        try await (#"netpath_hook_failures_total{hook="bad"}"#, 1)
+        #expect(try sample("netpath_recorder_up") == 1)
+        #expect(try sample("netpath_recorder_errors_total") == 0)
+        #expect(try sample("netpath_recorder_written_bytes_total") ?? 0 > 100)
+        let now = Date.now.timeIntervalSince1970
+        for name in [
+            "netpath_recorder_last_write_timestamp_seconds", "netpath_configuration_loaded_timestamp_seconds",
+            "process_start_time_seconds",
+        ] {
+            let time = try sample(name) ?? 0
+            #expect(abs(time - now) < 120, "\(name)")
+        }
+        #expect(try sample("netpath_configuration_accepted") == 1)
+        #expect(try sample("process_resident_memory_bytes") ?? 0 > 1_000_000)
+        #expect(try sample("process_open_fds") ?? 0 > 3)
+        try (hooks + "nonsense: [\n").write(toFile: file, atomically: true, encoding: .utf8)
+        try await ("netpath_configuration_accepted", 0)
+        #expect(try service.stop() == 0)
     }
 
     @Test func sleepsWhileNothingHappens() throws {

@@ -23,10 +23,12 @@ struct ServeSettingsTests {
               allowedOrigins: ["http://localhost:3000"]
               trustedProxies: [192.0.2.1, "2001:db8::1"]
               tokenFile: /etc/netpath/token
+              showHostName: false
             """
         )
         #expect(settings.addresses == [.internet(host: "::1", port: 80), .unix("/run/netpath-serve/http.sock")])
         #expect(settings.allowedHosts == ["kiosk.example"])
+        #expect(ServeSettings().showsHostName && !settings.showsHostName)
         #expect(settings.tokenFile == "/etc/netpath/token")
     }
 

@@ -64,6 +64,36 @@ struct SiteTests {
         #expect(size <= 60_000)
     }
 
+    /// The name of the machine is in the page, escaped, and hidden where the configuration says so.
+    @Test func thePageNamesTheMachine() throws {
+        let page = { (host: String?) throws -> String in
+            var access = Access()
+            access.shownHost = host
+            var site = Site(access)
+            guard case .response(let response) = site.answer(self.get("/"), document: []) else { throw Surprise() }
+            return String(decoding: response.body, as: UTF8.self)
+        }
+        let (named, hostile, hidden) = try (page("kiosk-7"), page(#"a"><script>"#), page(nil))
+        #expect(named.contains(#"data-host="kiosk-7""#))
+        #expect(hostile.contains(#"data-host="a&quot;>&lt;script>""#))
+        #expect(hidden.contains(#"data-host="""#))
+    }
+
+    /// A form with a wrong token says so; the first view of it does not.
+    @Test func aWrongTokenSaysSo() throws {
+        var access = Access()
+        access.token = SecretToken("0123456789abcdef")
+        var site = Site(access)
+        let text = { (outcome: Outcome) throws -> String in
+            guard case .response(let response) = outcome else { throw Surprise() }
+            return String(decoding: response.body, as: UTF8.self)
+        }
+        let first = try text(site.answer(self.get("/"), document: []))
+        let form = Request("POST", "/login", fields: [("Host", "localhost")], body: Array("token=wrong".utf8))
+        let second = try text(site.answer(form, document: []))
+        #expect(!first.contains("not the right one") && second.contains("not the right one"))
+    }
+
     @Test func theDescriptionNamesEveryRoute() throws {
         let body = try self.response(self.get("/openapi.json")).body
         let document = try JSONReader.read(body[...])

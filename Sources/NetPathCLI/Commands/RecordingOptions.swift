@@ -51,7 +51,12 @@ struct RecordingOptions: ParsableArguments {
     /// - Throws: What ``open(_:)`` does.
     func readPaths(_ configured: String?, since begin: WallTime, _ body: (RecordedEvent) -> Void) throws {
         do {
-            let damaged = try self.open(configured).read(.paths, since: begin.nanoseconds) { event in
+            let recording = try self.open(configured)
+            if recording.newerFiles > 0 {
+                let files = recording.newerFiles == 1 ? "1 file" : "\(recording.newerFiles) files"
+                ToolContext.current.say("\(files) of the recording are left out: a newer netpath wrote them")
+            }
+            let damaged = try recording.read(.paths, since: begin.nanoseconds) { event in
                 body(event)
                 return true
             }

@@ -6,7 +6,12 @@ import NetPathSystem
 
 extension PathCoordinator {
     /// What there is to tell of the network and of who watches it, as families of metrics.
-    func metrics(isOpenMetrics: Bool) -> [UInt8] {
+    ///
+    /// - Parameters:
+    ///   - isOpenMetrics: Which of the two formats.
+    ///   - more: Adds what the program tells of itself.
+    /// - Returns: The families.
+    func metrics(isOpenMetrics: Bool, adding more: (inout MetricsText) -> Void = { _ in }) -> [UInt8] {
         let path = self.path
         let reports = path?.backends ?? self.snapshots.map(\.report)
         var text = MetricsText(isOpenMetrics: isOpenMetrics)
@@ -16,6 +21,8 @@ extension PathCoordinator {
         text.add(reports)
         if let (tally, now) = self.tally { text.add(tally, at: now) }
         text.add(self.backendMetrics)
+        more(&text)
+        if let process = ProcessStatistics() { text.add(process) }
         return Array(text.text.utf8)
     }
 }

@@ -117,7 +117,7 @@ final class Service {
                 return latest
             }
             if previous.map(\.headline) != path.headline {
-                context.tell(path.headline)
+                context.tell(path.headline, of: path.status)
                 announcement.tell(headline: path.headline)
             }
             if socket.isWatched { socket.publish(snapshot.jsonLine) }

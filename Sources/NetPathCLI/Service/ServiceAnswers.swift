@@ -35,7 +35,12 @@ struct ServiceAnswers: Sendable {
             return .whole((try? CodedLine.bytes(of: snapshot)) ?? [])
         case .hooks: return .whole(Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8))
         case .metrics(let isOpenMetrics):
-            let text = String(decoding: self.coordinator.metrics(isOpenMetrics: isOpenMetrics), as: UTF8.self)
+            let bytes = self.coordinator.metrics(isOpenMetrics: isOpenMetrics) { text in
+                text.add(self.hooks.reports)
+                if let recorder { text.add(recorder.status) }
+                text.add(self.standing())
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
             return .whole(JSONText.line { sink in sink.object { $0.member("text", text) } })
         case .details: return .whole(JSONText.line(self.coordinator.details(self.evaluation()).write))
         case .history(let since): return .pages(self.history(since: since, for: peer))

@@ -20,6 +20,12 @@ enum NewFile {
     ) throws(SystemError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         guard let file = FileDescriptor(unsafe open(path, flags, mode)) else { throw .last("cannot create \(path)") }
+        // Whatever the umask: who may read it is the caller's to say.
+        guard fchmod(file.number, mode) == 0 else {
+            let error = SystemError.last("cannot set the mode of \(path)")
+            _ = unsafe unlink(path)
+            throw error
+        }
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }

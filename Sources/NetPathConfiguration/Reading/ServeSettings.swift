@@ -17,6 +17,9 @@ package struct ServeSettings: Hashable, Sendable {
     /// The file with the token; nil where everybody may see everything who can connect.
     package var tokenFile: String?
 
+    /// Whether the page shows the name of the machine.
+    package var showsHostName = true
+
     /// Creates the settings that are in force unless a configuration says otherwise.
     package init() {}
 
@@ -49,6 +52,7 @@ package struct ServeSettings: Hashable, Sendable {
         let file = section.string("tokenFile", default: "")
         if !file.isEmpty, !file.hasPrefix("/") { section.reject("tokenFile", "has to be an absolute path") }
         settings.tokenFile = file.isEmpty ? nil : file
+        settings.showsHostName = section.boolean("showHostName", default: true)
         return settings
     }
 

@@ -16,6 +16,9 @@ package struct Recording: Sendable {
         self.files = try RecordingFiles(path)
     }
 
+    /// How many files are of a newer version of the format, and left out.
+    package var newerFiles: Int { self.files.newerCount }
+
     /// Reads what was recorded, in the order in which it was written.
     ///
     /// - Parameters:

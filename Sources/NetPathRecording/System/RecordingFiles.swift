@@ -11,6 +11,8 @@ package struct RecordingFiles: Sendable {
 
     /// The files, the oldest first.
     package let paths: [String]
+    /// How many files of the folder are of a newer version of the format, and left out.
+    package let newerCount: Int
 
     /// Finds the files of a folder, or takes a file as it is.
     ///
@@ -20,7 +22,11 @@ package struct RecordingFiles: Sendable {
         guard unsafe stat(path, &status) == 0 else { throw .last("cannot read the recording \(path)") }
         if status.st_mode & S_IFMT == S_IFDIR {
             guard unsafe access(path, R_OK | X_OK) == 0 else { throw .last("cannot read the recording \(path)") }
-            self.paths = RecordingStore.files(in: path)
+            let all = RecordingStore.files(in: path)
+            let known = all.filter { !Self.isNewer($0) }
+            // Where there is nothing else, reading says that it is newer.
+            self.paths = known.isEmpty ? all : known
+            self.newerCount = known.isEmpty ? 0 : all.count - known.count
         } else {
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw SystemError(
@@ -29,7 +35,18 @@ package struct RecordingFiles: Sendable {
                 )
             }
             self.paths = [path]
+            self.newerCount = 0
         }
+    }
+
+    /// Whether the first line of a file names a newer version of the format than this program knows.
+    static func isNewer(_ path: String) -> Bool {
+        // The line holds a configuration, which may be long.
+        guard let bytes = try? self.bytes(of: path, limit: 65_536), !bytes.isEmpty,
+            let header = try? JSONReader.read(bytes.prefix { $0 != UInt8(ascii: "\n") }, valueLimit: .max),
+            case .integer(let format)? = header[RecordingKey.header]?["recording"]
+        else { return false }
+        return format > Int64(RecordingHeader.format)
     }
 
     /// Reads a file, or a part of it; one that was removed meanwhile is empty.

@@ -23,6 +23,12 @@ package struct RecordingStore: Sendable {
     /// Whether the file may end with half a line of a program that was killed.
     private var mayEndWithinLine = false
 
+    /// How many bytes were written in all.
+    package private(set) var writtenBytes = 0
+
+    /// The file of a newer version of the format that is left alone, behind which a new one was begun; nil for none.
+    package private(set) var newerFile: String?
+
     /// Whether a new file should begin.
     package var isFull: Bool { self.isFolder && self.size >= Self.fileLimit }
 
@@ -47,6 +53,11 @@ package struct RecordingStore: Sendable {
             try Self.makeFolder(self.path)
             if self.lock == nil { self.lock = try RecordingLock(of: self.path) }
             self.number = Self.numbers(in: self.path).last ?? 1
+            let file = "\(self.path)/\(Self.name(self.number))"
+            if RecordingFiles.isNewer(file) {
+                self.newerFile = file
+                self.number += 1
+            }
         }
         try self.openFile()
         if self.isFull { try self.beginFile() }
@@ -145,6 +156,7 @@ package struct RecordingStore: Sendable {
             rest = rest.dropFirst(count)
         }
         self.size += bytes.count
+        self.writtenBytes += bytes.count
         self.mayEndWithinLine = false
         // By more than there is room for, once in the life of a file.
         if self.isFull { self.prune(to: Self.folderLimit) }

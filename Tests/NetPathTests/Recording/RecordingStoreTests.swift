@@ -77,6 +77,31 @@ import Testing
         #expect(String(decoding: text, as: UTF8.self) == "first\n\nsecond\n")
     }
 
+    /// After a downgrade: what a newer version wrote stays as it is, and a new file is begun.
+    @Test func filesOfANewerVersionAreLeftAlone() throws {
+        let path = "\(self.folder.path)/newer"
+        #expect(unsafe mkdir(path, 0o700) == 0)
+        let header = #"{"at":1,"wall":5,"header":{"recording":99,"netpath":"9","continues":false}}"#
+        _ = self.folder.file("newer/00000003.jsonl", Array("\(header)\nwhat is unknown\n".utf8))
+        #expect(throws: RecordingError.newer(99)) { try Recording(path).read { _ in true } }
+        var store = RecordingStore(folder: path)
+        try store.append(
+            Array(#"{"at":2,"wall":6,"header":{"recording":1,"netpath":"1","continues":false}}"#.utf8) + [0x0A]
+        )
+        store.close()
+        #expect(store.newerFile == "\(path)/00000003.jsonl")
+        #expect(RecordingStore.files(in: path).count == 2)
+        let kept = try RecordingFiles.bytes(of: "\(path)/00000003.jsonl")
+        #expect(String(decoding: kept, as: UTF8.self) == "\(header)\nwhat is unknown\n")
+        let recording = try Recording(path)
+        var count = 0
+        let damaged = try recording.read { _ in
+            count += 1
+            return true
+        }
+        #expect(recording.newerFiles == 1 && count == 1 && damaged == 0)
+    }
+
     @Test func whatIsNoPlaceForARecording() throws {
         let file = self.folder.file("file", [])
         self.expectRefusal(RecordingStore(folder: file))
