@@ -54,7 +54,7 @@ struct CoordinatorMember: Sendable, Codable {
         input: UInt64,
         now: MonotonicTime
     ) {
-        let hadVerdict = snapshot.hasVerdict
+        let hadVerdict = snapshot.report.hasVerdict
         // What a backend that kept its verdict says replaces what it said before, and all begin at the same time.
         let comesBack = !hadVerdict && (snapshot.report.health != .starting || self.record.hadVerdict)
         let read = self.beginning(of: evidence, after: snapshot.evidence, now: now)
@@ -70,7 +70,9 @@ struct CoordinatorMember: Sendable, Codable {
         snapshot.evidence = evidence
         self.facts = evidence.givenFacts
         self.evaluate(evidence, as: &snapshot, policy: policy, now: now)
-        if hadVerdict, !snapshot.hasVerdict { self.record.silenced = VerdictHistory.Moment(input: input, time: now) }
+        if hadVerdict, !snapshot.report.hasVerdict {
+            self.record.silenced = VerdictHistory.Moment(input: input, time: now)
+        }
     }
 
     /// When the reading began that evidence is of.
@@ -94,9 +96,11 @@ struct CoordinatorMember: Sendable, Codable {
         now: MonotonicTime
     ) {
         guard let evidence = snapshot.evidence else { return }
-        let hadVerdict = snapshot.hasVerdict
+        let hadVerdict = snapshot.report.hasVerdict
         self.evaluate(evidence, as: &snapshot, policy: policy, now: now)
-        if hadVerdict, !snapshot.hasVerdict { self.record.silenced = VerdictHistory.Moment(input: input, time: now) }
+        if hadVerdict, !snapshot.report.hasVerdict {
+            self.record.silenced = VerdictHistory.Moment(input: input, time: now)
+        }
     }
 
     private mutating func evaluate(
@@ -135,7 +139,7 @@ struct CoordinatorMember: Sendable, Codable {
         input: UInt64,
         now: MonotonicTime
     ) -> Bool {
-        let hadVerdict = snapshot.hasVerdict
+        let hadVerdict = snapshot.report.hasVerdict
         if hadVerdict { self.record.silenced = VerdictHistory.Moment(input: input, time: now) }
         if !hasEnded {
             self.record.awaitedUntil = nil

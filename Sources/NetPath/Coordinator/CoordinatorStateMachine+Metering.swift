@@ -10,7 +10,7 @@ extension CoordinatorStateMachine {
         guard let interface else {
             return self.published.map { $0.value.isExpensive || $0.value.isConstrained } ?? false
         }
-        for position in self.snapshots.indices where self.snapshots[position].isHealthy {
+        for position in self.snapshots.indices where self.snapshots[position].report.health == .healthy {
             let seen = self.snapshots[position].evidence?.ofThisMachine.interfaces?.first { $0.name == interface }
             guard let seen else { continue }
             let rule = self.settings.evaluation.interfaceRules.first { $0.match.fits(seen) }

@@ -18,7 +18,7 @@ extension CoordinatorStateMachine {
                 let preferred = self.preferred(over: index)
                 if preferred.allSatisfy({ self.isUnusable($0) }) {
                     actions += self.need(index, now: now)
-                } else if preferred.contains(where: { self.snapshots[$0].hasVerdict }) {
+                } else if preferred.contains(where: { self.snapshots[$0].report.hasVerdict }) {
                     actions += self.release(index, health: .standby, now: now)
                 }
             }

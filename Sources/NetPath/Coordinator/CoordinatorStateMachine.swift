@@ -93,7 +93,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         let concernsOthers =
             self.members.indices.contains { $0 != index && self.members[$0].supervision.isRunning }
             && evidence.concernsOthers(after: self.snapshots[index].evidence)
-        let hadVerdict = self.snapshots[index].hasVerdict
+        let hadVerdict = self.snapshots[index].report.hasVerdict
         self.members[index].take(
             evidence,
             as: &self.snapshots[index],
@@ -108,7 +108,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
         // a refresh that says the same again must not be answered with another refresh. Those who take over from one that
         // cannot tell any more have to read everything anew, too.
-        let isLost = hadVerdict && !self.snapshots[index].hasVerdict
+        let isLost = hadVerdict && !self.snapshots[index].report.hasVerdict
         if concernsOthers || isLost { actions += self.refreshOthers(than: index, now: now) }
         // A backend that comes back with an outdated reading is asked for a new one.
         if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
@@ -333,7 +333,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
 
     private func decision(now: MonotonicTime) -> NetworkPath? {
         let isTakeover = self.members.indices.contains {
-            self.members[$0].record.hadVerdict && !self.snapshots[$0].hasVerdict
+            self.members[$0].record.hadVerdict && !self.snapshots[$0].report.hasVerdict
         }
         if isTakeover, let last = self.decided?.value {
             return Takeover(standings: self.standings, settings: self.settings, last: last, now: now).decide()

@@ -45,7 +45,7 @@ extension PathCoordinator {
         }
         guard let own = position.flatMap({ snapshots[$0].evidence }) else { return nil }
         // What a backend that broke saw last may be outdated, and its own word may be about routes only.
-        let healthy = snapshots.lazy.filter(\.isHealthy).compactMap(\.evidence)
+        let healthy = snapshots.lazy.filter { $0.report.health == .healthy }.compactMap(\.evidence)
         let evidence = healthy.first { $0.interfaces != nil } ?? own
         return evaluate(answer, to: destination, evidence, policy: settings.evaluation, now: self.clock.now())
     }

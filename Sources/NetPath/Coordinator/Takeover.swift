@@ -25,13 +25,6 @@ struct VerdictHistory: Sendable, Codable {
     @inline(__always) var hadVerdict: Bool { self.lastVerdict?.status != nil }
 }
 
-extension BackendSnapshot {
-    // Inlined, and asking for one part only, or it would copy the whole verdict.
-
-    /// Whether the backend has a verdict that counts now.
-    @inline(__always) var hasVerdict: Bool { self.report.hasVerdict }
-}
-
 /// What a backend said, and when it lost its verdict.
 struct BackendStanding: Sendable {
     /// What it says now, or said last.
@@ -39,7 +32,7 @@ struct BackendStanding: Sendable {
     var record: VerdictHistory
 
     /// Whether it has a verdict that counts now.
-    var hasVerdict: Bool { self.snapshot.hasVerdict }
+    var hasVerdict: Bool { self.snapshot.report.hasVerdict }
     /// Whether it ever had a verdict of its own on paths.
     var isStrong: Bool { self.record.hadVerdict && self.reportsPaths }
     /// Whether its report is about the path of this machine, also when it took a statement back.

@@ -27,7 +27,7 @@ struct Election: Hashable {
         var rank = first ?? snapshots.count
         if let strongest, isEligible(strongest) { rank = min(rank, strongest) }
         let voters = snapshots.indices.filter { position in
-            guard isEligible(position), snapshots[position].isHealthy,
+            guard isEligible(position), snapshots[position].report.health == .healthy,
                 let isPartialNo = snapshots[position].verdict?.isPartialNo
             else { return false }
             return position <= rank || !isPartialNo

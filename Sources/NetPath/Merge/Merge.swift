@@ -28,7 +28,6 @@ public struct BackendSnapshot: Hashable, Sendable, Codable {
     @inline(__always) package var reportsPaths: Bool {
         self.seesPaths || (self.verdict?.isStated == true && self.verdict?.host == nil)
     }
-    @inline(__always) var isHealthy: Bool { self.report.health == .healthy }
     /// The name servers, judged where there is a verdict.
     @inline(__always) var dnsServers: [DNSServer]? { self.verdict?.dnsServers ?? self.evidence?.dnsServers }
 }
@@ -93,7 +92,7 @@ extension Election {
                 path.interfaces[position].labels = statements.labels(of: path.interfaces[position].name)
             }
         }
-        for position in snapshots.indices where snapshots[position].isHealthy {
+        for position in snapshots.indices where snapshots[position].report.health == .healthy {
             // Of the rest of the large verdict nothing is needed.
             if snapshots[position].evidence?.conclusion != nil {
                 path.addStatementBesideEvidence(of: snapshots[position])
@@ -120,7 +119,7 @@ extension [BackendSnapshot] {
     /// What the probes of healthy backends say.
     fileprivate var probeRounds: [ProbeRound] {
         var rounds: [ProbeRound] = []
-        for position in self.indices where self[position].isHealthy {
+        for position in self.indices where self[position].report.health == .healthy {
             if let round = self[position].evidence?.probes { rounds.append(round) }
         }
         return rounds

@@ -51,7 +51,7 @@ extension PathInterface {
 extension [BackendSnapshot] {
     /// What the first healthy backend that sees an interface of this name knows of it.
     fileprivate func interface(named name: String) -> PathInterface? {
-        for position in self.indices where self[position].isHealthy {
+        for position in self.indices where self[position].report.health == .healthy {
             let listed = self[position].verdict?.interfaces.first { $0.name == name && $0.index != 0 }
             if let listed { return listed }
             let seen = self[position].evidence?.interfaces?.first { $0.name == name }
@@ -63,7 +63,7 @@ extension [BackendSnapshot] {
     /// What healthy backends state of the internet.
     var statedInternet: [InternetReachability] {
         var words: [InternetReachability] = []
-        for position in self.indices where self[position].isHealthy {
+        for position in self.indices where self[position].report.health == .healthy {
             if let word = self[position].evidence?.conclusion?.internetWord { words.append(word) }
         }
         return words
@@ -71,7 +71,7 @@ extension [BackendSnapshot] {
 
     /// Where a captive portal is, in the words of the first healthy backend that knows.
     var portalURL: String? {
-        for position in self.indices where self[position].isHealthy {
+        for position in self.indices where self[position].report.health == .healthy {
             if let url = self[position].evidence?.probes?.portalURL { return url }
             if let url = self[position].evidence?.conclusion?.portalURL { return url }
         }

@@ -62,7 +62,7 @@ struct TakeoverOracle {
                 .filter { $1.report.error != nil }.map(\.0.id)
         )
         let voices = zip(harness.machine.members, harness.machine.snapshots).enumerated()
-            .filter { $0.element.1.hasVerdict }.map { (position: $0.offset, id: $0.element.0.id) }
+            .filter { $0.element.1.report.hasVerdict }.map { (position: $0.offset, id: $0.element.0.id) }
         for id in self.witnesses.keys {
             let isLost = !voices.contains { $0.id == id }
             let lostAt = self.witnesses[id]?.lostAt
