@@ -138,9 +138,9 @@ struct ServiceTests {
                 seen = try sample(name)
             }
         }
-        try await (#"netpath_hook_runs_total{hook="good"}"#, 1)
+        try settle(#"netpath_hook_runs_total{hook="good"}"#, 1)
         #expect(try sample(#"netpath_hook_failures_total{hook="good"}"#) == 0)
-        try await (#"netpath_hook_failures_total{hook="bad"}"#, 1)
+        try settle(#"netpath_hook_failures_total{hook="bad"}"#, 1)
         #expect(try sample("netpath_recorder_up") == 1)
         #expect(try sample("netpath_recorder_errors_total") == 0)
         #expect(try sample("netpath_recorder_written_bytes_total") ?? 0 > 100)
@@ -156,7 +156,7 @@ struct ServiceTests {
         #expect(try sample("process_resident_memory_bytes") ?? 0 > 1_000_000)
         #expect(try sample("process_open_fds") ?? 0 > 3)
         try (hooks + "nonsense: [\n").write(toFile: file, atomically: true, encoding: .utf8)
-        try await ("netpath_configuration_accepted", 0)
+        try settle("netpath_configuration_accepted", 0)
         #expect(try service.stop() == 0)
     }
 
