@@ -33,7 +33,7 @@ struct NewFolder {
                     throw .last("cannot make the folder \(folder)")
                 }
             }
-            let mode: mode_t = file.isProgram ? 0o777 : 0o666
+            let mode: mode_t = file.isProgram ? 0o755 : 0o644
             try NewFile.write(file.text, to: "\(self.path)/\(file.path)", mode: mode)
         }
     }
