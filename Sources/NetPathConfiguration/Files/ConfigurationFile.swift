@@ -56,7 +56,7 @@ public enum ConfigurationFile: Sendable {
     /// Tells whether a path may name a file.
     ///
     /// A dangling symbolic link counts as a file, and so does what a closed directory may hold: both were put there
-    /// by somebody who expects them to be read, and reading them says what is wrong.
+    /// by a user who expects them to be read, and reading them says what is wrong.
     ///
     /// - Parameter path: The path.
     /// - Returns: `false` only when there is certainly nothing.

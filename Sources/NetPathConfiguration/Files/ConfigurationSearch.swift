@@ -3,7 +3,7 @@
 
 /// Decides which configuration file is read.
 ///
-/// A file that somebody named is the one, whether it is there or not: reading it then says what is wrong. Of the
+/// A file that the user named is the one, whether it is there or not: reading it then says what is wrong. Of the
 /// usual places the first that has a file wins, and a file that is there but unreadable is not passed over, for the
 /// program would run with settings that its owner believes replaced.
 public struct ConfigurationSearch: Sendable, Hashable {

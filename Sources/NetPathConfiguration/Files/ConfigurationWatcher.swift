@@ -7,7 +7,7 @@ internal import NetPathSystem
 /// Notices when a configuration file changes: written in place, replaced by a rename, removed and created again, or
 /// reached through symbolic links that are switched, as Kubernetes does.
 ///
-/// There is no thread and no timer in it: whoever waits for descriptors anyway (poll(2), a dispatch source) waits for
+/// There is no thread and no timer in it: a program that waits for descriptors anyway (poll(2), a dispatch source) waits for
 /// ``fileDescriptor`` too, and calls ``takeChanges()`` when it is readable. Thread-safe.
 public final class ConfigurationWatcher: Sendable {
     /// Becomes readable when something on the way to the file changed; the same one for the watcher's lifetime.

@@ -95,7 +95,7 @@ public enum YAMLReader: Sendable {
                 : "the file is not UTF-8 text: \(problem) (byte 0x\(value)); save it as UTF-8"
             return ConfigurationDiagnostic(message, in: source, at: position)
         }
-        // What libyaml misses there nobody would want to add.
+        // What libyaml does not report there needs no message.
         if problem == "did not find expected <document start>" { problem = "the document has ended before this" }
         // libyaml tells where it gave up, which is the line after the one to mend.
         if problem == "could not find expected ':'" {

@@ -10,7 +10,7 @@ package struct RecordingHeader: Hashable, Sendable, Codable {
     package var recording: Int
     /// The version of netpath that wrote it.
     package var netpath: String
-    /// The boot of the machine, by which monotonic times compare; nil when nobody knows.
+    /// The boot of the machine, by which monotonic times compare; nil when it is not known.
     package var boot: String?
     /// Whether the same program goes on, in another file.
     package var continues = false

@@ -29,7 +29,7 @@ package struct Availability: Sendable {
     package private(set) var down = Downtime()
     /// The same by the code of the reason that lasted longest within each.
     package private(set) var byReason: [PathReason.Code: Downtime] = [:]
-    /// The same by the interface that had carried the path before; those of which nobody knows are left out.
+    /// The same by the interface that had carried the path before; those that are not known are left out.
     package private(set) var byInterface: [String: Downtime] = [:]
 
     /// How much of what is known there was a path; nil when nothing is known.

@@ -3,7 +3,7 @@
 
 import NetPathSystem
 
-/// A report for whoever looks into a fault: a text of sections, of which the last may be a recording.
+/// A report for a person who looks into a fault: a text of sections, of which the last may be a recording.
 ///
 /// Whatever reads recordings reads that section of a report.
 package enum RecordingReport {

@@ -23,7 +23,7 @@ struct AddressMasks: Sendable {
         case global, tenNet, privateMiddle, privateLow, link, shared, multicast
     }
 
-    /// What netpath itself asks the kernel about, which is nobody's address.
+    /// What netpath itself asks the kernel about, which is no user's address.
     private static let constants = Set(ReferenceRoute.defaultDestinations)
     /// Three networks for documentation; thereafter those for measurements (RFC 2544), then the reserved ones.
     private static let documentation: [UInt32] = [0xC000_0200, 0xC633_6400, 0xCB00_7100]
@@ -129,7 +129,7 @@ struct AddressMasks: Sendable {
         if bytes.count == 4 || bytes.count == 16, let address = InternetAddress(bytes: bytes) {
             return self.mask(address).bytes
         }
-        // One or two bytes name nobody.
+        // One or two bytes identify no machine.
         if bytes.count < 3 || bytes.allSatisfy({ $0 == 0 }) || bytes.allSatisfy({ $0 == 0xFF }) { return bytes }
         if let mask = self.hardware[bytes] { return mask }
         let maker = Array(bytes.prefix(3))

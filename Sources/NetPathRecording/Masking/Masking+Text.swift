@@ -339,7 +339,7 @@ extension Masking {
         }
     }
 
-    /// Whether a word is so long and mixed that nobody has written it by hand.
+    /// Whether a word is so long and mixed that no person has written it by hand.
     private static func looksLikeToken(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 16 else { return false }
         let digits = bytes.count { 0x30...0x39 ~= $0 }

@@ -63,7 +63,7 @@ package struct RecordingStore: Sendable {
         if self.isFull { try self.beginFile() }
     }
 
-    /// Makes a folder, and those above it as the XDG Base Directory Specification asks for: for nobody else.
+    /// Makes a folder, and those above it as the XDG Base Directory Specification asks for: for this user alone.
     private static func makeFolder(_ path: String) throws(SystemError) {
         var above = path[...]
         var missing: [String] = []

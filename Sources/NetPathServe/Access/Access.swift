@@ -68,7 +68,7 @@ package struct Access: Sendable {
         text.first == ":" && text.count > 1 && text.dropFirst().allSatisfy { $0.isASCII && $0.isNumber }
     }
 
-    /// Whether a name means this machine whoever resolves it: no name server is asked for an address.
+    /// Whether a name means this machine on every machine: no name server is asked for an address.
     private static func isOwn(_ host: String) -> Bool {
         if host == "localhost" || host.hasPrefix("[") { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)

@@ -94,7 +94,7 @@ final class ServerCore {
     func remove(_ stream: ConnectionHandler) {
         self.streams[ObjectIdentifier(stream)] = nil
         self.counters.streams = self.streams.count
-        // Nobody is woken for who is gone.
+        // No client is woken for a client that is gone.
         if self.streams.isEmpty {
             self.beat?.cancel()
             self.beat = nil

@@ -7,9 +7,9 @@ import NIOPosix
 package import NetPathSystem
 import Synchronization
 
-/// Serves states over HTTP on one thread, and waits for nobody.
+/// Serves states over HTTP on one thread, and waits for no client.
 ///
-/// Thread-safe. Whoever watches the network only leaves a state here (``publish(_:)``): clients that are slow, many or dead
+/// Thread-safe. The program that watches the network only leaves a state here (``publish(_:)``): clients that are slow, many or dead
 /// are the business of the server's own thread.
 package final class StatusServer: Sendable {
     /// Answers what takes time, or says with nil that it cannot.
@@ -99,7 +99,7 @@ package final class StatusServer: Sendable {
         }
     }
 
-    /// How much later clients hear of a state than whoever watches the network beside the server.
+    /// How much later clients hear of a state than the program that watches the network beside the server.
     ///
     /// To write to a thousand of them takes longer than a program needs to look at the same change. Of several states in
     /// that time only the newest is sent.

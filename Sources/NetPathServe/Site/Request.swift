@@ -45,7 +45,7 @@ package struct Request: Sendable {
         self.peer = peer
     }
 
-    /// The value of a field; nil when it is absent, or there twice: nobody knows then which one others go by.
+    /// The value of a field; nil when it is absent, or there twice: it is not known then which one others go by.
     func field(_ name: String) -> String? {
         let values = self.fields.filter { $0.name == name }
         return values.count == 1 ? values[0].value : nil

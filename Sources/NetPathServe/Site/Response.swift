@@ -14,7 +14,7 @@ package struct Response: Sendable {
         self.body = body
     }
 
-    /// A sentence for whoever sent the request, as JSON.
+    /// A sentence for the client, as JSON.
     static func refusal(_ status: Int, _ sentence: StaticString, fields: [(String, String)] = []) -> Response {
         Response(status, MediaType.json, Array(#"{"error":"\#(sentence)"}"#.utf8) + [0x0A], fields: fields)
     }
@@ -34,7 +34,7 @@ package struct Response: Sendable {
         return Self.head(self.status, self.fields, length)
     }
 
-    /// The beginning of an answer that goes on until somebody leaves.
+    /// The beginning of an answer that goes on until the client leaves.
     package static func streamHead(_ fields: [(name: String, value: String)]) -> [UInt8] {
         self.head(200, [("Content-Type", MediaType.events)] + fields, "Connection: close\r\n")
     }
@@ -80,13 +80,13 @@ enum MediaType: Sendable {
 package enum Outcome: Sendable {
     /// It is answered.
     case response(Response)
-    /// Whoever sent it gets every state from now on.
+    /// The client gets every state from now on.
     case events(lastEvent: String?, fields: [(name: String, value: String)])
-    /// Somebody has to be asked, which may take time; the fields belong to the answer.
+    /// Another program has to be asked, which may take time; the fields belong to the answer.
     case work(Work, type: String, fields: [(name: String, value: String)])
 }
 
-/// What is asked of whoever watches the network.
+/// What is asked of the program that watches the network.
 package enum Work: Hashable, Sendable {
     /// The families of metrics, in one of two formats.
     case metrics(isOpenMetrics: Bool)

@@ -37,7 +37,7 @@ package struct ServedState: Sendable {
     /// - Returns: The bytes.
     package func greeting(lastEvent: String?) -> [UInt8] {
         let retry = Array("retry: \(Self.retry)\n".utf8)
-        // A stream that begins with nothing tells nobody that it is open.
+        // A stream that begins with nothing tells no client that it is open.
         return retry + (lastEvent == self.identifier ? Self.heartbeat : self.event)
     }
 

@@ -6,10 +6,10 @@ import NetPathSystem
 
 /// A socket in the file system that those may open who own it and their group.
 enum UnixListener: Sendable {
-    /// Opens one, in place of one that nobody listens to any more.
+    /// Opens one, in place of one that no process listens to any more.
     ///
     /// - Returns: Its descriptor, bound.
-    /// - Throws: `SystemError`; EADDRINUSE when somebody listens there.
+    /// - Throws: `SystemError`; EADDRINUSE when a process listens there.
     static func open(_ path: String) throws(SystemError) -> Int32 {
         let action = "cannot open the socket \(path)"
         guard path.utf8.count < 108 else { throw SystemError(action: action, errno: ENAMETOOLONG) }
@@ -18,9 +18,9 @@ enum UnixListener: Sendable {
         let descriptor = socket(AF_UNIX, flags, 0)
         guard descriptor >= 0 else { throw .last(action) }
         var status = stat()
-        // Never somebody's file that only has the name.
+        // Never a file of another kind that has the name.
         if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { _ = unsafe unlink(path) }
-        // Nobody else can open it even before its mode could be changed.
+        // No other user can open it even before its mode could be changed.
         let mask = umask(0o117)
         let result = unsafe self.with(path) { unsafe bind(descriptor, $0, $1) }
         let error = errno
