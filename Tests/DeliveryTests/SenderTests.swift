@@ -108,7 +108,7 @@ struct SenderTests {
     @Test func whatWasRemovedWasNotDelivered() throws {
         try self.tool.send("-d", "lost")
         let run = try self.tool.start("queue", "run", "--until-empty", "--json")
-        try run.next(timeout: .seconds(20)) { $0["event"] == "backoff" }
+        try run.next(timeout: .seconds(20)) { $0["event"] == "attempt" }
         run.sendSignal(.suspend)
         try self.tool.lab.run("rm -f \(self.tool.file)")
         run.sendSignal(.resume)
