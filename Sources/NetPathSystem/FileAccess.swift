@@ -15,6 +15,13 @@ package enum FileAccess {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Whether a path is a file that this process's user owns and no other user may write.
+    package static func isOwn(_ path: String) -> Bool {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return false }
+        return status.st_uid == geteuid() && status.st_mode & (S_IWGRP | S_IWOTH) == 0
+    }
+
     /// Whether something exists at a path; a symbolic link counts by itself.
     package static func exists(_ path: String) -> Bool {
         var status = stat()

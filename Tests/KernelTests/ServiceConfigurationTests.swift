@@ -73,10 +73,12 @@ struct ServiceConfigurationTests {
         #expect(try service.stop() == 0)
     }
 
-    @Test func withoutALastGoodOneTheDefaultDoes() throws {
+    /// One that says nothing is none, nor is one that another user may have written.
+    @Test(arguments: ["echo '# nothing' >", "umask 0; echo 'interfaces: [{match: {name: wan0}, expensive: true}]' >"])
+    func withoutALastGoodOneTheDefaultDoes(_ command: String) throws {
         try self.write(Self.bad)
         let state = "\(self.place.lab.directory)/state/netpath"
-        try self.place.lab.run("mkdir -p \(state); echo '# nothing' >\(state)/last-good.yaml")
+        try self.place.lab.run("mkdir -p \(state); (\(command)\(state)/last-good.yaml)")
         let service = try self.start()
         try self.place.message("the embedded default is in force instead", in: service)
         #expect(try self.place.ask("wait --service --timeout 10s").hasSuffix("status 0"))

@@ -29,10 +29,10 @@ struct LastGoodConfiguration: Sendable {
 
     /// The configuration that was kept; nil when there is none, or it says nothing.
     ///
-    /// Only the service can write there, and it wrote what the administrator had written: that the file is the service's
-    /// own is no reason to refuse the hooks in it.
+    /// The service wrote there what the administrator had written, so that hooks in it are taken. A file of another user, or
+    /// that another user may write, is passed over: a service that root runs would run what that user wants.
     func load(path: String?, _ context: ToolContext) -> LoadedConfiguration? {
-        guard let text = FileAccess.contents(self.path, limit: 4 << 20),
+        guard FileAccess.isOwn(self.path), let text = FileAccess.contents(self.path, limit: 4 << 20),
             let kept = try? LoadedConfiguration.standIn(
                 ConfigurationSource(name: self.path, text: text),
                 path: path,
