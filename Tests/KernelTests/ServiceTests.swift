@@ -32,6 +32,16 @@ struct ServiceTests {
         #expect(!FileManager.default.fileExists(atPath: self.socket))
     }
 
+    /// What a service of the system left behind hides no recording of one that runs elsewhere, or ran last.
+    @Test func theHistoryIsThatOfTheServiceAsked() throws {
+        try self.lab.run("mount -t tmpfs none /var/lib && mkdir /var/lib/netpath")
+        try self.lab.run("echo not a recording >/var/lib/netpath/00000001.jsonl")
+        let service = try self.place.start()
+        try self.place.history("there was a path all the time")
+        #expect(try service.stop() == 0)
+        #expect(try self.place.ask("history").contains("there was a path all the time"))
+    }
+
     @Test func aSecondOneSaysWhoIsFirst() throws {
         let service = try self.place.start()
         let text = try self.place.ask("run")

@@ -32,18 +32,21 @@ struct ServiceFolders: Hashable, Sendable {
     /// Those that a service uses which is started now: what systemd gives it (RuntimeDirectory=, StateDirectory=), those
     /// of the system when it is root, else those of the user.
     static func own(_ environment: [String: String], isRoot: Bool) -> ServiceFolders? {
-        // Of several, systemd names the first one first.
-        let given = { (name: String) in environment[name]?.split(separator: ":").first.map(String.init) }
-        var folders = isRoot ? .system : self.user(environment)
-        if let runtime = given("RUNTIME_DIRECTORY"), let state = given("STATE_DIRECTORY") {
-            folders = ServiceFolders(runtime: runtime, state: state)
-        }
-        return folders
+        self.given(environment) ?? (isRoot ? .system : self.user(environment))
     }
 
-    /// Where those look who ask a service: the system's first.
+    /// What systemd gives a unit; nil without both.
+    private static func given(_ environment: [String: String]) -> ServiceFolders? {
+        // Of several, systemd names the first one first.
+        let first = { (name: String) in environment[name]?.split(separator: ":").first.map(String.init) }
+        guard let runtime = first("RUNTIME_DIRECTORY"), let state = first("STATE_DIRECTORY") else { return nil }
+        return ServiceFolders(runtime: runtime, state: state)
+    }
+
+    /// Where a program looks that asks a service: the folders that a service started here would use, then the system's,
+    /// then the user's.
     static func places(of environment: [String: String]) -> [ServiceFolders] {
-        [self.system] + [self.user(environment)].compactMap { $0 }
+        [self.given(environment), self.system, self.user(environment)].compactMap { $0 }
     }
 
     /// Whether there is something at a path.

@@ -14,6 +14,9 @@ package struct RecordingFiles: Sendable {
     /// How many files of the folder are of a newer version of the format, and left out.
     package let newerCount: Int
 
+    /// Whether a folder holds a recording that this process may list.
+    package static func exist(in folder: String) -> Bool { !RecordingStore.files(in: folder).isEmpty }
+
     /// Finds the files of a folder, or takes a file as it is.
     ///
     /// - Throws: `SystemError` when there is no such folder or file, or it may not be read.
