@@ -57,4 +57,19 @@ package enum FileAccess {
         }
         return names
     }
+
+    /// Makes a folder, and those above it as the XDG Base Directory Specification asks for: for this user alone.
+    ///
+    /// - Throws: `SystemError`; a folder that is there already is none.
+    package static func makeFolder(_ path: String) throws(SystemError) {
+        var above = path[...]
+        var missing: [String] = []
+        while let slash = above.dropLast().lastIndex(of: "/"), slash > above.startIndex {
+            above = above[..<slash]
+            if Self.exists(String(above)) { break }
+            missing.append(String(above))
+        }
+        for folder in missing.reversed() { _ = unsafe mkdir(folder, 0o700) }
+        guard unsafe mkdir(path, 0o750) == 0 || errno == EEXIST else { throw .last("cannot make the folder \(path)") }
+    }
 }

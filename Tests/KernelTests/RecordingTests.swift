@@ -58,13 +58,18 @@ struct RecordingTests {
     /// Where a configuration has the service record, one looks with the same configuration.
     @Test func aFolderOfOnesOwn() throws {
         let folder = "\(self.lab.directory)/kept"
+        // Folders of its own, for this and those that ask: not those of the machine's service.
+        try self.lab.run("export RUNTIME_DIRECTORY=\(folder)-run STATE_DIRECTORY=\(folder)-state")
         let service = try self.lab.start(
-            "env",
-            ["RUNTIME_DIRECTORY=\(self.lab.directory)/run", Watched.program, "run", "--set", "record.folder=\(folder)"]
+            Watched.program,
+            ["run", "--set", "record.folder=\(folder)"],
+            environment: ["RUNTIME_DIRECTORY": "\(folder)-run", "STATE_DIRECTORY": "\(folder)-state"]
         )
         let deadline = ContinuousClock.now + .seconds(20)
-        while try !self.run("history --set record.folder=\(folder)").text.contains("wan0") {
-            try #require(service.isRunning && ContinuousClock.now < deadline, "nothing is recorded")
+        var history = ""
+        while !history.contains("wan0") {
+            try #require(service.isRunning && ContinuousClock.now < deadline, "\(history) \(service.standardError)")
+            history = try self.run("history --set record.folder=\(folder)").text
         }
         #expect(try self.run("history --config /nonexistent").status == "status 78")
     }

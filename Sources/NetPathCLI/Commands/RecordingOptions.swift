@@ -35,7 +35,7 @@ struct RecordingOptions: ParsableArguments {
         if let path { return try Recording(path) }
         let folders = configured.map { [$0] } ?? self.places.map(\.recording)
         // What runs records; what a service left behind, and what systemd made for another program, does not hide that.
-        let running = configured == nil ? self.places.first { ServiceFolders.exists($0.socket) }?.recording : nil
+        let running = configured == nil ? self.places.first { ServiceClient([$0]) != nil }?.recording : nil
         let recorded = folders.first { RecordingFiles.exist(in: $0) }
         guard let folder = ([running, recorded].compactMap { $0 } + folders).first(where: ServiceFolders.exists) else {
             throw ToolFailure(

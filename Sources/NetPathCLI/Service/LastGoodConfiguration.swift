@@ -23,6 +23,8 @@ struct LastGoodConfiguration: Sendable {
             "# What netpath ran with last, for when the configuration on disk is refused. Not to be edited.\n"
             + configuration.effective.text
         if FileAccess.contents(self.path, limit: 4 << 20) == text { return }
+        // The recorder makes it, where it records there.
+        try FileAccess.makeFolder(self.folder)
         // Its group alone, which netpath serve belongs to: it may name tokens.
         try NewFile.replace(self.path, with: text, mode: 0o640, isDurable: true)
     }

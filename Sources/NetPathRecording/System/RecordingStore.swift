@@ -50,7 +50,7 @@ package struct RecordingStore: Sendable {
     package mutating func open() throws(SystemError) {
         guard self.file == nil else { return }
         if self.isFolder {
-            try Self.makeFolder(self.path)
+            try FileAccess.makeFolder(self.path)
             if self.lock == nil { self.lock = try RecordingLock(of: self.path) }
             self.number = Self.numbers(in: self.path).last ?? 1
             let file = "\(self.path)/\(Self.name(self.number))"
@@ -61,19 +61,6 @@ package struct RecordingStore: Sendable {
         }
         try self.openFile()
         if self.isFull { try self.beginFile() }
-    }
-
-    /// Makes a folder, and those above it as the XDG Base Directory Specification asks for: for this user alone.
-    private static func makeFolder(_ path: String) throws(SystemError) {
-        var above = path[...]
-        var missing: [String] = []
-        while let slash = above.dropLast().lastIndex(of: "/"), slash > above.startIndex {
-            above = above[..<slash]
-            if FileAccess.exists(String(above)) { break }
-            missing.append(String(above))
-        }
-        for folder in missing.reversed() { _ = unsafe mkdir(folder, 0o700) }
-        guard unsafe mkdir(path, 0o750) == 0 || errno == EEXIST else { throw .last("cannot make the folder \(path)") }
     }
 
     private static func name(_ number: Int) -> String {
