@@ -197,8 +197,16 @@ struct ServiceTests {
 
     /// A recording that cannot be written costs nothing else.
     @Test func runsWithoutARecording() throws {
+        try self.lab.run("mount -t tmpfs none /var/lib")
+        let before = try self.place.start(["STATE_DIRECTORY": "/var/lib/netpath"])
+        #expect(try before.stop() == 0)
+        #expect(try self.lab.run("cat /var/lib/netpath/*.jsonl").contains("wan0"))
         let service = try self.place.start(["STATE_DIRECTORY": "/proc/netpath"])
         #expect(service.standardError.contains("nothing is recorded"))
+        // It is not answered by what another service recorded before.
+        let variables = self.place.environment.map { "\($0)='\($1)'" }.joined(separator: " ")
+        let asked = try "env \(variables) STATE_DIRECTORY=/proc/netpath \(Watched.program) history 2>&1"
+        #expect(try self.lab.run(asked).contains("nothing is recorded since"))
         #expect(try self.place.ask("status --service --quiet").hasSuffix("status 0"))
         #expect(try service.stop() == 0)
         let silent = try self.place.start([:], "--set", "record.enabled=false")

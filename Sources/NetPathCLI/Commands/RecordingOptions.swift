@@ -34,10 +34,10 @@ struct RecordingOptions: ParsableArguments {
     func open(_ configured: String?) throws -> Recording {
         if let path { return try Recording(path) }
         let folders = configured.map { [$0] } ?? self.places.map(\.recording)
-        // What runs records; what a service left behind, and what systemd made for another program, does not hide that.
+        // What a service left behind, and what systemd made for another program, hides no recording of one that runs.
         let running = configured == nil ? self.places.first { ServiceClient([$0]) != nil }?.recording : nil
-        let recorded = folders.first { RecordingFiles.exist(in: $0) }
-        guard let folder = ([running, recorded].compactMap { $0 } + folders).first(where: ServiceFolders.exists) else {
+        let recorded = running ?? folders.first { RecordingFiles.exist(in: $0) }
+        guard let folder = recorded ?? folders.first(where: ServiceFolders.exists), ServiceFolders.exists(folder) else {
             throw ToolFailure(
                 .unavailable,
                 """
