@@ -230,9 +230,11 @@ package final class ChildProcess {
     /// - Returns: What it took.
     @discardableResult
     package func end(request: [UInt8]?, patience: Duration) -> Farewell {
+        // Known before it is asked: what a quick program does then is its answer.
+        let hadEnded = self.hasEnded()
         if let request, patience > .zero { _ = self.write(request) }
         self.input = nil
-        guard !self.hasEnded() else {
+        guard !hadEnded else {
             self.hearLastWords()
             return .nothing
         }
