@@ -4,6 +4,7 @@ import base64
 import hashlib
 import http.server
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -46,8 +47,11 @@ class Programs:
         with open(self.configuration, "w") as file:
             file.write(f'serve: {{allowedOrigins: ["{OTHER}"]}}\n')
         self.log = open(PICTURES + "/programs.log", "w")
-        self.service = self.start("run")
-        self.wait_for_socket(folder + "/netpath/netpath.sock")
+        # Of the time between two runs nothing is known.
+        self.start_service(folder)
+        self.service.terminate()
+        self.service.wait(10)
+        self.start_service(folder)
         self.restart_server()
 
     def start(self, *words):
@@ -58,6 +62,17 @@ class Programs:
         deadline = time.monotonic() + 10
         while not os.path.exists(path):
             assert time.monotonic() < deadline, "the service does not start"
+            time.sleep(0.05)
+
+    def start_service(self, folder):
+        recording = pathlib.Path(folder, "state/netpath/00000001.jsonl")
+        paths = lambda: recording.read_text().count('"path":{') if recording.exists() else 0
+        before = paths()
+        self.service = self.start("run")
+        self.wait_for_socket(folder + "/netpath/netpath.sock")
+        deadline = time.monotonic() + 10
+        while paths() == before:
+            assert time.monotonic() < deadline, "nothing is recorded"
             time.sleep(0.05)
 
     def kill_server(self):
