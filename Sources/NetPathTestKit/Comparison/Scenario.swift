@@ -179,7 +179,7 @@ package enum Launcher: Sendable {
     case otherClocks
 
     /// The words before the program.
-    var words: [String] {
+    package var words: [String] {
         switch self {
         case .plain: []
         case .otherClocks:

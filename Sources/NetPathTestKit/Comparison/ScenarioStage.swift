@@ -178,18 +178,9 @@ extension ScenarioStage {
         return try self.start(file: path, by: launcher)
     }
 
-    private func configurationPath(of column: ScenarioColumn) -> String {
+    /// Where the configuration of a column is.
+    package func configurationPath(of column: ScenarioColumn) -> String {
         "\(self.lab.directory)/\(column.rawValue).yaml"
-    }
-
-    /// What a program says that starts now, as a column does that was started before.
-    package func freshLook(_ column: ScenarioColumn, by launcher: Launcher) -> FreshLook {
-        FreshLook(
-            in: self.lab,
-            of: self.program,
-            configuration: self.configurationPath(of: column),
-            after: launcher.words
-        )
     }
 
     /// Starts the program with a configuration.

@@ -162,6 +162,6 @@ final class NamespaceShell: Sendable {
 }
 
 /// Quotes a text as one word of the shell's language.
-func shellQuoted(_ text: String) -> String {
+package func shellQuoted(_ text: String) -> String {
     "'" + text.replacing("'", with: #"'\''"#) + "'"
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathTestKit
+
 /// What a program says that starts now, beside a monitor that has watched what happened.
-package struct FreshLook: Sendable {
+struct FreshLook: Sendable {
     /// How both compare.
-    package enum Comparison: Equatable, Sendable {
+    enum Comparison: Equatable, Sendable {
         case same
         /// They differ, as the monitor's memory allows.
         case remembered
@@ -22,7 +24,7 @@ package struct FreshLook: Sendable {
     ///   - program: The program under test.
     ///   - configuration: The path of the monitor's configuration.
     ///   - words: The words before the program.
-    package init(in lab: NetworkNamespace, of program: String, configuration: String, after words: [String] = []) {
+    init(in lab: NetworkNamespace, of program: String, configuration: String, after words: [String] = []) {
         self.lab = lab
         let words = words + [program, "status", "--json", "--config", configuration]
         self.command = words.map(shellQuoted).joined(separator: " ")
@@ -31,7 +33,7 @@ package struct FreshLook: Sendable {
     /// What it says.
     ///
     /// - Throws: An error when the program says nothing.
-    package func take() throws -> JSONValue { try JSONValue(json: self.lab.run("\(self.command) || true")) }
+    func take() throws -> JSONValue { try JSONValue(json: self.lab.run("\(self.command) || true")) }
 
     /// Compares both, until they agree or patience ends.
     ///
@@ -41,7 +43,7 @@ package struct FreshLook: Sendable {
     ///   - settled: Asks it once more, when it has seen everything until now.
     /// - Returns: How they compare.
     /// - Throws: What `settled` throws, or an error when the program says nothing.
-    package func compare(
+    func compare(
         with line: JSONLine,
         remembering memory: MonitorMemory? = nil,
         settled: () throws -> JSONLine

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathTestKit
 
 /// What a column must show in the end, as far as a line of its output can tell.
 struct Expectation {

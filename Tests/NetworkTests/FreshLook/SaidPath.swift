@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathTestKit
+
 /// What a document says of the path, as far as two programs that look at one network have to agree.
-package struct SaidPath: Sendable {
+struct SaidPath: Sendable {
     /// What has to be the same.
     private let facts: [Fact]
     /// The status; nil without a verdict.
-    package let status: String?
+    let status: String?
     /// The reason, for people.
-    package let message: String
+    let message: String
 
     private struct Fact: Equatable {
         let name: String
@@ -16,7 +18,7 @@ package struct SaidPath: Sendable {
     }
 
     /// Reads it from a document of `status` or a line of `watch`.
-    package init(_ document: JSONValue) {
+    init(_ document: JSONValue) {
         let interfaces = document["interfaces"]?.elements ?? []
         let egress = interfaces.filter { $0["reason"]?["code"] == "routed" }.map { $0["name"]?.string ?? "?" }
         let carrier = document["carriedBy"].flatMap { index in
@@ -37,10 +39,10 @@ package struct SaidPath: Sendable {
     }
 
     /// Whether there is a path, and the reason says what is not certain about it: it follows a semicolon.
-    package var isDoubtful: Bool { self.status == "satisfied" && self.message.contains("; ") }
+    var isDoubtful: Bool { self.status == "satisfied" && self.message.contains("; ") }
 
     /// The names of what another one says otherwise, with both values; nil when it says the same.
-    package func difference(from other: SaidPath) -> String? {
+    func difference(from other: SaidPath) -> String? {
         let differing = zip(self.facts, other.facts).filter { $0 != $1 }
         if differing.isEmpty { return nil }
         let texts = differing.map { "\($0.name) \($0.value) instead of \($1.value)" }

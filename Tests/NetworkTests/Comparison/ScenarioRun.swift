@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Dispatch
-import Foundation
+import NetPathTestKit
 
 /// Plays a scenario against every column.
 ///
 /// Nothing is waited for but what the monitors say. That they keep to it is proved by a mark, not by waiting: a change
 /// of the DNS servers, made last, that netlink, sysfs and both mergers must have seen.
-package struct ScenarioRun {
+struct ScenarioRun {
     private let scenario: Scenario
     private let stage: ScenarioStage
     private var failures: [String] = []
@@ -16,9 +15,9 @@ package struct ScenarioRun {
     /// The time for every column to say what it must say once something has changed.
     private let patience: Duration
     /// The same for what is never expected to be wrong.
-    package static let longPatience: Duration = .seconds(15)
+    static let longPatience: Duration = .seconds(15)
     /// What is checked besides what the columns say.
-    package typealias Inspection = @Sendable (Scenario, ScenarioStage) throws -> [String]
+    typealias Inspection = @Sendable (Scenario, ScenarioStage) throws -> [String]
     private let inspect: Inspection
 
     /// Plays a scenario.
@@ -28,7 +27,7 @@ package struct ScenarioRun {
     ///   - patience: The time for every column to say what it must say once something has changed.
     ///   - inspect: Looks at the stage once every column said what it must; returns what is wrong.
     /// - Returns: What went wrong.
-    package static func failures(
+    static func failures(
         of scenario: Scenario,
         patience: Duration = Self.longPatience,
         inspect: @escaping Inspection = { _, _ in [] }
@@ -141,19 +140,14 @@ package struct ScenarioRun {
     }
 }
 
-/// Where scenarios are played: on threads of their own, since all of the lab's calls block.
-enum ScenarioPlace {
-    /// Most of a scenario is waiting for connections that are not answered: more of them than there are processors.
-    private static let places = DispatchSemaphore(value: 8)
-
-    /// Plays one when there is room.
-    static func run<Value: Sendable>(_ play: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            Thread {
-                Self.places.wait()
-                defer { Self.places.signal() }
-                continuation.resume(returning: play())
-            }.start()
-        }
+extension ScenarioStage {
+    /// What a program says that starts now, as a column does that was started before.
+    fileprivate func freshLook(_ column: ScenarioColumn, by launcher: Launcher) -> FreshLook {
+        FreshLook(
+            in: self.lab,
+            of: self.program,
+            configuration: self.configurationPath(of: column),
+            after: launcher.words
+        )
     }
 }

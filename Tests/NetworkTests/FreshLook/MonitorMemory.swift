@@ -4,7 +4,7 @@
 /// What a monitor has seen and nothing shows any more, so that a program that starts now knows less.
 ///
 /// These are the rows of "Where a fresh look knows less" in Evaluation.md.
-package enum MonitorMemory: String, CaseIterable, Sendable {
+enum MonitorMemory: String, CaseIterable, Sendable {
     /// Which interface a tunnel stood beside before that one lost its routes.
     case tunnelCarrier = "what carried a tunnel before"
     /// Which interface carried the path before it lost its addresses or was set down.
@@ -16,7 +16,7 @@ package enum MonitorMemory: String, CaseIterable, Sendable {
     ///
     /// It may say that there is a path and what is doubtful about it, or why else there is none; never the opposite without
     /// a hint.
-    package func allows(_ fresh: SaidPath, beside watched: SaidPath) -> Bool {
+    func allows(_ fresh: SaidPath, beside watched: SaidPath) -> Bool {
         switch self {
         case .tunnelCarrier, .gatewayPort: fresh.isDoubtful || fresh.status == watched.status
         case .formerPath: fresh.status == watched.status && fresh.status != "satisfied"
