@@ -37,6 +37,12 @@ static inline CURLcode netpath_set_seek(CURL *handle, int (*function)(void *, cu
     return curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, function);
 }
 
+static inline CURLcode netpath_set_debug(
+    CURL *handle, int (*function)(CURL *, curl_infotype, char *, size_t, void *)
+) {
+    return curl_easy_setopt(handle, CURLOPT_DEBUGFUNCTION, function);
+}
+
 static inline CURLcode netpath_set_prerequest(CURL *handle, int (*function)(void *, char *, char *, int, int)) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, function);
 }

@@ -13,6 +13,8 @@ struct ResponseHead {
     /// Whether the empty line that ends it came.
     private(set) var isComplete = false
     private(set) var headers = HeaderFields()
+    /// Whether its body comes in chunks.
+    private(set) var isChunked = false
     private var size = 0
 
     /// Takes a line with its end, and says whether the head is still short enough.
@@ -30,7 +32,9 @@ struct ResponseHead {
             self.isComplete = self.status != nil
         } else if self.status != nil, let colon = text.firstIndex(of: ":") {
             let value = text[colon...].dropFirst()
-            self.headers.fields.append(HeaderFields.Field(name: String(text[..<colon]), value: Self.trimmed(value)))
+            let field = HeaderFields.Field(name: String(text[..<colon]), value: Self.trimmed(value))
+            self.headers.fields.append(field)
+            if field.name.lowercased() == "transfer-encoding" { self.isChunked = true }
         }
         return true
     }

@@ -20,6 +20,7 @@ final class Transfer {
     let job: Job
     let easy: EasyHandle
     private(set) var watch: StallWatch
+    private var framing = FramingWatch()
     /// Set before libcurl is told to give up, because of it.
     var failure: Failure?
 
@@ -69,7 +70,7 @@ final class Transfer {
         guard self.attempts > 0 else { return true }
         // 417: the server has refused to read, and libcurl sends without asking first.
         if sent > self.sentBefore && self.head.status != 417 { self.anEarlierAttemptWasSent = true }
-        self.head = ResponseHead()
+        (self.head, self.framing) = (ResponseHead(), FramingWatch())
         let isIdempotent = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(self.job.request.method)
         guard self.anEarlierAttemptWasSent && !isIdempotent else { return true }
         self.failure = Failure(.connectionLost, "the server closed the connection without an answer")
@@ -106,6 +107,18 @@ final class Transfer {
         if let now = moved, !self.head.isComplete, now.unsent == 0, now.uploaded >= self.bodySize { moved = nil }
         return self.watch.isStalled(moved, at: now)
     }
+
+    /// Whether the server sends ever more of what is around the chunks of the body.
+    func hasEndlessFraming() -> Bool {
+        guard self.head.isComplete, self.head.isChunked else { return false }
+        let counted = self.framing.counts
+        let isExcessive = self.framing.isExcessive(at: self.easy.moved.received)
+        if self.framing.counts != counted { self.easy.tellWhatComes(self.framing.counts) }
+        return isExcessive
+    }
+
+    /// Takes in that bytes of the response came, as they are sent.
+    func came(_ count: Int) { self.framing.came(count) }
 
     private var bodySize: Int64 {
         switch self.job.request.body {

@@ -15,6 +15,10 @@ struct Transfers {
     /// When the path changed; nil when no connection can be left from before that.
     private var pathChange: ContinuousClock.Instant?
 
+    /// How often it is looked for endless framing at most; that keeps the thread awake.
+    private static let framingInterval: Duration = .milliseconds(250)
+    private var framingLook = ContinuousClock.now
+
     /// When to call ``advance()`` even if nothing happens; nil while nothing is under way.
     private(set) var nextLook: ContinuousClock.Instant?
 
@@ -72,6 +76,7 @@ struct Transfers {
         while let (transfer, code) = self.multi.nextResult() { self.end(transfer, code: code) }
         guard let nextLook = self.nextLook else { return }
         let now = ContinuousClock.now
+        if now >= self.framingLook { self.endEndlessFraming(at: now) }
         guard now >= nextLook else { return }
         for transfer in self.transfers.values where transfer.isStalled(at: now) {
             transfer.failure = Transfer.Failure(
@@ -81,6 +86,15 @@ struct Transfers {
             self.end(transfer, code: nil)
         }
         self.nextLook = self.transfers.values.lazy.map(\.watch.nextLook).min()
+    }
+
+    private mutating func endEndlessFraming(at now: ContinuousClock.Instant) {
+        self.framingLook = now + Self.framingInterval
+        for transfer in self.transfers.values where transfer.hasEndlessFraming() {
+            let text = "the server sends more than \(FramingWatch.limit) bytes around a chunk of the body"
+            transfer.failure = Transfer.Failure(.badResponse, text)
+            self.end(transfer, code: nil)
+        }
     }
 
     private mutating func end(_ transfer: Transfer, code: UInt32?) {

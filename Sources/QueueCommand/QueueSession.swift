@@ -20,6 +20,7 @@ final class QueueSession {
     /// What was opened to change or to send.
     private var queue: OfflineRequestQueue?
     private var toldSalvages = 0
+    private var isClosed = false
 
     /// SQLite, libcurl and the runtime of Swift keep so many for themselves; the runtime ends the process where it gets none.
     private static let leastDescriptors = 20
@@ -74,7 +75,7 @@ final class QueueSession {
 
     /// Says what was damaged, unless that was said.
     ///
-    /// - Returns: Whether a file was damaged, and not only removed, at any time.
+    /// - Returns: Whether a file was damaged, and not only removed or replaced, at any time.
     @discardableResult
     func tellDamage() -> Bool {
         guard let queue = self.queue else { return false }
@@ -83,7 +84,7 @@ final class QueueSession {
             self.toldSalvages += 1
         }
         // Of a file that was removed at most the journal is left, and the new one is whole.
-        return queue.salvages.contains { !$0.wasRemoved }
+        return queue.salvages.contains { $0.cause == .damaged }
     }
 
     /// Opens the queue, to send once it is started, over the paths that the configuration describes.
@@ -115,9 +116,16 @@ final class QueueSession {
     }
 
     /// Closes the queue, and waits for that: what was delivered or cancelled leaves the journal then.
-    func close() {
-        guard let queue = self.queue else { return }
-        _ = try? self.wait { () async throws(QueueError) in await queue.shutdown(within: .zero) }
+    ///
+    /// - Parameter limit: How long it waits: for a process that has the file, or a thread that the system does not grant.
+    func close(within limit: Duration = .seconds(10)) {
+        guard let queue = self.queue, !self.isClosed else { return }
+        self.isClosed = true
+        let work = self.begin { () async throws(QueueError) in await queue.shutdown(within: .zero) }
+        let deadline = self.loop.now() + limit
+        while work.result == nil, case let rest = deadline - self.loop.now(), rest > .zero {
+            _ = self.loop.reasons(limit: rest)
+        }
     }
 
     /// Waits for something asynchronous on this thread; nothing here needs the pool of the runtime.

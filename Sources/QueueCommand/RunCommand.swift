@@ -79,7 +79,12 @@ extension QueueCommands.Run: RunnableCommand {
             if self.untilEmpty, let pausedAt, loop.now() - pausedAt >= Self.patience, counts?.running == 0 {
                 return .unsatisfied
             }
-            if let deadline, loop.now() >= deadline { return try self.timedOut(queue, in: session) }
+            if let deadline, loop.now() >= deadline {
+                // What cannot be read now would make it wait once more.
+                if let counts { try self.tell(counts, of: queue, in: session) }
+                session.close(within: Self.lookInterval)
+                return .timedOut
+            }
             let pauseRest = pausedAt.map { $0 + Self.patience - loop.now() }.flatMap { $0 > .zero ? $0 : nil }
             let limits = [
                 report.rest(at: loop.now()), deadline.map { $0 - loop.now() },
@@ -97,13 +102,12 @@ extension QueueCommands.Run: RunnableCommand {
         counts.held + counts.dead > 0 ? .unsatisfied : .satisfied
     }
 
-    private func timedOut(_ queue: OfflineRequestQueue, in session: QueueSession) throws -> ToolStatus {
+    private func tell(_ counts: QueueCounts, of queue: OfflineRequestQueue, in session: QueueSession) throws {
         let first = try session.wait { () async throws(QueueError) in
             try await queue.requests(in: RequestState.pending, limit: 1).first
         }
         let waiting = first?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
-        ToolContext.current.say("\(try queue.counts.pending) requests are left\(waiting)")
-        return .timedOut
+        ToolContext.current.say("\(counts.pending) requests are left\(waiting)")
     }
 }
 

@@ -138,6 +138,11 @@ import NetPathSystem
         return moved
     }
 
+    /// Tells the transfer of everything that comes, or of the body alone.
+    func tellWhatComes(_ isTold: Bool) {
+        unsafe OptionWriter(self.handle).set(CURLOPT_VERBOSE, isTold ? 1 : 0)
+    }
+
     /// libcurl's own words for what went wrong; empty when it has none.
     var errorText: String { unsafe String(cString: self.errorBuffer) }
 

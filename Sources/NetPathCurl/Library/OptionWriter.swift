@@ -59,7 +59,7 @@ import NetPathHTTP
         let pointer = unsafe UnsafeRawPointer(Unmanaged.passUnretained(transfer).toOpaque())
         for option in [
             CURLOPT_PRIVATE, CURLOPT_READDATA, CURLOPT_SEEKDATA, CURLOPT_WRITEDATA, CURLOPT_HEADERDATA,
-            CURLOPT_PREREQDATA,
+            CURLOPT_PREREQDATA, CURLOPT_DEBUGDATA,
         ] {
             unsafe self.set(option, pointer: pointer)
         }
@@ -92,6 +92,12 @@ import NetPathHTTP
             unsafe netpath_set_transfer(self.handle, CURLOPT_HEADERFUNCTION) { line, size, count, transfer in
                 let line = unsafe Array(UnsafeRawBufferPointer(start: line, count: size * count))
                 return unsafe OptionWriter.transfer(transfer).takeHeader(line) ? line.count : -1
+            }
+        )
+        self.note(
+            unsafe netpath_set_debug(self.handle) { _, kind, _, count, transfer in
+                if kind == CURLINFO_DATA_IN { unsafe OptionWriter.transfer(transfer).came(count) }
+                return 0
             }
         )
     }

@@ -82,26 +82,41 @@ package struct QueueSalvage: Hashable, Sendable {
     ///
     /// Bodies that belong to no request any more are in a folder of that name and `-bodies`.
     package var asideAs: String?
-    /// Whether the file was not damaged, but removed while it was open.
-    package var wasRemoved: Bool
+    /// What happened to the file.
+    package var cause = Cause.damaged
+
+    /// What happens to files.
+    package enum Cause: Hashable, Sendable {
+        /// It was damaged.
+        case damaged
+        /// It was removed while it was open.
+        case removed
+        /// Another was put in its place while it was open.
+        case replaced
+    }
 
     /// Creates a description.
-    package init(recovered: Int, lost: Int? = nil, asideAs: String?, wasRemoved: Bool = false) {
-        (self.recovered, self.lost, self.asideAs, self.wasRemoved) = (recovered, lost, asideAs, wasRemoved)
+    package init(recovered: Int, lost: Int? = nil, asideAs: String?, cause: Cause = .damaged) {
+        (self.recovered, self.lost, self.asideAs, self.cause) = (recovered, lost, asideAs, cause)
     }
 
     /// What was lost, and where the rest is.
     package var text: String {
-        if self.wasRemoved {
-            let journal = self.asideAs.map { ", and its journal kept as \($0)" } ?? ""
-            return "the file was removed while it was open, and what waited in it is lost; a new one was made\(journal)"
+        let journal = self.asideAs.map { ", and its journal kept as \($0)" } ?? ""
+        return switch self.cause {
+        case .damaged:
+            "the file was damaged: \(self.recovered) requests kept, "
+                + "\(self.lost.map(String.init) ?? "an unknown number") lost, the old file is \(self.asideAs ?? "gone")"
+        case .removed:
+            "the file was removed while it was open, and what waited in it is lost; a new one was made\(journal)"
+        case .replaced:
+            "another file was put in the place of this one while it was open, which the queue goes on with: what waited in "
+                + "the old one is not in it\(journal)"
         }
-        return "the file was damaged: \(self.recovered) requests kept, "
-            + "\(self.lost.map(String.init) ?? "an unknown number") lost, the old file is \(self.asideAs ?? "gone")"
     }
 
     func event(of file: String) -> QueueEvent {
-        guard !self.wasRemoved, let asideAs else { return .failed(.io(path: file, reason: self.text)) }
+        guard self.cause == .damaged, let asideAs else { return .failed(.io(path: file, reason: self.text)) }
         return .salvaged(recovered: self.recovered, lost: self.lost, setAsideAs: asideAs)
     }
 }

@@ -255,41 +255,51 @@ final class RequestStore: Sendable {
         _ body: (DatabaseQueue, inout StoreFile.State) throws -> Value
     ) throws(QueueError) -> Value {
         do { return try self.file.use(open: self.open, body) } catch {
-            guard StoreErrors.isDamage(error) else { throw StoreErrors.queueError(error, path: self.paths.database) }
+            let meaning = StoreErrors.queueError(error, path: self.paths.database)
+            guard case .corrupt = meaning else { throw meaning }
             if repairs, self.sends { throw try self.repair() }
             // The sender has to hear of it.
             self.notifySender()
-            throw .corrupt(path: self.paths.database, setAsideAs: nil)
+            throw meaning
         }
     }
 
     /// Opens the file, makes it where there is none, and brings it up to date.
     ///
     /// All but to open one that is up to date without any other process at it.
-    private func open(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
+    private func open(_ lock: StoreLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
         let path = self.paths.database
-        do { return try self.openOrMake(lock, wasOpen: wasOpen) } catch let error
+        do { return try self.openOrMake(lock, after: last) } catch let error
             where StoreErrors.isFullDisk(error, path: path)
         {
             // SQLite's companions of it may need room that only the reserve has.
             guard self.reserve.release() else { throw error }
             self.isReserveUsed.store(true, ordering: .relaxed)
-            return try self.openOrMake(lock, wasOpen: wasOpen)
+            return try self.openOrMake(lock, after: last)
         }
     }
 
-    private func openOrMake(_ lock: StoreLock?, wasOpen: Bool) throws -> DatabaseQueue {
-        if let database = try self.openCurrent() { return database }
-        try lock?.takeAlone(within: Self.patience)
+    private func openOrMake(_ lock: StoreLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
         let (path, stamp) = (self.paths.database, self.clock())
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
+        if let last, StoreFiles.identity(path) != nil, !replacement.isSetAside(last.database) {
+            try lock?.takeAlone(within: Self.patience)
+            var journal: String?
+            // It would be played into a file that it does not belong to.
+            if last.journal != nil, last.journal == StoreFiles.identity(self.paths.journal) {
+                journal = StorePaths(try replacement.setAside(StorePaths.companions)).journal
+            }
+            self.salvaged(QueueSalvage(recovered: 0, asideAs: journal, cause: .replaced))
+        }
+        if let database = try self.openCurrent() { return database }
+        try lock?.takeAlone(within: Self.patience)
         try replacement.finish()
         var lost: QueueSalvage?
         let hasJournal = !StoreFiles.kind(self.paths.journal).isEmpty
         if let size = try FileTrust.check(self.paths) {
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
             if size == 0, hasJournal || StoreFiles.size(self.paths.reserve) > 0 {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT)
+                throw StoreDamage(message: "the file is empty, and its journal is not")
             }
             // To switch to WAL writes into the file, and the file of another program must stay as it is.
             if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
@@ -297,9 +307,9 @@ final class RequestStore: Sendable {
             for suffix in ["", "-wal", "-shm"] { StoreFiles.makePrivate(path + suffix) }
         } else {
             // It cannot be read without its file, and must not be played into another.
-            if hasJournal || wasOpen {
+            if hasJournal || last != nil {
                 let journal = hasJournal ? StorePaths(try replacement.setAside()).journal : nil
-                lost = QueueSalvage(recovered: 0, asideAs: journal, wasRemoved: true)
+                lost = QueueSalvage(recovered: 0, asideAs: journal, cause: .removed)
             }
             // SQLite would cut the shared memory that connections to the file that is gone still read.
             for suffix in StorePaths.companions { StoreFiles.remove(path + suffix) }

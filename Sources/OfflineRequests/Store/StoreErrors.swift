@@ -3,30 +3,49 @@
 
 import GRDB
 
+/// What is in the file cannot have been written by a queue, although SQLite finds nothing wrong with it.
+struct StoreDamage: Error {
+    var message: String
+}
+
 /// What an error of the database means.
 enum StoreErrors {
     /// Whether the file is damaged: no constraint, and no table or column that is not there, which would be a version.
     static func isDamage(_ error: any Error) -> Bool {
         if let error = error as? DatabaseError {
-            return error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
-                || error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
+            return self.isSaidToBeDamaged(error) || error.extendedResultCode == .SQLITE_IOERR_SHORT_READ
         }
         // A column of a row has what no queue writes there.
-        return error is RowDecodingError || error is DecodingError
+        return error is StoreDamage || error is RowDecodingError || error is DecodingError
+    }
+
+    private static func isSaidToBeDamaged(_ error: DatabaseError) -> Bool {
+        error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+    }
+
+    /// Whether SQLite took for damage what the disk did not give for a moment: while it executes a statement it makes
+    /// SQLITE_CORRUPT of an EIO.
+    private static func isPassing(_ error: any Error, path: String) -> Bool {
+        guard let error = error as? DatabaseError, self.isSaidToBeDamaged(error) else { return false }
+        return (try? StoreFile.open(path, readOnly: true).read { try self.check($0, "integrity_check") }) != nil
     }
 
     /// Whether there was no room for what was to be written.
     static func isFullDisk(_ error: any Error, path: String) -> Bool {
-        if case .diskFull = self.queueError(error, path: path) { true } else { false }
+        if self.isDamage(error) { return false }
+        return if case .diskFull = self.queueError(error, path: path) { true } else { false }
     }
 
     /// Looks for damage in every page of the file.
     static func check(_ db: Database, _ pragma: String) throws {
         let finding = try String.fetchOne(db, sql: "PRAGMA \(pragma)(1)") ?? ""
-        if finding != "ok" { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: finding) }
+        if finding != "ok" { throw StoreDamage(message: finding) }
     }
 
     static func queueError(_ error: any Error, path: String) -> QueueError {
+        if self.isPassing(error, path: path) {
+            return .io(path: path, reason: "the disk did not give all of it for a moment; it is read again later")
+        }
         if self.isDamage(error) { return .corrupt(path: path, setAsideAs: nil) }
         guard let error = error as? DatabaseError else {
             return error as? QueueError ?? .io(path: path, reason: "\(error)")

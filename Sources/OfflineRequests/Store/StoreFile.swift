@@ -19,11 +19,23 @@ final class StoreFile: Sendable {
     private let patience: Duration
     private let state = Mutex(State())
 
+    /// Which files are open.
+    struct Files: Sendable {
+        var database: FileIdentity
+        var journal: FileIdentity?
+        /// The shared memory that SQLite has mapped.
+        var memory: FileIdentity?
+
+        init?(_ paths: StorePaths) {
+            guard let database = StoreFiles.identity(paths.database) else { return nil }
+            (self.database, self.journal) = (database, StoreFiles.identity(paths.journal))
+            self.memory = StoreFiles.identity(paths.memory)
+        }
+    }
+
     struct State: Sendable {
         fileprivate(set) var database: DatabaseQueue?
-        fileprivate var identity: FileIdentity?
-        /// The shared memory that SQLite has mapped.
-        fileprivate var memory: FileIdentity?
+        fileprivate var files: Files?
         /// Keeps what is open from being written into the file when it is closed.
         fileprivate var abandoned: FileDescriptor?
         fileprivate var isClosed = false
@@ -47,7 +59,7 @@ final class StoreFile: Sendable {
     /// under the name.
     func close(_ last: (DatabaseQueue) -> Void = { _ in }) {
         self.state.withLock { state in
-            if let database = state.database, state.identity == StoreFiles.identity(self.paths.database) {
+            if let database = state.database, state.files?.database == StoreFiles.identity(self.paths.database) {
                 last(database)
             }
             state = State()
@@ -57,7 +69,7 @@ final class StoreFile: Sendable {
 
     /// Does something while no process replaces the file.
     func use<Value: Sendable>(
-        open: (StoreLock?, _ wasOpen: Bool) throws -> DatabaseQueue,
+        open: (StoreLock?, _ last: Files?) throws -> DatabaseQueue,
         _ body: (DatabaseQueue, inout State) throws -> Value
     ) throws -> Value {
         try self.state.withLock { state in
@@ -66,18 +78,15 @@ final class StoreFile: Sendable {
             defer { self.lock?.release() }
             // What others put under the names later is theirs.
             guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: self.paths.database) }
-            let identity = StoreFiles.identity(self.paths.database)
-            if let database = state.database, identity != nil, state.identity == identity {
-                let memory = StoreFiles.identity(self.paths.memory)
-                if let known = state.memory, known != memory { throw self.abandon(&state) }
-                state.memory = memory
+            let (files, last) = (Files(self.paths), state.files)
+            if let database = state.database, let files, files.database == last?.database {
+                if let known = last?.memory, known != files.memory { throw self.abandon(&state) }
+                state.files = files
                 return try body(database, &state)
             }
-            let wasOpen = state.identity != nil
-            (state.database, state.memory, state.isDurable, state.last) = (nil, nil, true, nil)
-            let database = try open(self.lock, wasOpen)
-            (state.database, state.identity) = (database, StoreFiles.identity(self.paths.database))
-            state.memory = StoreFiles.identity(self.paths.memory)
+            (state.database, state.isDurable, state.last) = (nil, true, nil)
+            let database = try open(self.lock, last)
+            (state.database, state.files) = (database, Files(self.paths))
             return try body(database, &state)
         }
     }

@@ -3,6 +3,7 @@
 
 import Foundation
 import GRDB
+import NetPathSystem
 
 /// The new database that takes the place of a damaged one, with what SQL can still read of that.
 ///
@@ -21,9 +22,13 @@ struct StoreReplacement {
         let new = try StoreFile.open(path, readOnly: false)
         try StoreSchema.migrate(new, path: path, at: self.stamp)
         var (ids, kept) = (Int?.none, (count: 0, bodies: Set<String>()))
-        // Where there is no room for a copy the file itself has to do.
-        let mended = try? MendedCopy(of: self.paths)
+        var mended: MendedCopy?
         defer { mended?.remove() }
+        // Where there is no room for a copy the file itself has to do. What the disk does not give now is no damage: nothing
+        // of it may be left out.
+        do { mended = try MendedCopy(of: self.paths) } catch let error as CocoaError
+            where error.code == .fileWriteOutOfSpace || StoreFiles.isFull(self.paths.database)
+        {}
         if let old = try? StoreFile.open(mended?.path ?? self.paths.database, readOnly: true) {
             try new.write { new in
                 try old.inDatabase { old in
@@ -99,10 +104,18 @@ struct StoreReplacement {
         return aside
     }
 
+    /// Whether a process that repaired the queue gave that file another name.
+    func isSetAside(_ file: FileIdentity) -> Bool {
+        FileAccess.names(in: self.paths.folder).contains { name in
+            let path = "\(self.paths.folder)/\(name)"
+            return path.hasPrefix("\(self.paths.database).corrupt-") && StoreFiles.identity(path) == file
+        }
+    }
+
     /// Gives what is there another name.
     ///
     /// - Returns: The name, which the file itself may not have because there was none.
-    func setAside() throws -> String {
+    func setAside(_ suffixes: [String] = StorePaths.companions + [""]) throws -> String {
         let time = self.stamp.wall.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
         let name = "\(self.paths.database).corrupt-\(time)"
         var (aside, number) = (name, 1)
@@ -111,7 +124,7 @@ struct StoreReplacement {
             aside = "\(name)-\(number)"
         }
         // A journal beside a database that it does not belong to would be played into it.
-        for suffix in StorePaths.companions + [""] where StoreFiles.identity(self.paths.database + suffix) != nil {
+        for suffix in suffixes where StoreFiles.identity(self.paths.database + suffix) != nil {
             try StoreFiles.rename(self.paths.database + suffix, to: aside + suffix)
         }
         return aside

@@ -121,7 +121,7 @@ enum StoreSchema {
         case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0
         // Tables of ours below a header that says otherwise.
         case _ where try 1...self.version ~= version && Int.fetchOne(db, sql: self.ours) == 4:
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the application id is wrong")
+            throw StoreDamage(message: "the application id is wrong")
         default: throw QueueError.notAQueue(path: path)
         }
     }

@@ -40,7 +40,7 @@ struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRec
 
     static func read(_ db: Database) throws -> StoreStatus {
         let status = try Self.fetchOne(db.cachedStatement(sql: "SELECT * FROM queue"))
-        guard let status else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the table queue is empty") }
+        guard let status else { throw StoreDamage(message: "the table queue is empty") }
         return status
     }
 }
@@ -55,7 +55,7 @@ extension QueueCounts {
         while let total = try totals.next() {
             guard let state = String.fromDatabaseValue(total[0]).flatMap(RequestState.init(rawValue:)),
                 let count = Int.fromDatabaseValue(total[1]), let bytes = Int.fromDatabaseValue(total[2])
-            else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the table total has no numbers") }
+            else { throw StoreDamage(message: "the table total has no numbers") }
             self[state] = count
             self.bytes += bytes
         }

@@ -26,7 +26,7 @@ extension StoreTransaction {
     /// Makes sure that no request is ready behind a gate that is not found; such a file has to be made anew.
     func checkGates() throws {
         guard try self.records.counts.ready > 0 else { return }
-        throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "requests are ready, and none is found")
+        throw StoreDamage(message: "requests are ready, and none is found")
     }
 
     /// Some of the gates of what is ready, or waits for its time: of that only so many requests are looked at.

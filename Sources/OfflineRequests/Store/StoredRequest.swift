@@ -107,9 +107,9 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
     }
 
     private func decoded(_ bodies: BodyFiles) -> RetryableRequest? {
-        guard var request = try? JSONDecoder().decode(RetryableRequest.self, from: Data(self.request.utf8)) else {
-            return nil
-        }
+        let decoded = try? JSONDecoder().decode(RetryableRequest.self, from: Data(self.request.utf8))
+        // That the checksum is of the request covers the identifier of the row, too.
+        guard var request = decoded, request.id == self.id else { return nil }
         request.body = self.body
         request.bodyFile = self.bodyFile.map { bodies.path($0) }
         request.retryCount = self.retries

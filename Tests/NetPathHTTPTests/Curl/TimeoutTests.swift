@@ -107,6 +107,22 @@ import Testing
         #expect(took < .seconds(20))
     }
 
+    /// Nothing of the body ever comes, and no time-out ends what moves fast.
+    @Test func endlessExtensionsOfAChunkEndAtOnce() async throws {
+        let lab = try LabHost()
+        let (error, took) = await self.failure(self.request(lab.url("/endless-chunk-extension")))
+        #expect(error?.reason == .badResponse, "\(error?.message ?? "no error")")
+        #expect(error?.progress == .answered(status: 200))
+        #expect(error?.message.contains("around a chunk") == true)
+        #expect(took < .seconds(20))
+    }
+
+    @Test func manySmallChunksAreABody() async throws {
+        let lab = try LabHost()
+        let (error, _) = await self.failure(self.request(lab.url("/small-chunks?n=1000000")))
+        #expect(error == nil, "\(error?.message ?? "")")
+    }
+
     @Test func whatMovesSlowlyIsNoStall() async throws {
         let lab = try LabHost()
         var request = self.request(lab.url("/drip?n=10&ms=200"), stall: .seconds(1))

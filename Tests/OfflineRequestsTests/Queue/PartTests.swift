@@ -82,6 +82,28 @@ struct QueuePartTests {
         print("\(refusals) times somebody asked at the same instant")
     }
 
+    /// The row is what says which request it is; one that its index hides would wait for ever.
+    @Test func aRequestThatItsIndexHidesIsRepaired() async throws {
+        let lab = try QueueLab()
+        let first = try lab.open()
+        let ids = try await [first.enqueue(lab.request("a")), first.enqueue(lab.request("b"))]
+        first.close()
+        for await _ in first.changes {}
+        try StoreBench.settle(lab.file)
+        var bytes = try Data(contentsOf: URL(filePath: lab.file))
+        let id = unsafe withUnsafeBytes(of: ids[0].uuid) { unsafe Data($0) }
+        // The table comes before its index, and both have it.
+        let row = try #require(bytes.firstRange(of: id))
+        let entry = try #require(bytes[row.upperBound...].firstRange(of: id))
+        bytes[entry.upperBound - 1] ^= 1
+        try bytes.write(to: URL(filePath: lab.file))
+        let sender = try lab.started()
+        try await sender.waitUntilEmpty()
+        #expect(lab.sent.sorted() == ["a", "b"])
+        #expect(sender.salvages.map(\.lost) == [0])
+        for id in ids { #expect(try await sender.wait(for: id).state == .succeeded) }
+    }
+
     @Test func theBellIsHeardAndNothingElseIs() throws {
         let folder = try TemporaryDirectory()
         let path = folder["queue-lock"]

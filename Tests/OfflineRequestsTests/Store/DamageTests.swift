@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Foundation
+import GRDB
 import NetPathTestKit
 import Testing
 
@@ -131,6 +132,54 @@ import Testing
         }
         #expect(silent < 20)
         #expect(fatal <= 2)
+    }
+
+    /// SQLite says so, too, when the disk gives an error while a statement is executed.
+    @Test func whatIsDamagedForAMomentOnlyIsReadAgain() throws {
+        let store = try self.bench.open()
+        let id = try store.insert(sample(1)).id
+        store.sends = true
+        #expect {
+            try store.transaction(durable: false) { _ in throw DatabaseError(resultCode: .SQLITE_CORRUPT) }
+        } throws: {
+            if case .io? = $0 as? QueueError { true } else { false }
+        }
+        #expect(self.bench.salvages.isEmpty)
+        #expect(try store.readyIDs() == [id])
+    }
+
+    @Test func nothingIsSetAsideThatCannotBeCopied() throws {
+        let original = try self.fill(self.bench)
+        try self.overwriteLeaf(1)
+        // No file can be there, for another reason than a full disk.
+        let mended = "\(self.bench.path)-mended"
+        try FileManager.default.createDirectory(atPath: mended, withIntermediateDirectories: false)
+        let store = try self.bench.open()
+        store.sends = true
+        #expect {
+            try store.verify()
+        } throws: {
+            if case .io? = $0 as? QueueError { true } else { false }
+        }
+        #expect(self.bench.salvages.isEmpty)
+        try FileManager.default.removeItem(atPath: mended)
+        try self.repair(store)
+        #expect(try store.all().count > original.count - 20)
+    }
+
+    @Test func anIdentifierThatIsAnotherIsDamage() throws {
+        let original = try self.fill(self.bench)
+        let id = try #require(original.keys.first)
+        let other = UUID()
+        let database = try DatabaseQueue(path: self.bench.path)
+        try database.write { db in
+            try db.execute(sql: "UPDATE request SET id = ?, state = 'ready' WHERE id = ?", arguments: [other, id])
+        }
+        try database.close()
+        let store = try self.bench.open()
+        #expect(try !store.readyIDs().contains(other))
+        #expect(try store.record(other)?.waiting == .damaged)
+        #expect(try store.transaction(durable: true) { try $0.cancel(other) } == .held)
     }
 
     @Test(arguments: [2, 100, 511, 4095, 4096, 4097, 20_000, 40_960, 100_001])
@@ -346,7 +395,7 @@ import Testing
                 guard case .corrupt(_, setAsideAs: let aside) = error as? QueueError else { return false }
                 return (aside == nil) == (round == 4)
             }
-            #expect(self.bench.salvages.count == min(round, 3))
+            #expect(self.bench.salvages.count { $0.cause == .damaged } == min(round, 3))
         }
     }
 }

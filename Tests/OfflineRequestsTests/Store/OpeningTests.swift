@@ -143,7 +143,7 @@ import Testing
         try FileManager.default.removeItem(atPath: self.bench.path)
         try store.insert(sample(2))
         let salvage = try #require(self.bench.salvages.first)
-        #expect(salvage.wasRemoved)
+        #expect(salvage.cause == .removed)
         let journal = try #require(salvage.asideAs)
         #expect(FileManager.default.fileExists(atPath: journal))
         guard case .failed(.io(self.bench.path, let reason)) = salvage.event(of: self.bench.path) else {
@@ -151,6 +151,36 @@ import Testing
             return
         }
         #expect(reason.contains("was removed") && reason.contains(journal), "\(reason)")
+    }
+
+    @Test func aFileThatIsPutInThePlaceOfAnotherIsTold() throws {
+        let store = try self.bench.open()
+        try store.insert(sample(1))
+        let other = try StoreBench()
+        let new = try other.open()
+        let id = try new.insert(sample(2)).id
+        new.close()
+        try other.settle()
+        #expect(unsafe rename(other.path, self.bench.path) == 0)
+        #expect(try store.transaction(durable: false) { try $0.records.counts.ready } == 1)
+        let salvage = try #require(self.bench.salvages.first)
+        #expect(salvage.cause == .replaced)
+        #expect(salvage.text.contains("put in the place"), "\(salvage.text)")
+        #expect(try store.all().map(\.id) == [id])
+        #expect(self.bench.salvages.count == 1)
+    }
+
+    /// A process that repairs says it itself, and no other one does.
+    @Test func aRepairElsewhereIsNoReplacement() throws {
+        let other = try self.bench.open()
+        let sender = try self.bench.open()
+        try sender.insert(sample(1))
+        sender.sends = true
+        #expect(throws: QueueError.self) {
+            try sender.transaction(durable: false) { _ in throw StoreDamage(message: "for a test") }
+        }
+        #expect(try other.transaction(durable: false) { try $0.records.counts.ready } == 1)
+        #expect(self.bench.salvages.map(\.cause) == [.damaged])
     }
 
     @Test func aFileThatLostEverythingIsDamaged() throws {

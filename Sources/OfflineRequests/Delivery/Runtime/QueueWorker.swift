@@ -235,9 +235,9 @@ final class QueueWorker {
             promoted < limit ? try store.nextDue().map { now.monotonic + $0 + .milliseconds(1) } : now.monotonic
         for ready in try self.heads(in: store, at: now) {
             let record = ready.record
+            // It was read a moment ago.
             guard try store.markRunning(record.id) else {
-                self.machine.dropped(record.id)
-                continue
+                throw StoreDamage(message: "the index of identifiers does not lead to \(record.id)")
             }
             self.effects.starts.append(ready)
             // Only to have a response handled is no attempt.

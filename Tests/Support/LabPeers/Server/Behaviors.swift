@@ -113,6 +113,16 @@ struct Behaviors {
         case "/release":
             self.holds.release(request.query["id"] ?? "")
             return connection.send(Self.ok)
+        case "/endless-chunk-extension":
+            connection.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;".utf8))
+            let block = [UInt8](repeating: UInt8(ascii: "e"), count: 65_536)
+            while connection.send(block) {}
+            return false
+        case "/small-chunks":
+            connection.send(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n".utf8))
+            let block = Array(String(repeating: "1;name=value\r\n.\r\n", count: 1000).utf8)
+            for _ in 0..<request.number("n") / 1000 where !connection.send(block) { return false }
+            return connection.send(Array("0\r\n\r\n".utf8))
         case "/long-header":
             let value = String(repeating: "x", count: request.number("n"))
             return connection.send(Self.response(200, fields: "X-Long: \(value)\r\n"))
