@@ -49,7 +49,7 @@ endef
 CLIENT_PACKAGES = gcc libc6-dev binutils pkg-config libglib2.0-dev python3-pip python3-setuptools \
     python3-wheel
 CLIENT_TEST_PACKAGES = $(CLIENT_PACKAGES) g++ iproute2 util-linux valgrind socat jq xdg-desktop-portal \
-    dbus-daemon libglib2.0-bin qt6-base-dev
+    dbus-daemon libglib2.0-bin qt6-base-dev qt6-base-private-dev
 
 .PHONY: run demo build check test test-long clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
     picture scenarios \
@@ -92,13 +92,14 @@ test: packages
 test-long: test
 	.ci/test-long
 
-# What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a Python package.
+# What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a plugin for Qt where its
+# private headers are, a Python package.
 clients: PACKAGES = $(CLIENT_PACKAGES)
 clients: packages
 	$(MAKE) -C Clients
 
-# The Debian packages libnetpath0, libnetpath-dev, netpath-gio and python3-netpath, in .build/packages.
-deb-clients: PACKAGES = $(CLIENT_PACKAGES) debhelper dh-python dpkg-dev
+# The Debian packages libnetpath0, libnetpath-dev, netpath-gio, netpath-qt6 and python3-netpath, in .build/packages.
+deb-clients: PACKAGES = $(CLIENT_PACKAGES) debhelper dh-python dpkg-dev g++ qt6-base-dev qt6-base-private-dev
 deb-clients: packages
 	Clients/build-deb .build/packages
 

@@ -161,6 +161,13 @@ static void told(struct netpath *handle, int index, int64_t now)
     handle->sure_until = 0;
 }
 
+/* It is there, and has no room yet: a program stands in until it has. */
+static void refuse(struct netpath *handle)
+{
+    handle->was_served = true;
+    source_unknown(handle, "refused", "netpath's service takes no more connections of this user");
+}
+
 void source_hear(struct netpath *handle, int index, int64_t now)
 {
     struct source *source = &handle->sources[index];
@@ -183,8 +190,8 @@ void source_hear(struct netpath *handle, int index, int64_t now)
             }
             if (result == DOCUMENT_NEWER)
                 source_unknown(handle, "newerVersion", "netpath is newer than this library understands");
-            else if (result == DOCUMENT_REFUSED)
-                source_unknown(handle, "refused", "netpath's service takes no more connections of this user");
+            else if (result == DOCUMENT_REFUSED && index == SERVICE)
+                refuse(handle);
             else
                 source_unknown(handle, "badAnswer", "what answers in netpath's place is not netpath");
             lose(handle, index, now, true);

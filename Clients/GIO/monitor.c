@@ -4,15 +4,14 @@
  * GNetworkMonitor as netpath's service answers it. GLib takes the first monitor whose g_initable_init succeeds: this one does
  * where the service answers, and else fails before anything is waited for, so that GLib goes on to its own.
  */
+#include "begin.h"
+
 #include <errno.h>
 #include <gio/gio.h>
 #include <glib-unix.h>
-#include <netpath.h>
 
 /* GLib's own have up to 40. */
 enum { PRIORITY = 50 };
-/* In milliseconds: how long a program waits at its start for a service that is there and says nothing; once. */
-enum { PATIENCE = 100 };
 
 enum { AVAILABLE = 1, METERED, CONNECTIVITY };
 
@@ -87,24 +86,12 @@ static gboolean init(GInitable *self, GCancellable *cancellable, GError **error)
     NetpathMonitor *monitor = (NetpathMonitor *)self;
     if (monitor->handle) return TRUE;
     struct netpath_path path;
-    int status = netpath_open(&monitor->handle, NULL, NULL, NETPATH_AFTER_SERVICE);
-    if (status != 0) {
+    int status = begin(&monitor->handle, &path);
+    if (status < 0) {
         g_set_error(error, G_IO_ERROR, g_io_error_from_errno(-status), "netpath: %s", g_strerror(-status));
         return FALSE;
     }
-    gint64 end = g_get_monotonic_time() + PATIENCE * 1000;
-    netpath_current(monitor->handle, &path, sizeof path);
-    while (g_str_equal(path.reason, "connecting")) {
-        GPollFD ready = {netpath_fd(monitor->handle), G_IO_IN, 0};
-        gint64 left = end - g_get_monotonic_time();
-        if (left <= 0) break;
-        g_poll(&ready, 1, (gint)(left / 1000 + 1));
-        netpath_process(monitor->handle);
-        netpath_next(monitor->handle, &path, sizeof path);
-    }
-    if (path.status == NETPATH_UNKNOWN && !g_str_equal(path.reason, "noVerdict")) {
-        netpath_close(monitor->handle);
-        monitor->handle = NULL;
+    if (status > 0) {
         g_set_error(error, G_IO_ERROR, G_IO_ERROR_NOT_SUPPORTED, "netpath: %s", path.message);
         return FALSE;
     }

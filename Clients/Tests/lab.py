@@ -13,6 +13,7 @@ import socket
 import subprocess
 import threading
 import time
+import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILT = pathlib.Path(os.environ.get("NETPATH_CLIENTS", ROOT / ".build/clients"))
@@ -27,6 +28,16 @@ LINE = (
     '{"schema":1,"status":"%s","reason":{"code":"routed","message":"as a test says"},"stale":false,"interfaces":[],'
     '"internet":"unknown","isExpensive":false,"isConstrained":false,"sequence":1}\n'
 )
+
+
+def needs(is_there, reason):
+    """Skips what cannot be tested here, loudly; in CI that is a failure."""
+    if not is_there and os.environ.get("NETPATH_CI"):
+        def fail(*_):
+            raise AssertionError(reason)
+        return lambda test: type(test.__name__, (unittest.TestCase,), {"test_is_not_skipped": fail}) \
+            if isinstance(test, type) else fail
+    return unittest.skipUnless(is_there, reason)
 
 
 def ip(*words):

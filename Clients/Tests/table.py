@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the netpath authors
-"""`Clients/Tests/run table`: what GLib programs say with netpath's module and with GLib's own monitor, in the same run."""
+"""`Clients/Tests/run table`: what GLib and Qt programs say with netpath's module or plugin, and with GLib's and Qt's own, in the
+same run."""
 
+import contextlib
 import os
 import signal
 import tempfile
@@ -9,7 +11,8 @@ import time
 import unittest
 
 from lab import *
-from test_gio import OWN, TYPE, Lines, program
+from test_gio import OWN, program
+from test_qt import PROGRAM as QT, program as qt_program
 
 # How long each may take to say what is so.
 LIMIT = 3.0
@@ -70,36 +73,46 @@ ROWS = [
 
 class Table(unittest.TestCase):
     def test_who_is_right(self):
-        print("\n| what happens | truth | netpath's module | GLib's own |\n|---|---|---|---|")
+        names = ["netpath's module", "GLib's own", *(["netpath's plugin", "Qt's own (`glib`)"] if QT.exists() else [])]
+        print(f"\n| what happens | truth | {' | '.join(names)} |\n|{'---|' * (2 + len(names))}")
         wrong = []
         for name, before, event, truth in ROWS:
             try:
                 answers = self.row(before, event, truth)
             except subprocess.CalledProcessError as error:
-                print(f"| {name} | not here: {error} | | |")
+                print(f"| {name} | not here: {error} |{' |' * len(names)}")
                 continue
             finally:
                 subprocess.run(["ip", "rule", "del", "priority", "99"], stderr=subprocess.DEVNULL)
                 subprocess.run(["ip", "link", "del", "vpn0"], stderr=subprocess.DEVNULL)
                 subprocess.run(["ip", "route", "flush", "table", "77"], stderr=subprocess.DEVNULL)
-            print(f"| {name} | {'available' if truth else 'unavailable'} | {answers[0]} | {answers[1]} |", flush=True)
-            wrong += [name] * (not answers[0].startswith("right"))
+            print(f"| {name} | {'available' if truth else 'unavailable'} | {' | '.join(answers)} |", flush=True)
+            wrong += [name] * (not all(answer.startswith("right") for answer in answers[::2]))
         self.assertEqual(wrong, [])
 
     def row(self, before, event, truth):
         lay()
         if before:
             before()
-        with Service(), program() as ours, program(kind=OWN, GIO_USE_NETWORK_MONITOR="netlink") as own:
+        own = {"GIO_USE_NETWORK_MONITOR": "netlink"}
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(Service())
+            programs = [program(), program(kind=OWN, **own)]
+            if QT.exists():
+                programs += [qt_program("netpath", backend="netpath"), qt_program("glib", backend="glib", **own)]
+            programs = [stack.enter_context(each) for each in programs]
             begin = time.time()
-            begin = event([own.process.pid]) or begin
+            begin = event([each.process.pid for each in programs[1::2]]) or begin
             end = time.monotonic() + LIMIT
-            until(lambda: time.monotonic() > end or all(self.says(each) == truth for each in (ours, own)))
-            return [self.verdict(each, truth, begin) for each in (ours, own)]
+            until(lambda: time.monotonic() > end or all(self.says(each) == truth for each in programs))
+            return [self.verdict(each, truth, begin) for each in programs]
 
     @staticmethod
-    def says(lines):
-        return " available " in lines.lines[-1][1]
+    def is_available(line):
+        return " available " in line or "reachability=4" in line
+
+    def says(self, lines):
+        return self.is_available(lines.lines[-1][1])
 
     def verdict(self, lines, truth, begin):
         if self.says(lines) != truth:
@@ -107,7 +120,7 @@ class Table(unittest.TestCase):
         # The first of the last lines that say so.
         moment = None
         for _, line in reversed(lines.lines[1:]):
-            if (" available " in line) != truth:
+            if self.is_available(line) != truth:
                 break
             moment = float(line.split()[0])
         if moment < begin:

@@ -117,9 +117,16 @@ class NetworkMonitor(unittest.TestCase):
                 self.assertLess(int(lines.lines[0][1].split()[2]), 2_000_000)
 
     def test_strangers_are_not_believed(self):
-        for answer in ["x" * 10000, "nonsense\n", '{"schema":2,"status":"unsatisfied"}\n', '{"error":"too many"}\n']:
+        for answer in ["x" * 10000, "nonsense\n", '{"schema":2,"status":"unsatisfied"}\n']:
             with self.subTest(answer=answer[:20]), Stranger(answer), program(kind=OWN) as lines:
                 lines.find(f"{OWN} available")
+
+    def test_a_program_stands_in_for_a_service_that_has_no_room(self):
+        with Stranger('{"error":"too many connections"}\n', then_close=True), program() as lines:
+            cable(False)
+            begin = lines.find(f"{TYPE} unavailable metered=0 connectivity=1")
+            cable(True)
+            lines.find(f"{TYPE} available metered=0 connectivity=4", begin)
 
     def test_what_is_not_known_is_spelled_as_glib_does(self):
         with Stranger('{"schema":1,"status":null}\n'), program() as lines:
