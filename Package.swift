@@ -142,7 +142,8 @@ let programs: [Target] = [
     .executableTarget(
         name: "PluginCommand",
         dependencies: [
-            "NetPath", "NetPathCLI", "NetPathConfiguration", "NetPathExec", "NetPathProcess", "NetPathTestKit",
+            "NetPath", "NetPathCLI", "NetPathConfiguration", "NetPathExec", "NetPathProcess", "NetPathSystem",
+            "NetPathTestKit",
             argumentParser,
         ]
     ),

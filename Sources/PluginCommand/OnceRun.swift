@@ -4,6 +4,7 @@
 import NetPath
 import NetPathCLI
 import NetPathExec
+import NetPathSystem
 import NetPathTestKit
 import Synchronization
 
@@ -41,8 +42,8 @@ struct OnceRun: Sendable {
         let verdict = last.flatMap { evaluate($0, policy: EvaluationPolicy(), now: SystemMonotonicClock().now()) }
         let isRight = error == nil && (last != nil || !run.backend.unavailabilities.isEmpty)
         if self.isJSON {
-            let document: OrderedJSON = [
-                "schema": .integer(1),
+            let document: JSONNode = [
+                "schema": schemaVersion,
                 "lines": .array(lines.withLock { $0.map(\.document) }),
                 "messages": .strings(run.backend.messages),
                 "status": .optional(verdict?.status.rawValue),
@@ -86,7 +87,7 @@ struct OnceRun: Sendable {
 }
 
 extension PluginLine {
-    fileprivate var document: OrderedJSON {
+    fileprivate var document: JSONNode {
         [
             "number": .integer(self.number), "text": .string(self.text), "reading": .string(self.reading.name),
             "message": .string(self.sentence),

@@ -3,14 +3,12 @@
 
 import NetPath
 import NetPathCLI
+import NetPathSystem
 import NetPathTestKit
-
-/// The version of the documents.
-private let schemaVersion: OrderedJSON = .integer(1)
 
 extension ConformanceReport {
     /// The report as `netpath plugin check --json` writes it.
-    var document: OrderedJSON {
+    var document: JSONNode {
         [
             "schema": schemaVersion,
             "name": .string(self.name),
@@ -22,7 +20,7 @@ extension ConformanceReport {
 }
 
 extension ConformanceFinding {
-    fileprivate var document: OrderedJSON {
+    fileprivate var document: JSONNode {
         let (outcome, text) =
             switch self.outcome {
             case .kept(let text): ("kept", text)
@@ -35,7 +33,7 @@ extension ConformanceFinding {
 
 extension ComparedTable {
     /// The table as `netpath plugin compare --json` writes it.
-    var document: OrderedJSON {
+    var document: JSONNode {
         [
             "schema": schemaVersion,
             "name": .string(self.name),
@@ -46,7 +44,7 @@ extension ComparedTable {
 }
 
 extension ComparedRow {
-    fileprivate var document: OrderedJSON {
+    fileprivate var document: JSONNode {
         let (judgement, text): (String, String?) =
             switch self.judgement {
             case .same: ("same", nil)
@@ -69,7 +67,7 @@ extension ComparedRow {
 }
 
 extension ScenarioCell {
-    fileprivate var document: OrderedJSON {
+    fileprivate var document: JSONNode {
         ["status": .optional(self.status?.rawValue), "reason": .optional(self.reason?.rawValue)]
     }
 }

@@ -17,9 +17,9 @@ extension RequestCommand {
     ///   - action: What was done with them, for people and as the key in JSON.
     /// - Throws: `SystemError` when standard output takes no more.
     fileprivate func tell(_ count: Int, _ action: String) throws {
-        let document: OrderedJSON = .object([
-            OrderedJSON.Member(key: "schema", value: schemaVersion),
-            OrderedJSON.Member(key: action, value: .integer(count)),
+        let document: JSONNode = .object([
+            (key: "schema", value: schemaVersion),
+            (key: action, value: .integer(count)),
         ])
         let text = count == 1 ? "1 request \(action)" : "\(count) requests \(action)"
         try ToolContext.current.write((self.options.json ? document.line : text) + "\n")
@@ -156,7 +156,7 @@ extension QueueCommands.Repair: RunnableCommand {
         let queue = try session.openExisting()
         try queue.repair()
         let salvage = queue.salvages.last
-        let document: OrderedJSON = [
+        let document: JSONNode = [
             "schema": schemaVersion,
             "recovered": .optional(salvage?.recovered),
             "lost": .optional(salvage?.lost),

@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathCLI
+import NetPathSystem
 import OfflineRequests
 
 extension QueueEvent {
@@ -66,7 +67,7 @@ extension SeenEvent {
     }
 
     /// The document of an event.
-    var document: OrderedJSON {
+    var document: JSONNode {
         let status: Int? = if case .succeeded(_, let status) = self.event { status } else { nil }
         let number: Int? = if case .attempt(_, let number) = self.event { number } else { nil }
         let until: Date? = if case .backoff(_, let until) = self.event { until } else { nil }

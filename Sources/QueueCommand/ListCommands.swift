@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathCLI
+import NetPathSystem
 import OfflineRequests
 
 // The commands that only look.
@@ -149,8 +150,8 @@ extension QueueCommands.Stats: RunnableCommand {
             return .satisfied
         }
         guard !self.options.json else {
-            let members = states.map { OrderedJSON.Member(key: $0.rawValue, value: .integer(counts[$0])) }
-            let document: OrderedJSON = [
+            let members = states.map { (key: $0.rawValue, value: JSONNode.integer(counts[$0])) }
+            let document: JSONNode = [
                 "schema": schemaVersion,
                 "file": .string(file),
                 "counts": .object(members),

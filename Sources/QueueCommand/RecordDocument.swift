@@ -5,19 +5,17 @@ import Connectivity
 import Foundation
 import NetPathCLI
 import NetPathHTTP
+import NetPathSystem
 import OfflineRequests
 
-/// The number of the shape of the documents; keys are added without raising it.
-let schemaVersion: OrderedJSON = .integer(1)
-
-extension OrderedJSON {
+extension JSONNode {
     /// A point in time in UTC (RFC 3339), or null.
-    static func time(_ date: Date?) -> OrderedJSON {
+    static func time(_ date: Date?) -> JSONNode {
         .optional(date?.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
     }
 
     /// What a request waits for, or null.
-    static func waiting(_ reason: WaitingReason?) -> OrderedJSON {
+    static func waiting(_ reason: WaitingReason?) -> JSONNode {
         guard let reason else { return .null }
         let until: Date? =
             switch reason {
@@ -28,14 +26,14 @@ extension OrderedJSON {
     }
 }
 
-extension OrderedJSON {
+extension JSONNode {
     /// The fields of a head.
-    static func headers(_ headers: HeaderFields) -> OrderedJSON {
+    static func headers(_ headers: HeaderFields) -> JSONNode {
         .array(headers.fields.map { ["name": .string($0.name), "value": .string($0.value)] })
     }
 
     /// What a server answered; a body that is no text is written in Base64.
-    static func response(_ response: TransportResponse) -> OrderedJSON {
+    static func response(_ response: TransportResponse) -> JSONNode {
         let text = String(validating: response.body, as: UTF8.self)
         return [
             "status": .integer(response.status),
@@ -49,7 +47,7 @@ extension OrderedJSON {
 
 extension RequestRecord {
     /// What lists show of a request.
-    var summary: OrderedJSON {
+    var summary: JSONNode {
         let request = self.request
         let requires = request.requires
         return [
@@ -82,18 +80,18 @@ extension RequestRecord {
     }
 
     /// All there is to show of a request; the body is left out.
-    var details: OrderedJSON {
+    var details: JSONNode {
         let request = self.request
-        let body: OrderedJSON = [
+        let body: JSONNode = [
             "bytes": .optional(request.body?.count),
             "file": .optional(request.bodyFile),
         ]
         return .object(
             self.summary.members + [
-                OrderedJSON.Member(key: "headers", value: .headers(request.headers)),
-                OrderedJSON.Member(key: "body", value: request.body == nil && request.bodyFile == nil ? .null : body),
-                OrderedJSON.Member(key: "contextBytes", value: .optional(request.context?.count)),
-                OrderedJSON.Member(key: "response", value: self.response.map(OrderedJSON.response) ?? .null),
+                (key: "headers", value: .headers(request.headers)),
+                (key: "body", value: request.body == nil && request.bodyFile == nil ? .null : body),
+                (key: "contextBytes", value: .optional(request.context?.count)),
+                (key: "response", value: self.response.map(JSONNode.response) ?? .null),
             ]
         )
     }

@@ -6,6 +6,7 @@ import Foundation
 import NetPath
 import NetPathCLI
 import NetPathHTTP
+import NetPathSystem
 import OfflineRequests
 import Synchronization
 
@@ -25,7 +26,7 @@ extension SendCommand: RunnableCommand {
             }
             return status
         }
-        let document: OrderedJSON = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
+        let document: JSONNode = ["schema": schemaVersion, "id": .string(id.text), "isNew": .bool(id == request.id)]
         try ToolContext.current.write((self.options.json ? document.line : id.text) + "\n")
         return .satisfied
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathSystem
 import Testing
 
 @testable import NetPath
@@ -8,7 +9,7 @@ import Testing
 
 @Suite struct FieldPathTests {
     /// A document with something in every list of objects.
-    private static var full: OrderedJSON {
+    private static var full: JSONNode {
         var probing = Evidence(at: Fixtures.now)
         probing.probes = ProbeRound(outcomes: [ProbeOutcome(target: "a:1", result: .connected)], isComplete: true)
         let blind = Fixtures.evidence([Fixtures.interface(gateway: nil)], ipv4: .noRoute)
@@ -22,7 +23,7 @@ import Testing
         ]).document
     }
 
-    private func compare(_ value: OrderedJSON, _ shape: FieldPath.Shape, at place: String) {
+    private func compare(_ value: JSONNode, _ shape: FieldPath.Shape, at place: String) {
         switch (value, shape) {
         case (.object(let members), .object(let shapes)):
             #expect(members.map(\.key) == shapes.map(\.key), "\(place)")
@@ -79,7 +80,7 @@ import Testing
 
     @Test func textIsNotCutButCannotActOnATerminal() {
         let long = String(repeating: "x", count: 5_000)
-        #expect(OrderedJSON.string(long).plainText == long)
-        #expect(OrderedJSON.string("a\u{1B}[2J").plainText == "a\\u{1B}[2J")
+        #expect(JSONNode.string(long).plainText == long)
+        #expect(JSONNode.string("a\u{1B}[2J").plainText == "a\\u{1B}[2J")
     }
 }

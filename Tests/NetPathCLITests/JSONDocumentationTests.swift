@@ -3,6 +3,7 @@
 
 import Foundation
 import NetPathConfiguration
+import NetPathSystem
 import Reachability
 import Testing
 
@@ -32,13 +33,13 @@ import Testing
         let explained = ExplainedPath(snapshot: Fixtures.unknown)
         let inventory = BackendInventory(origin: "", types: [], entries: [], takenAt: Fixtures.clock)
         let diagnostic = ConfigurationDiagnostic(origin: "f", message: "m")
-        let check = OrderedJSON.configurationCheck(origin: "f", error: ConfigurationError(diagnostic))
+        let check = JSONNode.configurationCheck(origin: "f", error: ConfigurationError(diagnostic))
         guard case .array(let errors) = check.members.first(where: { $0.key == "errors" })?.value else {
             Issue.record("no errors in \(check.line)")
             return
         }
         let embedded = ConfigurationSource(name: "f", text: LoadedConfiguration.defaultText)
-        let effective = OrderedJSON.effective(try LoadedConfiguration.parse(embedded))
+        let effective = JSONNode.effective(try LoadedConfiguration.parse(embedded))
         guard case .array(let values) = effective.members.first(where: { $0.key == "values" })?.value else {
             Issue.record("no values in \(effective.line)")
             return
@@ -48,8 +49,8 @@ import Testing
         let snapshots = [Fixtures.backendSnapshot(Fixtures.routed)]
         let comparison = recorder.record(snapshots, path: path, at: Fixtures.clock)
         let column = try #require(comparison.columns.first)
-        let backendKeys = OrderedJSON.backend(column.report, at: Fixtures.clock).members.count
-        let additions = OrderedJSON.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
+        let backendKeys = JSONNode.backend(column.report, at: Fixtures.clock).members.count
+        let additions = JSONNode.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
         let difference = Comparison.Difference(backend: "", against: "", facts: [], summary: "", explanations: [])
         let summary = ComparisonSummary(recorder.tally, since: Fixtures.now, at: Fixtures.clock)
         let interface = try #require(path.interfaces.first)
@@ -64,13 +65,13 @@ import Testing
         )
         let history = ShownHistory(periods: [], begin: Fixtures.clock.wall, end: Fixtures.clock.wall)
         let availability = try #require(history.document.members.first { $0.key == "availability" }?.value)
-        let written: [String: OrderedJSON] = [
+        let written: [String: JSONNode] = [
             "Path": Fixtures.snapshot(Fixtures.routed).document,
             "Reason": .reason(reason),
             "Interface": .interface(interface),
-            "Label": OrderedJSONBuilder.value { $0.label(InterfaceLabel(by: "", "")) },
+            "Label": JSONNode.written { $0.label(InterfaceLabel(by: "", "")) },
             "Gateway": .gateway(gateway),
-            "Name server": OrderedJSONBuilder.value { $0.nameServer(DNSServer(Fixtures.address("192.0.2.53"))) },
+            "Name server": JSONNode.written { $0.nameServer(DNSServer(Fixtures.address("192.0.2.53"))) },
             "Probe": .probe(probe),
             "Backend": .backend(Fixtures.report(health: .healthy), at: Fixtures.clock),
             "Disagreement": .disagreement(Disagreement(backend: "", status: .satisfied, reason: reason)),
@@ -82,7 +83,7 @@ import Testing
             "Configuration error": try #require(errors.first),
             "Comparison": comparison.document,
             // The first row stands for all those of Backend.
-            "Compared backend": .object([.init(key: "name", value: .null)] + additions),
+            "Compared backend": .object([(key: "name", value: .null)] + additions),
             "Difference": .difference(difference),
             "Comparison summary": summary.document,
             "Backend tally": .tally(of: "", try #require(summary.backends.first).counts),

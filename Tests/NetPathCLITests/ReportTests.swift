@@ -93,9 +93,7 @@ import Testing
                         report.add("explain") { $0?.maskProse(sentence) ?? sentence }
                         report.add("json") { masking in
                             let node = JSONNode.object(["reason": .object(["message": .string(sentence)])])
-                            var bytes: [UInt8] = []
-                            (masking?.mask(node) ?? node).write(to: &bytes)
-                            return String(decoding: bytes, as: UTF8.self)
+                            return (masking?.mask(node) ?? node).line
                         }
                     }
                 )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathSystem
 import Reachability
 import Testing
 
@@ -194,5 +195,5 @@ import Testing
 }
 
 extension String {
-    fileprivate var json: OrderedJSON { .string(self) }
+    fileprivate var json: JSONNode { .string(self) }
 }

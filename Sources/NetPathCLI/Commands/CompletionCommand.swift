@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import ArgumentParser
+import NetPathSystem
 
 /// `netpath completion`.
 struct CompletionCommand: ToolCommand {

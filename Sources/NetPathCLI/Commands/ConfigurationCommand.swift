@@ -4,6 +4,7 @@
 import ArgumentParser
 import NetPath
 import NetPathConfiguration
+import NetPathSystem
 
 /// `netpath config`.
 struct ConfigurationCommand: ParsableCommand {
@@ -72,7 +73,7 @@ struct ConfigurationCommand: ParsableCommand {
             }
             let leftOut = configuration.answering.leftOut
             let names = configuration.backends.map(\.name).filter { leftOut[$0] != nil }
-            let document = OrderedJSON.configurationCheck(
+            let document = JSONNode.configurationCheck(
                 origin: origin,
                 error: nil,
                 dropIns: configuration.dropIns,

@@ -67,7 +67,7 @@ struct GlobalOptions: ParsableArguments {
     /// Writes one document, as JSON or as text.
     ///
     /// - Throws: `SystemError` when standard output takes no more, for example because the disk is full.
-    func write(_ document: @autoclosure () -> OrderedJSON, or text: (TextStyle) -> String) throws {
+    func write(_ document: @autoclosure () -> JSONNode, or text: (TextStyle) -> String) throws {
         try self.output.write(document(), or: text)
     }
 }

@@ -100,12 +100,8 @@ struct ReportCommand: ToolCommand {
             return masking?.maskProse(text) ?? text
         }
         report.add("explain --json") { masking in
-            let line = try explained.get().document.line
-            guard var current = masking else { return line }
-            defer { masking = current }
-            var bytes: [UInt8] = []
-            current.mask(try JSONReader.read(Array(line.utf8)[...], valueLimit: .max)).write(to: &bytes)
-            return String(decoding: bytes, as: UTF8.self)
+            let document = try explained.get().document
+            return (masking?.mask(document) ?? document).line
         }
         report.add("history") { masking in
             let begin = WallTime(nanoseconds: now.nanoseconds - 86_400_000_000_000)

@@ -2,10 +2,11 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 extension Comparison {
     /// The document of `compare`.
-    var document: OrderedJSON {
+    var document: JSONNode {
         [
             "schema": schemaVersion,
             "agreement": .optional(self.agreement),
@@ -13,7 +14,7 @@ extension Comparison {
             "reason": .reason(self.merged?.reason),
             "stale": .bool(self.merged?.isStale ?? false),
             "backends": .array(self.columns.map { .column($0, at: self.takenAt) }),
-            "differences": .array(self.differences.map(OrderedJSON.difference)),
+            "differences": .array(self.differences.map(JSONNode.difference)),
             "silent": .strings(self.silent),
             "time": .string(self.takenAt.wall.rfc3339),
         ]
@@ -37,7 +38,7 @@ struct ComparisonSummary: Sendable {
     }
 
     /// The last document of `compare --for`.
-    var document: OrderedJSON {
+    var document: JSONNode {
         let (elapsed, window) = (self.elapsed.inNanoseconds / 1_000_000, self.window.inNanoseconds / 1_000_000)
         return [
             "schema": schemaVersion,
@@ -57,22 +58,22 @@ extension Verdict {
     }
 }
 
-extension OrderedJSON {
-    static func column(_ column: Comparison.Column, at now: ClockReading) -> OrderedJSON {
+extension JSONNode {
+    static func column(_ column: Comparison.Column, at now: ClockReading) -> JSONNode {
         let verdict = column.validVerdict
-        let additions: OrderedJSON = [
+        let additions: JSONNode = [
             "type": .string(column.type),
             "sees": .optional(column.sight?.rawValue),
-            "interfaces": .array(verdict?.interfaces.map(OrderedJSON.interface) ?? []),
-            "gateways": .array(verdict?.gateways.map(OrderedJSON.gateway) ?? []),
+            "interfaces": .array(verdict?.interfaces.map(JSONNode.interface) ?? []),
+            "gateways": .array(verdict?.gateways.map(JSONNode.gateway) ?? []),
             "supportsIPv4": .optional(verdict.flatMap { $0.supports(.ipv4) }),
             "supportsIPv6": .optional(verdict.flatMap { $0.supports(.ipv6) }),
             "behindMicroseconds": .optional(column.delay.map { $0.inNanoseconds / 1_000 }),
         ]
-        return .object(OrderedJSON.backend(column.report, at: now).members + additions.members)
+        return .object(JSONNode.backend(column.report, at: now).members + additions.members)
     }
 
-    static func difference(_ difference: Comparison.Difference) -> OrderedJSON {
+    static func difference(_ difference: Comparison.Difference) -> JSONNode {
         [
             "backend": .string(difference.backend),
             "against": .string(difference.against),
@@ -82,7 +83,7 @@ extension OrderedJSON {
         ]
     }
 
-    static func tally(of name: String, _ counts: ComparisonTally.Counts) -> OrderedJSON {
+    static func tally(of name: String, _ counts: ComparisonTally.Counts) -> JSONNode {
         [
             "backend": .string(name),
             "seen": .integer(counts.seen),

@@ -3,6 +3,7 @@
 
 import NetPath
 import NetPathRecording
+import NetPathSystem
 
 /// The answer of `history`.
 struct ShownHistory: Sendable {
@@ -79,7 +80,7 @@ struct ShownHistory: Sendable {
 
     // MARK: JSON
 
-    var document: OrderedJSON {
+    var document: JSONNode {
         let availability = self.availability
         return [
             "schema": schemaVersion,
@@ -91,24 +92,24 @@ struct ShownHistory: Sendable {
                 "down": Self.document(availability.down),
                 "byReason": .object(
                     availability.byReason.sorted { $0.key.rawValue < $1.key.rawValue }
-                        .map { .init(key: $0.rawValue, value: Self.document($1)) }
+                        .map { (key: $0.rawValue, value: Self.document($1)) }
                 ),
                 "byInterface": .object(
-                    availability.byInterface.sorted { $0.key < $1.key }.map { .init(key: $0, value: Self.document($1)) }
+                    availability.byInterface.sorted { $0.key < $1.key }.map { (key: $0, value: Self.document($1)) }
                 ),
             ],
             "periods": .array(self.periods.map(Self.document)),
         ]
     }
 
-    static func document(_ sum: Availability.Downtime) -> OrderedJSON {
+    static func document(_ sum: Availability.Downtime) -> JSONNode {
         [
             "count": .integer(sum.count), "totalMilliseconds": .integer(sum.total.inMilliseconds),
             "longestMilliseconds": .integer(sum.longest.inMilliseconds),
         ]
     }
 
-    static func document(_ period: PathHistory.Period) -> OrderedJSON {
+    static func document(_ period: PathHistory.Period) -> JSONNode {
         var path: RecordedPath?
         var unknown: String?
         switch period.content {

@@ -4,6 +4,7 @@
 import NetPath
 import NetPathConfiguration
 import NetPathProcess
+package import NetPathSystem
 
 /// How one run of a hook went.
 struct HookRun: Hashable, Sendable, Codable {
@@ -89,7 +90,7 @@ extension HookRun.Outcome {
 
 extension HookRun {
     /// The document of a run.
-    var document: OrderedJSON {
+    var document: JSONNode {
         var (exitStatus, signal, error): (Int32?, Int32?, String?)
         switch self.outcome {
         case .ended(.exited(let status)): exitStatus = status
@@ -136,7 +137,7 @@ extension HookRun {
 
 extension HookReport {
     /// The document of a hook.
-    package var document: OrderedJSON {
+    package var document: JSONNode {
         [
             "name": .string(self.hook.name),
             "on": .string(self.hook.trigger.rawValue),
@@ -153,7 +154,7 @@ extension HookReport {
     }
 
     /// The document of `hooks`.
-    static func document(_ reports: [HookReport]) -> OrderedJSON {
+    static func document(_ reports: [HookReport]) -> JSONNode {
         ["schema": schemaVersion, "hooks": .array(reports.map(\.document))]
     }
 

@@ -4,6 +4,7 @@
 import NetPath
 import NetPathConfiguration
 import NetPathExplanation
+import NetPathSystem
 
 /// An explanation and the snapshot it belongs to.
 struct ExplainedPath: Hashable, Sendable {
@@ -15,7 +16,7 @@ struct ExplainedPath: Hashable, Sendable {
     var explanation: Explanation?
 
     /// The document of `explain`.
-    var document: OrderedJSON {
+    var document: JSONNode {
         let path = self.snapshot.path
         return [
             "schema": schemaVersion,
@@ -28,7 +29,7 @@ struct ExplainedPath: Hashable, Sendable {
             "evidence": .strings(self.explanation?.evidence ?? []),
             "remedies": .strings(self.explanation?.remedies ?? []),
             "backends": .array(self.snapshot.backends.map { .backend($0, at: self.snapshot.takenAt) }),
-            "disagreements": .array(path?.disagreements.map(OrderedJSON.disagreement) ?? []),
+            "disagreements": .array(path?.disagreements.map(JSONNode.disagreement) ?? []),
             "time": .string(self.snapshot.takenAt.wall.rfc3339),
         ]
     }
@@ -52,25 +53,23 @@ struct BackendInventory: Sendable {
     var takenAt: ClockReading
 
     /// The document of `backends`.
-    var document: OrderedJSON {
+    var document: JSONNode {
         [
             "schema": schemaVersion,
             "configuration": .string(self.origin),
             "types": .array(self.types.map { ["type": .string($0.type), "summary": .string($0.summary)] }),
             "backends": .array(
                 self.entries.map { entry in
-                    let report = OrderedJSON.backend(entry.report, at: self.takenAt)
-                    return .object([Member(key: "type", value: .string(entry.type))] + report.members)
+                    let report = JSONNode.backend(entry.report, at: self.takenAt)
+                    return .object([(key: "type", value: .string(entry.type))] + report.members)
                 }
             ),
             "time": .string(self.takenAt.wall.rfc3339),
         ]
     }
-
-    private typealias Member = OrderedJSON.Member
 }
 
-extension OrderedJSON {
+extension JSONNode {
     /// The document of `config check`.
     static func configurationCheck(
         origin: String,
@@ -78,29 +77,29 @@ extension OrderedJSON {
         dropIns: [String] = [],
         warnings: [ConfigurationDiagnostic] = [],
         notAsked: [String] = []
-    ) -> OrderedJSON {
+    ) -> JSONNode {
         [
             "schema": schemaVersion,
             "file": .string(origin),
             "dropIns": .strings(dropIns),
             "ok": .bool(error == nil),
-            "errors": .array(error?.diagnostics.map(OrderedJSON.diagnostic) ?? []),
+            "errors": .array(error?.diagnostics.map(JSONNode.diagnostic) ?? []),
             "omittedErrors": .integer(error?.omittedCount ?? 0),
-            "warnings": .array(warnings.map(OrderedJSON.diagnostic)),
+            "warnings": .array(warnings.map(JSONNode.diagnostic)),
             "notAsked": .strings(notAsked),
         ]
     }
 
     /// The document of `config show`.
-    static func effective(_ configuration: LoadedConfiguration) -> OrderedJSON {
+    static func effective(_ configuration: LoadedConfiguration) -> JSONNode {
         [
             "schema": schemaVersion,
             "file": .string(configuration.origin),
-            "values": .array(configuration.effective.values.map(OrderedJSON.configurationValue)),
+            "values": .array(configuration.effective.values.map(JSONNode.configurationValue)),
         ]
     }
 
-    private static func configurationValue(_ value: EffectiveConfiguration.Value) -> OrderedJSON {
+    private static func configurationValue(_ value: EffectiveConfiguration.Value) -> JSONNode {
         [
             "path": .string(value.path),
             "value": .string(value.text),
@@ -109,7 +108,7 @@ extension OrderedJSON {
         ]
     }
 
-    private static func diagnostic(_ diagnostic: ConfigurationDiagnostic) -> OrderedJSON {
+    private static func diagnostic(_ diagnostic: ConfigurationDiagnostic) -> JSONNode {
         [
             "file": .string(diagnostic.origin),
             "line": .optional(diagnostic.position?.line),

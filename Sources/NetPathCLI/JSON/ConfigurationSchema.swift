@@ -18,8 +18,8 @@ enum ConfigurationSchema {
     /// - Parameter registry: The backends.
     /// - Returns: The schema, as a value and as text.
     /// - Throws: `JSONFault` when the schema by hand is no JSON.
-    static func schema(of registry: BackendRegistry) throws -> (document: OrderedJSON, text: String) {
-        var root = OrderedJSON(try JSONReader.read(Array(self.builtIn.utf8)[...]))
+    static func schema(of registry: BackendRegistry) throws -> (document: JSONNode, text: String) {
+        var root = try JSONReader.read(Array(self.builtIn.utf8)[...])
         let added = registry.all.filter { type in
             // One that takes the place of a built-in type may ask for other things.
             BackendRegistry.builtIn.registration(for: type.type).map { self.options(of: $0) != self.options(of: type) }
@@ -27,7 +27,7 @@ enum ConfigurationSchema {
         }
         guard !added.isEmpty else { return (root, self.builtIn) }
         for type in added { root["$defs"]?[type.type] = self.schema(of: type) }
-        let references = registry.all.map { OrderedJSON.object([.init("$ref", .string("#/$defs/\($0.type)"))]) }
+        let references = registry.all.map { JSONNode.object([("$ref", .string("#/$defs/\($0.type)"))]) }
         root["properties"]?["backends"]?["items"] = ["anyOf": .array(references)]
         return (root, root.indented() + "\n")
     }
@@ -39,14 +39,14 @@ enum ConfigurationSchema {
     }
 
     /// The schema of an entry of `backends`.
-    static func schema(of type: BackendRegistry.Registration) -> OrderedJSON {
+    static func schema(of type: BackendRegistry.Registration) -> JSONNode {
         let options = self.options(of: type)
         var schema = self.mapping(options, describedBy: type.options)
         schema["description"] = .string(type.summary)
         schema["required"] = .strings(["type"] + options.filter(\.isRequired).map(\.key))
-        let common: [OrderedJSON.Member] = [
-            .init("type", ["const": .string(type.type)]), .init("name", ["$ref": .string("#/$defs/name")]),
-            .init("mode", ["$ref": .string("#/$defs/mode")]),
+        let common: [JSONObject.Member] = [
+            ("type", ["const": .string(type.type)]), ("name", ["$ref": .string("#/$defs/name")]),
+            ("mode", ["$ref": .string("#/$defs/mode")]),
         ]
         schema["properties"] = .object(common + (schema["properties"]?.members ?? []))
         return schema
@@ -56,11 +56,11 @@ enum ConfigurationSchema {
         _ options: [ConfigurationOption],
         describedBy descriptions: [String: String],
         at path: String = ""
-    ) -> OrderedJSON {
-        let properties = options.map { option in
-            OrderedJSON.Member(option.key, self.value(option, describedBy: descriptions, at: path + option.key))
+    ) -> JSONNode {
+        let properties: [JSONObject.Member] = options.map { option in
+            (option.key, self.value(option, describedBy: descriptions, at: path + option.key))
         }
-        var schema: OrderedJSON = [
+        var schema: JSONNode = [
             "type": .string("object"), "additionalProperties": .bool(false), "properties": .object(properties),
         ]
         let required = options.filter(\.isRequired).map(\.key)
@@ -72,8 +72,8 @@ enum ConfigurationSchema {
         _ option: ConfigurationOption,
         describedBy descriptions: [String: String],
         at path: String
-    ) -> OrderedJSON {
-        var schema: OrderedJSON =
+    ) -> JSONNode {
+        var schema: JSONNode =
             switch option.kind {
             case .text: ["type": .string("string")]
             case .texts: ["type": .string("array"), "items": ["type": .string("string")]]
@@ -99,57 +99,21 @@ enum ConfigurationSchema {
             sentence = [sentence, "A duration from \(bounds)."].compactMap(\.self).joined(separator: " ")
         }
         if let sentence { schema["description"] = .string(sentence) }
-        if !option.isRequired, let fallback = option.fallback { schema["default"] = OrderedJSON(fallback) }
+        if !option.isRequired, let fallback = option.fallback { schema["default"] = JSONNode(fallback) }
         return schema
     }
 }
 
-extension OrderedJSON.Member {
-    fileprivate init(_ key: String, _ value: OrderedJSON) {
-        self.init(key: key, value: value)
-    }
-}
-
-extension OrderedJSON {
-    /// A value that was read; the members of objects in the order of their names.
-    fileprivate init(_ node: JSONNode) {
-        self =
-            switch node {
-            case .null: .null
-            case .bool(let value): .bool(value)
-            case .integer(let value): .integer(value)
-            // There is none in a schema of whole numbers and text.
-            case .number(let value): .string("\(value)")
-            case .string(let value): .string(value)
-            case .array(let elements): .array(elements.map(OrderedJSON.init))
-            case .object(let members):
-                .object(members.sorted { $0.key < $1.key }.map { Member($0.key, OrderedJSON($0.value)) })
-            }
-    }
-
+extension JSONNode {
     /// What holds where a key is absent.
     fileprivate init(_ content: ConfigurationNode.Content) {
         switch content {
         case .scalar(let text, isQuoted: false):
-            self = Bool(text).map(OrderedJSON.bool) ?? Int64(text).map(OrderedJSON.integer) ?? .string(text)
+            self = Bool(text).map(JSONNode.bool) ?? Int64(text).map(JSONNode.integer) ?? .string(text)
         case .scalar(let text, isQuoted: true): self = .string(text)
-        case .sequence(let elements): self = .array(elements.map { OrderedJSON($0.content) })
+        case .sequence(let elements): self = .array(elements.map { JSONNode($0.content) })
         case .mapping(let entries):
-            self = .object(entries.map { Member($0.key.text ?? "", OrderedJSON($0.value.content)) })
-        }
-    }
-
-    /// The member of an object; to set it adds it where it is not there.
-    fileprivate subscript(key: String) -> OrderedJSON? {
-        get { self.members.first { $0.key == key }?.value }
-        set {
-            var members = self.members
-            if let index = members.firstIndex(where: { $0.key == key }) {
-                if let newValue { members[index].value = newValue } else { members.remove(at: index) }
-            } else if let newValue {
-                members.append(Member(key, newValue))
-            }
-            self = .object(members)
+            self = .object(entries.map { (key: $0.key.text ?? "", value: JSONNode($0.value.content)) })
         }
     }
 
@@ -163,7 +127,7 @@ extension OrderedJSON {
         return switch self {
         case .array(let elements): list(elements.map { $0.indented(inner) }, "[", "]")
         case .object(let members):
-            list(members.map { "\(OrderedJSON.string($0.key).line): \($0.value.indented(inner))" }, "{", "}")
+            list(members.map { "\(JSONNode.string($0.key).line): \($0.value.indented(inner))" }, "{", "}")
         default: self.line
         }
     }

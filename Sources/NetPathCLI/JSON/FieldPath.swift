@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+package import NetPathSystem
 
 /// Names one value of the path document: keys and list positions with dots between them, `interfaces.0.name`.
 ///
@@ -47,7 +48,7 @@ struct FieldPath: Hashable, Sendable {
     }
 
     /// Finds the value in a document; null when it is not known, or the list is shorter.
-    func value(in document: OrderedJSON) -> OrderedJSON {
+    func value(in document: JSONNode) -> JSONNode {
         self.components.reduce(document) { value, component in
             switch value {
             case .object(let members): members.first { $0.key == component }?.value ?? .null
@@ -74,6 +75,14 @@ struct FieldPathError: Error, Hashable, CustomStringConvertible {
     }
 }
 
+extension JSONNode {
+    /// The text on one line, without a final line feed.
+    package var line: String { String(decoding: JSONText.line(self.write).dropLast(), as: UTF8.self) }
+
+    /// A string as it is, save for what could act on a terminal; everything else as JSON.
+    var plainText: String { if case .string(let text) = self { text.printable(limit: .max) } else { self.line } }
+}
+
 // MARK: - The path document
 
 extension FieldPath {
@@ -85,7 +94,7 @@ extension FieldPath {
 }
 
 extension FieldPath.Shape {
-    fileprivate init(of value: OrderedJSON) {
+    fileprivate init(of value: JSONNode) {
         switch value {
         case .object(let members): self = .object(members.map { ($0.key, Self(of: $0.value)) })
         case .array(let elements): self = .list(elements.first.map(Self.init) ?? .value)

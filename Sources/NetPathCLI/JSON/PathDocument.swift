@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+package import NetPathSystem
 
 /// What the machine-readable output of a path is made from.
 struct StatusSnapshot: Hashable, Sendable {
@@ -21,11 +22,11 @@ struct StatusSnapshot: Hashable, Sendable {
 }
 
 /// Version of the documents: it changes only when a name goes away or changes its meaning.
-let schemaVersion: OrderedJSON = .integer(1)
+package let schemaVersion: JSONNode = .integer(1)
 
 extension StatusSnapshot {
     /// The document of `status` and `watch`.
-    var document: OrderedJSON { OrderedJSONBuilder.value(self.write) }
+    var document: JSONNode { JSONNode.written(self.write) }
 
     /// The document as text, with a line feed.
     var jsonLine: [UInt8] { JSONText.line { self.write(to: &$0) } }
@@ -36,7 +37,7 @@ extension StatusSnapshot {
     /// Writes the document; every key is always present, null when unknown.
     ///
     /// The names are described in `JSON.md`.
-    func write(to sink: inout some JSONSink) {
+    func write(to sink: inout JSONText) {
         let path = self.path
         sink.object { sink in
             sink.member("schema", schemaVersion.write)
@@ -74,7 +75,7 @@ extension StatusSnapshot {
     }
 }
 
-extension JSONSink {
+extension JSONText {
     fileprivate mutating func reason(_ reason: PathReason?) {
         guard let reason else { return self.null() }
         self.object { sink in
@@ -165,29 +166,36 @@ extension JSONSink {
 }
 
 // As parts of other documents.
-extension OrderedJSON {
-    static func reason(_ reason: PathReason?) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.reason(reason) }
+extension JSONNode {
+    /// The value that is written: what is described once becomes text on the way of every event, and is read where it is
+    /// looked into.
+    static func written(_ body: (inout JSONText) -> Void) -> JSONNode {
+        // What the writer writes is JSON.
+        (try? JSONReader.read(JSONText.line(body)[...], valueLimit: .max)) ?? .null
     }
 
-    static func interface(_ interface: PathInterface) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.interface(interface) }
+    static func reason(_ reason: PathReason?) -> JSONNode {
+        JSONNode.written { $0.reason(reason) }
     }
 
-    static func gateway(_ gateway: Gateway) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.gateway(gateway) }
+    static func interface(_ interface: PathInterface) -> JSONNode {
+        JSONNode.written { $0.interface(interface) }
     }
 
-    static func probe(_ outcome: ProbeOutcome) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.probe(outcome) }
+    static func gateway(_ gateway: Gateway) -> JSONNode {
+        JSONNode.written { $0.gateway(gateway) }
     }
 
-    static func backend(_ report: BackendReport, at now: ClockReading) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.backend(report, at: now) }
+    static func probe(_ outcome: ProbeOutcome) -> JSONNode {
+        JSONNode.written { $0.probe(outcome) }
     }
 
-    static func disagreement(_ disagreement: Disagreement) -> OrderedJSON {
-        OrderedJSONBuilder.value { $0.disagreement(disagreement) }
+    static func backend(_ report: BackendReport, at now: ClockReading) -> JSONNode {
+        JSONNode.written { $0.backend(report, at: now) }
+    }
+
+    static func disagreement(_ disagreement: Disagreement) -> JSONNode {
+        JSONNode.written { $0.disagreement(disagreement) }
     }
 }
 

@@ -2,10 +2,11 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 extension PathCoordinator {
     /// Why the path is what it is, and the latest round trips of the probes: what a page shows besides the path.
-    func details(_ evaluation: EvaluationPolicy) -> OrderedJSON {
+    func details(_ evaluation: EvaluationPolicy) -> JSONNode {
         let snapshots = self.snapshots
         let path = self.path
         let snapshot = StatusSnapshot(path: path, backends: snapshots.map(\.report), takenAt: .now())

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 import Reachability
 
 /// What `reach` tells.
@@ -22,15 +23,15 @@ struct HostSnapshot: Hashable, Sendable {
     }
 
     /// The document of `reach`.
-    var document: OrderedJSON {
+    var document: JSONNode {
         [
             "schema": schemaVersion,
             "host": .string(self.target.text),
             "port": .optional(self.target.port),
             "status": .string(self.status.name),
             "reason": .reason(self.status.reason),
-            "route": self.status.route.map(OrderedJSON.hostRoute) ?? .null,
-            "connection": self.connection.map(OrderedJSON.probe) ?? .null,
+            "route": self.status.route.map(JSONNode.hostRoute) ?? .null,
+            "connection": self.connection.map(JSONNode.probe) ?? .null,
             "time": .string(self.takenAt.wall.rfc3339),
         ]
     }
@@ -86,8 +87,8 @@ extension String {
     fileprivate var withSafeBody: String { String(self.dropLast()).safe + "\n" }
 }
 
-extension OrderedJSON {
-    static func hostRoute(_ route: HostRoute) -> OrderedJSON {
+extension JSONNode {
+    static func hostRoute(_ route: HostRoute) -> JSONNode {
         [
             "address": .string(route.address.description),
             "family": .string(route.family.rawValue),

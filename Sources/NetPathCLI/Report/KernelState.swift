@@ -40,12 +40,7 @@ struct KernelState {
         guard case .array(let elements)? = try? JSONReader.read(output.bytes[...], valueLimit: .max) else {
             return failure + "(no list of JSON, \(output.bytes.count) bytes: left out)\n"
         }
-        var bytes: [UInt8] = []
-        for element in elements {
-            (masking?.mask(element) ?? element).write(to: &bytes)
-            bytes.append(UInt8(ascii: "\n"))
-        }
-        return failure + String(decoding: bytes, as: UTF8.self)
+        return failure + elements.map { (masking?.mask($0) ?? $0).line + "\n" }.joined()
     }
 
     /// The columns of files of procfs that hold addresses of IPv4 in hexadecimal; those of IPv6 are known by their length.

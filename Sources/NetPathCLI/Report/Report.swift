@@ -3,6 +3,7 @@
 
 import NetPath
 import NetPathRecording
+import NetPathSystem
 
 /// What a report consists of.
 struct Report {
@@ -79,16 +80,16 @@ struct Report {
     }
 
     /// The same for programs.
-    func document(file: String, isWritten: Bool) -> OrderedJSON {
-        var masked = OrderedJSON.null
+    func document(file: String, isWritten: Bool) -> JSONNode {
+        var masked = JSONNode.null
         if let counts = self.masking?.counts {
             masked = .object(
                 Masking.Kind.allCases.map { kind in
-                    OrderedJSON.Member(key: "\(kind)", value: .integer(counts[kind, default: 0]))
+                    (key: "\(kind)", value: .integer(counts[kind, default: 0]))
                 }
             )
         }
-        let sections = self.sections.map { section -> OrderedJSON in
+        let sections = self.sections.map { section -> JSONNode in
             ["name": .string(section.name), "bytes": .integer(section.text.utf8.count)]
         }
         return [

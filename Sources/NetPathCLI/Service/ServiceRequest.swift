@@ -64,12 +64,12 @@ enum ServiceRequest: Hashable, Sendable {
     }
 
     /// What a connection gets that is one too many.
-    static let crowd: OrderedJSON = [
+    static let crowd: JSONNode = [
         "error": .string("there are too many connections of this user, or in all: close one, or try again")
     ]
 
     /// The answer to what is no question.
-    static let refusal: OrderedJSON = [
+    static let refusal: JSONNode = [
         "error": .string(
             #"ask with one of {"request":"status"}, {"request":"watch"}, {"request":"hooks"}, {"request":"metrics"}, "#
                 + #"{"request":"details"} and {"request":"history","since":SECONDS}"#

@@ -53,7 +53,7 @@ package struct BuildFacts: Sendable {
     }
 
     /// The document of `--version --json`.
-    var document: OrderedJSON {
+    var document: JSONNode {
         [
             "schema": schemaVersion,
             "version": .string(netPathVersion),

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathSystem
 
 /// What `wait` tells at its end.
 struct WaitReport: Sendable {
@@ -35,7 +36,7 @@ struct WaitReport: Sendable {
     }
 
     /// The document of `wait`.
-    var document: OrderedJSON {
+    var document: JSONNode {
         let conditions = self.terms.conditions
         return [
             "schema": schemaVersion,
@@ -53,7 +54,7 @@ struct WaitReport: Sendable {
     }
 
     /// One condition.
-    func document(of condition: WaitCondition) -> OrderedJSON {
+    func document(of condition: WaitCondition) -> JSONNode {
         let isMet = condition.isMet(in: self.view)
         return [
             "condition": .string(condition.words.name),

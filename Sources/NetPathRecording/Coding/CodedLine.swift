@@ -9,9 +9,7 @@ package enum CodedLine {
     ///
     /// - Throws: `EncodingError`.
     package static func bytes(of value: some Encodable) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        try NodeEncoder.node(of: value).write(to: &bytes)
-        return bytes + [UInt8(ascii: "\n")]
+        JSONText.line(try NodeEncoder.node(of: value).write)
     }
 
     /// Reads a value.

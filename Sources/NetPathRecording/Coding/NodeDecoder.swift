@@ -66,7 +66,7 @@ struct NodeDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy _: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let members) = self.node else {
-            throw Self.mismatch([String: JSONNode].self, self.node, self.codingPath)
+            throw Self.mismatch(JSONObject.self, self.node, self.codingPath)
         }
         return KeyedDecodingContainer(Keyed(codingPath: self.codingPath, members: members))
     }
@@ -84,7 +84,7 @@ struct NodeDecoder: Decoder {
 
     private struct Keyed<Key: CodingKey>: KeyedDecodingContainerProtocol {
         let codingPath: [any CodingKey]
-        let members: [String: JSONNode]
+        let members: JSONObject
 
         var allKeys: [Key] { self.members.keys.compactMap { Key(stringValue: $0) } }
 

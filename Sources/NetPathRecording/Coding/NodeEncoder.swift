@@ -26,12 +26,10 @@ struct NodeEncoder: Encoder {
             case .node(let node): return node
             case .array(let slots): return .array(slots.map(\.node))
             case .object(let slots):
-                var members: [String: JSONNode] = [:]
-                for (key, slot) in slots {
-                    let node = slot.node
-                    if node != .null { members[key] = node }
-                }
-                return .object(members)
+                return .object(
+                    slots.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value.node) }
+                        .filter { $0.value != .null }
+                )
             }
         }
 

@@ -17,17 +17,20 @@ extension JSONNode {
         if self == old { return nil }
         switch (old, self) {
         case (.object(let old), .object(let new)):
-            var patch: [String: JSONNode] = [:]
-            for (key, value) in new { patch[key] = old[key].map { value.patch(from: $0) } ?? value.replacement }
-            for key in old.keys where new[key] == nil { patch[key] = .null }
+            var patch: JSONObject = [:]
+            for (key, value) in new {
+                let change = if let before = old[key] { value.patch(from: before) } else { value.replacement }
+                if let change { patch.append(key, change) }
+            }
+            for key in old.keys where new[key] == nil { patch.append(key, .null) }
             return .object(patch)
         case (.array(let old), .array(let new)) where !old.isEmpty && !new.isEmpty:
-            var patch: [String: JSONNode] = [:]
+            var patch: JSONObject = [:]
             for (position, value) in new.enumerated() {
                 let change = position < old.count ? value.patch(from: old[position]) : value.replacement
-                if let change { patch["\(position)"] = change }
+                if let change { patch.append("\(position)", change) }
             }
-            if old.count != new.count { patch[Self.lengthKey] = .integer(Int64(new.count)) }
+            if old.count != new.count { patch.append(Self.lengthKey, .integer(new.count)) }
             return .object(patch)
         default: return self.replacement
         }

@@ -154,7 +154,7 @@ package struct RecordingWriter: Sendable {
         let isOther = offset != self.wallOffset
         self.wallOffset = offset
         self.slept = event.sleptNanoseconds
-        func write(_ members: [(String, JSONNode)], withWall: Bool? = nil) {
+        func write(_ members: [JSONObject.Member], withWall: Bool? = nil) {
             self.write(members, at: event.time, withWall: withWall ?? isOther, to: &bytes)
         }
         switch event.kind {
@@ -226,24 +226,24 @@ package struct RecordingWriter: Sendable {
         let node = try NodeEncoder.node(of: evidence)
         let patch = node.patch(from: self.evidence[report.backend] ?? .null)
         self.evidence[report.backend] = node
-        var members = [(RecordingKey.report, try NodeEncoder.node(of: report))]
+        var members: [JSONObject.Member] = [(RecordingKey.report, try NodeEncoder.node(of: report))]
         if let patch { members.append(("evidence", patch)) }
         self.write(members, at: time, to: &bytes)
     }
 
     private func write(
-        _ members: [(String, JSONNode)],
+        _ members: [JSONObject.Member],
         at time: MonotonicTime,
         withWall: Bool = false,
         to bytes: inout [UInt8]
     ) {
         // First, where a reader finds them who looks for a moment (``RecordingLine``).
-        let moment = [(RecordingKey.time, JSONNode.integer(time.nanoseconds))]
+        var line: [JSONObject.Member] = [(RecordingKey.time, .integer(time.nanoseconds))]
         let clock = JSONNode.integer(time.nanoseconds.addingSaturating(self.wallOffset))
-        let wall = withWall ? [(RecordingKey.wall, clock)] : []
+        if withWall { line.append((RecordingKey.wall, clock)) }
+        line += members
         // Last, so that older versions find the rest where they expect it.
-        let slept = withWall ? self.slept.map { [(RecordingKey.slept, JSONNode.integer($0))] } ?? [] : []
-        JSONNode.write(moment + wall + members + slept, to: &bytes)
-        bytes.append(UInt8(ascii: "\n"))
+        if withWall, let slept { line.append((RecordingKey.slept, .integer(slept))) }
+        bytes += JSONText.line(JSONNode.object(line).write)
     }
 }

@@ -81,7 +81,7 @@ package struct PathLines: Sendable {
     }
 
     private func write(_ event: RecordedEvent, to bytes: inout [UInt8]) throws {
-        var members: [(String, JSONNode)] = [
+        var members: [JSONObject.Member] = [
             (RecordingKey.time, .integer(event.time.nanoseconds)),
             (RecordingKey.wall, .integer(event.wallNanoseconds)),
         ]
@@ -99,8 +99,7 @@ package struct PathLines: Sendable {
         case .checkpoint, .input: return
         }
         if let slept = event.sleptNanoseconds { members.append((RecordingKey.slept, .integer(slept))) }
-        JSONNode.write(members, to: &bytes)
-        bytes.append(UInt8(ascii: "\n"))
+        bytes += JSONText.line(JSONNode.object(members).write)
     }
 }
 

@@ -105,11 +105,8 @@ package struct Masking: Sendable {
         case .string(let text): return .string(self.mask(text))
         case .array(let elements): return .array(elements.map { self.mask($0) })
         case .object(let members):
-            var masked: [String: JSONNode] = [:]
-            // In an order of their own, so that the same recording gets the same masks.
-            for (key, value) in members.sorted(by: { $0.key < $1.key }) {
-                masked[self.mask(key)] = self.mask(value, of: key)
-            }
+            var masked: JSONObject = [:]
+            for (key, value) in members { masked[self.mask(key)] = self.mask(value, of: key) }
             return .object(masked)
         }
     }
@@ -119,7 +116,7 @@ package struct Masking: Sendable {
         case ("hardwareaddress", .array(let elements)), ("hardwareaddressprefix", .array(let elements)):
             let bytes = elements.compactMap { if case .integer(let byte) = $0 { UInt8(exactly: byte) } else { nil } }
             guard bytes.count == elements.count else { return self.mask(value) }
-            return .array(self.addresses.mask(hardware: bytes).map { .integer(Int64($0)) })
+            return .array(self.addresses.mask(hardware: bytes).map { JSONNode.integer($0) })
         case ("configuration", .string(let text)): return .string(self.maskConfiguration(text))
         case ("host", .string(let text)), ("hostname", .string(let text)), ("target", .string(let text)):
             return .string(self.maskHost(text))

@@ -83,8 +83,9 @@ package struct JSONReader {
         }
     }
 
-    private mutating func object(depth: Int) throws(JSONFault) -> [String: JSONNode] {
-        var members: [String: JSONNode] = [:]
+    private mutating func object(depth: Int) throws(JSONFault) -> JSONObject {
+        var members: JSONObject = [:]
+        var names: Set<String> = []
         self.position += 1
         self.skipSpace()
         if self.take(UInt8(ascii: "}")) { return members }
@@ -95,8 +96,8 @@ package struct JSONReader {
             self.skipSpace()
             guard self.take(UInt8(ascii: ":")) else { throw self.fault("lacks a colon") }
             // Which of the two counts differs from reader to reader.
-            guard members.updateValue(try self.value(depth: depth + 1), forKey: name) == nil
-            else { throw self.fault("has two members of one name") }
+            guard names.insert(name).inserted else { throw self.fault("has two members of one name") }
+            members.append(name, try self.value(depth: depth + 1))
             self.skipSpace()
             if self.take(UInt8(ascii: "}")) { return members }
             guard self.take(UInt8(ascii: ",")) else { throw self.fault("lacks a comma or the end of an object") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Foundation
+import NetPathSystem
 
 /// A JSON value, easy to look into and to compare with literals.
 ///
@@ -25,28 +25,23 @@ public enum JSONValue: Sendable, Hashable {
     /// Reads JSON text.
     ///
     /// - Parameter json: The text.
-    /// - Throws: Foundation's error when the text is not JSON.
+    /// - Throws: An error that says what is wrong when the text is not JSON.
     public init(json: String) throws {
-        // Not JSONDecoder: for each value it would have to try one type after the other, with an error for each wrong
-        // guess, which takes seconds for a line about thousands of interfaces.
-        self = Self.converting(
-            try JSONSerialization.jsonObject(with: Data(json.utf8), options: .fragmentsAllowed)
-        )
+        self.init(try JSONReader.read(Array(json.utf8)[...], valueLimit: .max))
     }
 
-    private static func converting(_ value: Any) -> JSONValue {
-        switch value {
-        case let text as String: .string(text)
-        case let number as NSNumber: isBoolean(number) ? .bool(number.boolValue) : .number(number.doubleValue)
-        case let elements as [Any]: .array(elements.map(converting))
-        case let members as [String: Any]: .object(members.mapValues(converting))
-        default: .null
-        }
-    }
-
-    /// Whether Foundation made the number from `true` or `false`: only its class tells it from 1 or 0.
-    private static func isBoolean(_ number: NSNumber) -> Bool {
-        type(of: number) == type(of: NSNumber(value: true))
+    private init(_ node: JSONNode) {
+        self =
+            switch node {
+            case .null: .null
+            case .bool(let value): .bool(value)
+            case .integer(let value): .number(Double(value))
+            case .number(let value): .number(value)
+            case .string(let value): .string(value)
+            case .array(let elements): .array(elements.map(JSONValue.init))
+            case .object(let members):
+                .object(Dictionary(uniqueKeysWithValues: members.map { ($0.key, JSONValue($0.value)) }))
+            }
     }
 
     /// The member of an object, or nil when it is absent or this is not an object.

@@ -98,7 +98,7 @@ import Testing
         let keys = ["a", "b", "#", "0", "1"]
         switch Int.random(in: 0..<(depth > 0 ? 8 : 5), using: &generator) {
         case 0: return .bool(Bool.random(using: &generator))
-        case 1: return .integer(Int64.random(in: -2...2, using: &generator))
+        case 1: return .integer(Int.random(in: -2...2, using: &generator))
         case 2: return .string(keys.randomElement(using: &generator) ?? "")
         case 3: return .number(0.5)
         // Members that are null are left out of what is encoded; elements are not.
@@ -110,7 +110,7 @@ import Testing
                 }
             )
         default:
-            var members: [String: JSONNode] = [:]
+            var members: JSONObject = [:]
             for key in keys where Bool.random(using: &generator) {
                 members[key] = self.random(&generator, depth: depth - 1)
             }

@@ -47,13 +47,9 @@ import Testing
 
     /// A line with what a reader looks for at its beginning.
     private static func bytes(of line: JSONNode) -> [UInt8] {
-        guard case .object(var members) = line else { return [] }
-        var bytes: [UInt8] = []
-        let first = [RecordingKey.time, RecordingKey.wall].compactMap { key in
-            members.removeValue(forKey: key).map { (key, $0) }
-        }
-        JSONNode.write(first + members.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, to: &bytes)
-        return bytes + [UInt8(ascii: "\n")]
+        let names = [RecordingKey.time, RecordingKey.wall]
+        let first = names.compactMap { name in line[name].map { (key: name, value: $0) } }
+        return JSONText.line(JSONNode.object(first + line.members.filter { !names.contains($0.key) }).write)
     }
 
     /// Does with a recording all that commands do.

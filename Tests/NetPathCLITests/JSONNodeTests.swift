@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathSystem
 import Testing
 
 @testable import NetPathCLI
 
-@Suite struct OrderedJSONTests {
+@Suite struct JSONNodeTests {
     @Test(
         arguments: [
             ("", #""""#),
@@ -21,11 +22,11 @@ import Testing
         ]
     )
     func strings(_ text: String, _ expected: String) {
-        #expect(OrderedJSON.string(text).line == expected)
+        #expect(JSONNode.string(text).line == expected)
     }
 
     @Test func everyKind() {
-        let value: OrderedJSON = [
+        let value: JSONNode = [
             "z": .null, "a": .bool(true), "b": .bool(false), "n": .integer(Int64.min), "u": .integer(UInt64.max),
             "list": [.integer(1), [], .object([])], "key \"": .string("x"),
         ]
@@ -36,9 +37,9 @@ import Testing
     }
 
     @Test func absentValues() {
-        #expect(OrderedJSON.optional(nil as String?) == .null)
-        #expect(OrderedJSON.optional(nil as UInt32?) == .null)
-        #expect(OrderedJSON.optional(nil as Bool?) == .null)
-        #expect(OrderedJSON.optional(7 as UInt32?) == .integer(7))
+        #expect(JSONNode.optional(nil as String?) == .null)
+        #expect(JSONNode.optional(nil as UInt32?) == .null)
+        #expect(JSONNode.optional(nil as Bool?) == .null)
+        #expect(JSONNode.optional(7 as UInt32?) == .integer(7))
     }
 }

@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// Takes a JSON document (RFC 8259) piece by piece, in the order it is written.
-///
-/// A document that is described once can so become text at once, on the way of every event, or a value to look into:
-/// building the value first and writing it afterwards costs five times as much (200,000 instructions a line).
-///
-/// Not an `Encoder`: `JSONEncoder` sorts the keys or shuffles them, and a person reads these lines from left to right.
-protocol JSONSink {
-    mutating func null()
-    mutating func bool(_ value: Bool)
-    mutating func integer(_ value: Int64)
-    mutating func string(_ value: String)
-    mutating func beginArray()
-    mutating func endArray()
-    mutating func beginObject()
-    /// Begins a member of an object; its value follows.
-    mutating func key(_ name: String)
-    mutating func endObject()
-}
+import NetPathSystem
 
-extension JSONSink {
+// Here, where they are called: a generic function of another module would not be specialized.
+extension JSONText {
     /// Writes an object, whose members the body writes.
-    mutating func object(_ members: (inout Self) -> Void) {
+    mutating func object(_ members: (inout JSONText) -> Void) {
         self.beginObject()
         members(&self)
         self.endObject()
     }
 
     /// Writes an array, each of whose elements the body writes.
-    mutating func array<Element>(_ elements: some Sequence<Element>, _ body: (inout Self, Element) -> Void) {
+    mutating func array<Element>(_ elements: some Sequence<Element>, _ body: (inout JSONText, Element) -> Void) {
         self.beginArray()
         for element in elements { body(&self, element) }
         self.endArray()
@@ -43,7 +27,7 @@ extension JSONSink {
     // MARK: Members
 
     /// Writes a member whose value the body writes.
-    mutating func member(_ key: String, _ value: (inout Self) -> Void) {
+    mutating func member(_ key: String, _ value: (inout JSONText) -> Void) {
         self.key(key)
         value(&self)
     }
@@ -70,7 +54,7 @@ extension JSONSink {
     mutating func member<Element>(
         _ key: String,
         _ elements: some Sequence<Element>,
-        _ body: (inout Self, Element) -> Void
+        _ body: (inout JSONText, Element) -> Void
     ) {
         self.key(key)
         self.array(elements, body)
