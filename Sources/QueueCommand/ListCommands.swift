@@ -113,15 +113,15 @@ extension QueueCommands.Show: RunnableCommand {
         let id = try UUID(argument: self.id)
         let reader = try session.read()
         guard let record = try reader?.record(id: id)?.shown(self.secrets) else {
-            if let delivery = try reader?.delivery(of: id) {
-                let answer = delivery.status.map { ", and answered with \($0)" } ?? ""
-                throw ToolFailure(.unsatisfied, "\(id.text) was delivered at \(delivery.date.text)\(answer)")
-            }
-            switch try reader?.end(of: id) {
-            case .cancelled: throw ToolFailure(.unsatisfied, "\(id.text) was cancelled, and nothing of it is kept")
-            case .dead: throw ToolFailure(.unsatisfied, "\(id.text) was given up, and nothing of it is kept")
-            default: throw QueueError.unknownID(id)
-            }
+            guard let end = try reader?.end(of: id) else { throw QueueError.unknownID(id) }
+            let answer = end.status.map { ", and answered with \($0)" } ?? ""
+            let text =
+                switch end.state {
+                case .succeeded: "delivered at \(end.date.text)\(answer)"
+                case .dead: "given up at \(end.date.text), and nothing of it is kept"
+                default: "cancelled at \(end.date.text), and nothing of it is kept"
+                }
+            throw ToolFailure(.unsatisfied, "\(id.text) was \(text)")
         }
         try ToolContext.current.write(
             self.options.json ? record.details.line + "\n" : record.screen(self.options.style)

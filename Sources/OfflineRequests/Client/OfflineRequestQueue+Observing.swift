@@ -93,11 +93,11 @@ extension OfflineRequestQueue {
     /// Waits until a request has been delivered, given up or cancelled.
     ///
     /// - Parameter id: The id.
-    /// - Returns: How it ended. Of one that another process delivered, and whose response is not kept, only that is
-    ///   known.
-    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or its end is not known any more because another
-    ///   process has cancelled a thousand others at once or the file was damaged; or ``QueueError/closed``, also when the
-    ///   task is cancelled.
+    /// - Returns: How it ended. Of one that had left before this was called, and that another process enqueued or this one
+    ///   long ago, only the id, the state and the status are known.
+    /// - Throws: ``QueueError/unknownID(_:)`` when it is not there, or its end is not known any more because ten thousand
+    ///   others have ended since, a day has passed or the file was damaged; or ``QueueError/closed``, also when the task is
+    ///   cancelled.
     public func wait(for id: UUID) async throws(QueueError) -> RequestRecord {
         guard let record = try await self.core.wait(for: id) else { throw .unknownID(id) }
         return record

@@ -76,9 +76,7 @@ public final class OfflineRequestQueue: Sendable {
     ///
     /// While that one sends, this process does not. It keeps no process from it, either, but for the time that the request
     /// is on its way. Nothing when the queue was started before.
-    ///
-    /// - Parameter id: The request.
-    public func start(only id: UUID) {
+    package func start(only id: UUID) {
         self.core.start(following: self.monitor, only: id)
     }
 

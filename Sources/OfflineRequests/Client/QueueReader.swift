@@ -61,22 +61,13 @@ public final class QueueReader: Sendable {
         try self.store.record(id, QueueStatus())
     }
 
-    /// How a request left the queue, of the last thousand that were cancelled, replaced, dropped or purged.
+    /// How and when a request left the queue, and with what status: of the last ten thousand, for a day.
     ///
     /// - Parameter id: The id.
-    /// - Returns: `cancelled` or `dead`; nil when it is not among them: it was delivered, or was never there.
+    /// - Returns: `succeeded`, `cancelled` or `dead`, the time, and the status of the answer; nil when it is not among them.
     /// - Throws: ``QueueError`` when the file cannot be read.
-    public func end(of id: UUID) throws(QueueError) -> RequestState? {
-        try self.store.read { try $0.end(of: id) }
-    }
-
-    /// When a request was delivered, and with what status: of the last ten thousand, for a day.
-    ///
-    /// - Parameter id: The id.
-    /// - Returns: The time and the status; nil when it is not among them.
-    /// - Throws: ``QueueError`` when the file cannot be read.
-    public func delivery(of id: UUID) throws(QueueError) -> (date: Date, status: Int?)? {
-        try self.store.read { records in try records.delivery(of: id) }
+    public func end(of id: UUID) throws(QueueError) -> (state: RequestState, date: Date, status: Int?)? {
+        try self.store.read { records in try records.end(of: id) }
     }
 
     /// Reads requests, a page at a time, in the order in which they were enqueued; those of a damaged file that can be

@@ -92,7 +92,6 @@ final class RequestStore: Sendable {
                     state.isDurable = durable
                 }
                 let missing = try self.lackOfRoom(forRequestsOf: size, in: db)
-                let changes = db.totalChangesCount
                 var done: (value: Value, transaction: StoreTransaction)?
                 do {
                     try db.inTransaction(.immediate) {
@@ -109,7 +108,6 @@ final class RequestStore: Sendable {
                     throw QueueError.diskFull(path: self.paths.database, missing: 2 * size)
                 }
                 guard let done else { throw QueueError.closed }
-                if db.totalChangesCount != changes { self.notifyReaders() }
                 if self.isReserveUsed.load(ordering: .relaxed) {
                     _ = try? db.checkpoint(.truncate)
                     let isReserved = self.reserve.keep(forRequestsOf: 0) == 0
@@ -149,12 +147,6 @@ final class RequestStore: Sendable {
 
     /// Tells the other processes to look into the queue: those that watch ``StorePaths/lock`` for being read.
     func notifySender() { self.file.notifySender() }
-
-    /// Tells those who wait in other processes that there is a transaction to read: they watch
-    /// ``StorePaths/journal`` for being opened.
-    ///
-    /// They cannot watch it for being written: SQLite shows others a transaction only after it has written all of it.
-    func notifyReaders() { StoreFiles.openAndClose(self.paths.journal) }
 
     /// Gives back the room on the disk that a file takes which is mostly empty.
     ///
@@ -334,7 +326,7 @@ final class RequestStore: Sendable {
 
     private func connect(at stamp: Moment) throws -> DatabaseQueue {
         let database = try StoreFile.open(self.paths.database, readOnly: false)
-        try StoreSchema.migrate(database, path: self.paths.database, at: stamp)
+        try StoreSchema.make(database, path: self.paths.database, at: stamp)
         return database
     }
 

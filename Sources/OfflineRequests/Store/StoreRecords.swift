@@ -20,17 +20,6 @@ struct StoreRecords {
         return try StoredRequest.fetchOne(statement, arguments: [id]).map { self.record($0) }
     }
 
-    /// How long it is until a request is given up because of its age, unless it is being sent; nil when it never is.
-    func rest(of id: UUID, maxAge: Duration) throws -> Duration? {
-        let sql = """
-            SELECT min(ifnull(deadline, enqueued + ?1), enqueued + ?1) FROM request
-            WHERE id = ?2 AND state NOT IN ('running', 'held', 'dead', 'succeeded')
-            """
-        let arguments: StatementArguments = [maxAge.inMilliseconds, id]
-        let end = try Int64.fetchOne(self.db.cachedStatement(sql: sql), arguments: arguments)
-        return end.map { .milliseconds($0 &- self.status.now(self.stamp)) }
-    }
-
     /// Some requests, in the order of their numbers.
     ///
     /// - Returns: The requests, fewer than the limit only when there are no more.
@@ -77,22 +66,12 @@ struct StoreRecords {
         return record
     }
 
-    /// When a request was delivered that is there no more, and with what status; nil when that is not known any more.
-    func delivery(of id: UUID) throws -> (date: Date, status: Int?)? {
-        let sql = "SELECT time, status FROM delivered WHERE id = ? AND time > ? ORDER BY number DESC LIMIT 1"
+    /// How and when a request ended that is there no more, and with what status; nil when that is not known any more.
+    func end(of id: UUID) throws -> (state: RequestState, date: Date, status: Int?)? {
+        let sql = "SELECT state, time, status FROM ended WHERE id = ? AND time > ? ORDER BY number DESC LIMIT 1"
         let oldest = self.status.now(self.stamp) &- StoreTransaction.tombstoneAge.inMilliseconds
         let row = try Row.fetchOne(self.db.cachedStatement(sql: sql), arguments: [id, oldest])
-        return row.map { (self.status.wall($0[0], at: self.stamp), $0[1]) }
-    }
-
-    /// How a request ended that is there no more.
-    ///
-    /// With `ends`, how many had left without having been delivered when it was there, what is not written down was
-    /// delivered; nil when that is not known any more.
-    func end(of id: UUID, since ends: Int64? = nil) throws -> RequestState? {
-        if let ends, !(0...StoreTransaction.rememberedEnds ~= self.status.ends - ends) { return nil }
-        let sql = "SELECT state FROM ended WHERE number > ? AND id = ? ORDER BY number DESC LIMIT 1"
-        let state = try String.fetchOne(self.db.cachedStatement(sql: sql), arguments: [ends ?? 0, id])
-        return state.flatMap { RequestState(rawValue: $0) } ?? (ends == nil ? nil : .succeeded)
+        guard let row, let state = RequestState(rawValue: row[0]) else { return nil }
+        return (state, self.status.wall(row[1], at: self.stamp), row[2])
     }
 }

@@ -20,7 +20,7 @@ struct StoreReplacement {
         for suffix in [""] + StorePaths.companions { StoreFiles.remove(path + suffix) }
         try StoreFiles.create(path)
         let new = try StoreFile.open(path, readOnly: false)
-        try StoreSchema.migrate(new, path: path, at: self.stamp)
+        try StoreSchema.make(new, path: path, at: self.stamp)
         var (ids, kept) = (Int?.none, (count: 0, bodies: Set<String>()))
         var mended: MendedCopy?
         defer { mended?.remove() }
@@ -37,11 +37,6 @@ struct StoreReplacement {
                     kept = try self.copy(from: old, to: new)
                 }
             }
-        }
-        if ids != kept.count {
-            // A caller that waits for one that is lost must not take it for delivered.
-            let sql = "UPDATE queue SET ends = ends + ?"
-            try new.write { try $0.execute(sql: sql, arguments: [StoreStatus.unknownEnds]) }
         }
         _ = try new.writeWithoutTransaction { try $0.checkpoint(.truncate) }
         try new.close()
@@ -63,14 +58,9 @@ struct StoreReplacement {
     private func copy(from old: Database, to new: Database) throws -> (count: Int, bodies: Set<String>) {
         var kept = (count: 0, bodies: Set<String>())
         if let status = try? StoreStatus.read(old) { try status.update(new) }
-        for table in ["ended", "delivered"] {
-            for row in (try? Row.fetchAll(old, sql: "SELECT * FROM \(table)")) ?? [] {
-                let marks = databaseQuestionMarks(count: row.count)
-                try new.execute(
-                    sql: "INSERT OR IGNORE INTO \(table) VALUES (\(marks))",
-                    arguments: StatementArguments(Array(row.databaseValues))
-                )
-            }
+        for row in (try? Row.fetchAll(old, sql: "SELECT * FROM ended")) ?? [] {
+            let sql = "INSERT OR IGNORE INTO ended VALUES (\(databaseQuestionMarks(count: row.count)))"
+            try new.execute(sql: sql, arguments: StatementArguments(Array(row.databaseValues)))
         }
         try old.forEachReadable("TRUE") { stored in
             var stored = stored

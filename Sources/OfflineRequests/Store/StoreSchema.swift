@@ -10,8 +10,8 @@ import GRDB
 enum StoreSchema {
     /// "NPOR": says of a database whose it is (the application id of SQLite's header).
     static let applicationID: Int64 = 0x4E50_4F52
-    /// How many migrations there are; in `user_version`, where a process of an older version sees it.
-    static let version = 3
+    /// In `user_version`, where a process of an older version sees it.
+    static let version = 1
 
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
@@ -21,81 +21,50 @@ enum StoreSchema {
         SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(Self.pending) ORDER BY sequence LIMIT 1
         """
 
-    /// What makes the tables; the row of the status with them, since without it they would be those of a damaged file.
-    static func migrator(at stamp: Moment) -> DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("v1", foreignKeyChecks: .immediate) { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE queue (
-                      one INTEGER PRIMARY KEY CHECK (one = 1), isPaused INTEGER NOT NULL, ends INTEGER NOT NULL,
-                      forces INTEGER NOT NULL, forced TEXT, boot TEXT NOT NULL, offset INTEGER NOT NULL,
-                      anchorWall INTEGER NOT NULL, anchor INTEGER NOT NULL
-                    );
-                    -- Times are milliseconds of the queue's own clock.
-                    CREATE TABLE request (
-                      sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL, gate TEXT NOT NULL,
-                      priority INTEGER NOT NULL, lane TEXT, uniqueKey TEXT, requestType TEXT NOT NULL, due INTEGER,
-                      deadline INTEGER, enqueued INTEGER NOT NULL, size INTEGER NOT NULL, retries INTEGER NOT NULL,
-                      attempts INTEGER NOT NULL, received INTEGER NOT NULL, status INTEGER, error TEXT, waiting TEXT,
-                      checksum INTEGER NOT NULL, request TEXT NOT NULL, bodyFile TEXT, body BLOB, answer TEXT,
-                      answerBody BLOB
-                    );
-                    CREATE UNIQUE INDEX requestID ON request (id);
-                    CREATE INDEX requestReady ON request (gate, priority DESC) WHERE state = 'ready';
-                    CREATE INDEX requestDue ON request (due) WHERE state = 'backoff';
-                    CREATE INDEX requestApart ON request (state) WHERE \(Self.apart);
-                    CREATE INDEX requestLane ON request (lane) WHERE lane IS NOT NULL AND \(Self.pending);
-                    CREATE INDEX requestUnique ON request (uniqueKey) WHERE uniqueKey IS NOT NULL AND \(Self.pending);
-                    CREATE INDEX requestDeadline ON request (deadline) WHERE deadline IS NOT NULL;
-                    CREATE INDEX requestBody ON request (bodyFile) WHERE bodyFile IS NOT NULL;
+    private static let tables = """
+        CREATE TABLE queue (
+          one INTEGER PRIMARY KEY CHECK (one = 1), isPaused INTEGER NOT NULL, forces INTEGER NOT NULL,
+          forced TEXT, boot TEXT NOT NULL, offset INTEGER NOT NULL,
+          anchorWall INTEGER NOT NULL, anchor INTEGER NOT NULL
+        );
+        -- Times are milliseconds of the queue's own clock.
+        CREATE TABLE request (
+          sequence INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL, gate TEXT NOT NULL,
+          priority INTEGER NOT NULL, lane TEXT, uniqueKey TEXT, requestType TEXT NOT NULL, due INTEGER,
+          deadline INTEGER, enqueued INTEGER NOT NULL, size INTEGER NOT NULL, retries INTEGER NOT NULL,
+          attempts INTEGER NOT NULL, received INTEGER NOT NULL, status INTEGER, error TEXT, waiting TEXT,
+          checksum INTEGER NOT NULL, request TEXT NOT NULL, bodyFile TEXT, body BLOB, answer TEXT,
+          answerBody BLOB
+        );
+        CREATE UNIQUE INDEX requestID ON request (id);
+        CREATE INDEX requestReady ON request (gate, retries, priority DESC) WHERE state = 'ready';
+        CREATE INDEX requestDue ON request (due) WHERE state = 'backoff';
+        CREATE INDEX requestApart ON request (state) WHERE \(Self.apart);
+        CREATE INDEX requestLane ON request (lane) WHERE lane IS NOT NULL AND \(Self.pending);
+        CREATE INDEX requestUnique ON request (uniqueKey) WHERE uniqueKey IS NOT NULL AND \(Self.pending);
+        CREATE INDEX requestDeadline ON request (deadline) WHERE deadline IS NOT NULL;
+        CREATE INDEX requestBody ON request (bodyFile) WHERE bodyFile IS NOT NULL;
 
-                    CREATE TABLE total (state TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL)
-                      WITHOUT ROWID;
-                    CREATE TRIGGER requestAdded AFTER INSERT ON request BEGIN
-                      UPDATE total SET count = count + 1, bytes = bytes + new.size WHERE state = new.state;
-                    END;
-                    CREATE TRIGGER requestRemoved AFTER DELETE ON request BEGIN
-                      UPDATE total SET count = count - 1, bytes = bytes - old.size WHERE state = old.state;
-                    END;
-                    CREATE TRIGGER requestChanged AFTER UPDATE OF state, size ON request BEGIN
-                      UPDATE total SET count = count - 1, bytes = bytes - old.size WHERE state = old.state;
-                      UPDATE total SET count = count + 1, bytes = bytes + new.size WHERE state = new.state;
-                    END;
+        CREATE TABLE total (state TEXT PRIMARY KEY, count INTEGER NOT NULL, bytes INTEGER NOT NULL)
+          WITHOUT ROWID;
+        CREATE TRIGGER requestAdded AFTER INSERT ON request BEGIN
+          UPDATE total SET count = count + 1, bytes = bytes + new.size WHERE state = new.state;
+        END;
+        CREATE TRIGGER requestRemoved AFTER DELETE ON request BEGIN
+          UPDATE total SET count = count - 1, bytes = bytes - old.size WHERE state = old.state;
+        END;
+        CREATE TRIGGER requestChanged AFTER UPDATE OF state, size ON request BEGIN
+          UPDATE total SET count = count - 1, bytes = bytes - old.size WHERE state = old.state;
+          UPDATE total SET count = count + 1, bytes = bytes + new.size WHERE state = new.state;
+        END;
 
-                    -- The last that left without having been delivered.
-                    CREATE TABLE ended (number INTEGER PRIMARY KEY, id BLOB NOT NULL, state TEXT NOT NULL);
-                    PRAGMA application_id = \(Self.applicationID);
-                    PRAGMA user_version = 1;
-                    """
-            )
-            for state in RequestState.allCases {
-                try db.execute(sql: "INSERT INTO total VALUES (?, 0, 0)", arguments: [state.rawValue])
-            }
-            try StoreStatus(at: stamp).insert(db)
-        }
-        // Those that failed least go first.
-        migrator.registerMigration("v2", foreignKeyChecks: .immediate) { db in
-            try db.execute(
-                sql: """
-                    DROP INDEX requestReady;
-                    CREATE INDEX requestReady ON request (gate, retries, priority DESC) WHERE state = 'ready';
-                    PRAGMA user_version = 2;
-                    """
-            )
-        }
-        // What is left of a request that was delivered.
-        migrator.registerMigration("v3", foreignKeyChecks: .immediate) { db in
-            try db.execute(
-                sql: """
-                    CREATE TABLE delivered (number INTEGER PRIMARY KEY, id BLOB NOT NULL, time INTEGER NOT NULL,
-                      status INTEGER);
-                    PRAGMA user_version = 3;
-                    """
-            )
-        }
-        return migrator
-    }
+        -- How the last ones ended.
+        CREATE TABLE ended (
+          number INTEGER PRIMARY KEY, id BLOB NOT NULL, time INTEGER NOT NULL, state TEXT NOT NULL, status INTEGER
+        );
+        PRAGMA application_id = \(Self.applicationID);
+        PRAGMA user_version = \(Self.version);
+        """
 
     /// Makes sure that no process has brought the file up to a newer version meanwhile, whose tables may be others.
     @discardableResult
@@ -114,8 +83,7 @@ enum StoreSchema {
     @discardableResult
     static func check(_ db: Database, path: String) throws -> Int {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
-        // The table of GRDB is there before ours are: a process that was killed in between has left nothing else.
-        let others = "SELECT count(*) FROM sqlite_schema WHERE tbl_name != 'grdb_migrations'"
+        let others = "SELECT count(*) FROM sqlite_schema"
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
         case self.applicationID: return try self.checkVersion(db, path: path)
         case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0
@@ -126,9 +94,18 @@ enum StoreSchema {
         }
     }
 
-    /// Brings a database up to date, or makes the tables of a new one.
-    static func migrate(_ database: DatabaseQueue, path: String, at stamp: Moment) throws {
+    /// Makes the tables of a new database; the row of the status with them, since without it they would be those of a damaged
+    /// file.
+    static func make(_ database: DatabaseQueue, path: String, at stamp: Moment) throws {
         guard try database.read({ try self.check($0, path: path) }) < self.version else { return }
-        try self.migrator(at: stamp).migrate(database)
+        try database.write { db in
+            // Another process may have been faster.
+            guard try self.check(db, path: path) < self.version else { return }
+            try db.execute(sql: self.tables)
+            for state in RequestState.allCases {
+                try db.execute(sql: "INSERT INTO total VALUES (?, 0, 0)", arguments: [state.rawValue])
+            }
+            try StoreStatus(at: stamp).insert(db)
+        }
     }
 }

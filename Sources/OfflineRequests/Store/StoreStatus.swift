@@ -10,8 +10,6 @@ struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRec
     private var one = 1
     /// Whether nothing is to be sent; stays over restarts.
     var isPaused = false
-    /// How many requests have left that were not delivered; the last of them are in the table `ended`.
-    var ends: Int64
     /// How often a process that does not send wanted that which waits to go now.
     var forces: Int64 = 0
     /// The host that was meant the last time; nil for all.
@@ -25,14 +23,9 @@ struct StoreStatus: Hashable, Sendable, Codable, FetchableRecord, PersistableRec
     /// The time of the clock of the queue at which the wall clock was looked at.
     var anchor: Int64
 
-    /// Added to ``ends``: how whatever is not there any more ended is not known.
-    static let unknownEnds = StoreTransaction.rememberedEnds + 1
-
     /// The status of a new queue.
     init(at stamp: Moment) {
         let wall = stamp.wall.inMilliseconds
-        // In a file that took the place of another, what is not there must not be taken for delivered.
-        self.ends = max(0, wall) * Self.unknownEnds
         self.boot = stamp.bootID ?? ""
         self.offset = wall - stamp.bootNanoseconds / 1_000_000
         (self.anchorWall, self.anchor) = (wall, wall)

@@ -120,7 +120,7 @@ extension StoreTransaction {
     ) throws -> Finish? {
         if disposition == .succeeded, response == nil {
             guard let row = try self.remove("id = ? AND \(StoreSchema.pending)", [id]).first else { return nil }
-            try self.remember(delivered: id, status: status)
+            try self.remember([id], as: .succeeded, status: status)
             try self.promote(row.lane)
             return Finish(state: .succeeded)
         }
@@ -130,7 +130,7 @@ extension StoreTransaction {
         case .succeeded:
             let deadline = self.now &+ self.settings.maxResponseAge.inMilliseconds
             try self.set(row, .succeeded, status: status ?? response?.status, "deadline = ?", [deadline])
-            try self.remember(delivered: id, status: status ?? response?.status)
+            try self.remember([id], as: .succeeded, status: status ?? response?.status)
             try self.promote(row.lane)
             return Finish(state: .succeeded)
         case .retry(let delay, let countsAttempt):

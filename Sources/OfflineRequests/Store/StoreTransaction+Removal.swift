@@ -93,11 +93,11 @@ extension StoreTransaction {
     /// Removes a request that is finished, for example once its response was taken.
     func purge(_ id: UUID) throws -> Bool { try !self.end("id = ? AND NOT (\(StoreSchema.pending))", [id]).isEmpty }
 
-    /// Removes the responses that no process took in time, and what was delivered long ago.
+    /// Removes the responses that no process took in time, and what ended long ago.
     func removeOldResponses() throws {
         _ = try self.end("deadline IS NOT NULL AND deadline <= ? AND state = 'succeeded'", [self.now])
         let oldest = self.now &- Self.tombstoneAge.inMilliseconds
-        try self.execute("DELETE FROM delivered WHERE time <= ?", [oldest])
+        try self.execute("DELETE FROM ended WHERE time <= ?", [oldest])
     }
 
     // MARK: Reviving

@@ -126,31 +126,16 @@ final class StoreTransaction {
         return head.map { $0 < sequence } ?? false
     }
 
-    /// How many ends are remembered.
-    static let rememberedEnds: Int64 = 1000
-
-    /// How many deliveries are remembered, and for how long.
-    private static let rememberedDeliveries: Int64 = 10_000
+    /// How many ends are remembered, and for how long.
+    private static let rememberedEnds = 10_000
     static let tombstoneAge: Duration = .seconds(86_400)
 
-    /// Remembers for people when a request was delivered, and with what status.
-    func remember(delivered id: UUID, status: Int?) throws {
-        try self.execute("INSERT INTO delivered (id, time, status) VALUES (?, ?, ?)", [id, self.now, status])
-        let number = self.db.lastInsertedRowID - Self.rememberedDeliveries
-        if number > 0 { try self.execute("DELETE FROM delivered WHERE number <= ?", [number]) }
-    }
-
-    /// Remembers how requests ended that leave now without having been delivered, for processes that wait for them.
-    ///
-    /// Deliveries are not written down, for they are many: what is gone and not in the list was delivered, as long as
-    /// the list goes back to when it was seen.
-    func remember(_ ids: [UUID], as state: RequestState) throws {
+    /// Remembers how requests ended that leave now, for people and for processes that wait for them.
+    func remember(_ ids: [UUID], as state: RequestState, status: Int? = nil) throws {
         guard !ids.isEmpty else { return }
-        self.status.ends += Int64(ids.count)
-        let last = ids.suffix(Int(Self.rememberedEnds))
-        for (number, id) in zip((self.status.ends - Int64(last.count) + 1)..., last) {
-            try self.execute("INSERT INTO ended VALUES (?, ?, ?)", [number, id, state.rawValue])
-        }
-        try self.execute("DELETE FROM ended WHERE number <= ?", [self.status.ends - Self.rememberedEnds])
+        let insert = "INSERT INTO ended (id, time, state, status) VALUES (?, ?, ?, ?)"
+        for id in ids.suffix(Self.rememberedEnds) { try self.execute(insert, [id, self.now, state.rawValue, status]) }
+        let number = self.db.lastInsertedRowID - Int64(Self.rememberedEnds)
+        if number > 0 { try self.execute("DELETE FROM ended WHERE number <= ?", [number]) }
     }
 }

@@ -18,7 +18,7 @@ struct QueuePartTests {
         let files = try #require(FileWatch())
         var first: SenderLock? = try SenderLock(path: path)
         let second = try SenderLock(path: path)
-        #expect(files.add(path, .closedAfterWriting) != nil)
+        #expect(files.add(path, .closedAfterWriting))
         #expect(!SenderLock.isHeld(at: path))
         #expect(files.take(), "who tried meanwhile tries again")
         #expect(first?.take() == true)
@@ -57,7 +57,7 @@ struct QueuePartTests {
         let path = folder["queue-sender"]
         let files = try #require(FileWatch())
         _ = try SenderLock(path: path)
-        #expect(files.add(path, .closedAfterWriting) != nil)
+        #expect(files.add(path, .closedAfterWriting))
         let isDone = Atomic(false)
         let hasEnded = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -109,7 +109,7 @@ struct QueuePartTests {
         let path = folder["queue-lock"]
         let files = try #require(FileWatch())
         let bell = try StoreLock(path)
-        #expect(files.add(path, .read) != nil)
+        #expect(files.add(path, .read))
         let other = try StoreLock(path)
         try other.share(within: .seconds(10))
         other.release()

@@ -110,18 +110,6 @@ import Testing
         #expect(self.bench.salvages.isEmpty)
     }
 
-    /// GRDB makes its own table in a transaction before that of ours.
-    @Test func whoIsKilledWhileTheFileIsMadeLeavesAQueue() throws {
-        let database = try DatabaseQueue(path: self.bench.path)
-        try database.inDatabase { db in
-            try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-        }
-        try database.close()
-        try self.makeQueue()
-        #expect(try self.bench.open().counts.ready == 1)
-        #expect(self.bench.salvages.isEmpty)
-    }
-
     @Test func anEmptyFileBecomesAQueue() throws {
         #expect(FileManager.default.createFile(atPath: self.bench.path, contents: nil))
         try self.makeQueue()

@@ -11,10 +11,7 @@ extension QueueWorker {
         let insertion = try store.insert(prepared)
         guard !insertion.isKept else { return insertion }
         self.effects.events.append(.enqueued(insertion.id))
-        self.recent.add(
-            RequestRecord(request: prepared.request, state: insertion.state, sequence: 0),
-            ends: store.status.ends
-        )
+        self.remember(RequestRecord(request: prepared.request, state: insertion.state, sequence: 0))
         self.cancelled(insertion.replaced + insertion.dropped)
         return insertion
     }

@@ -13,7 +13,7 @@ import Synchronization
 /// Who sends one request only holds the lock of the sender only while that is on its way, so that no process that would send
 /// the others has to wait for it.
 extension QueueWorker {
-    /// How long after a vain election the next one is.
+    /// How long after a vain election the next one is, of who sends one request only.
     private static let electionPause: Duration = .seconds(1)
 
     /// Begins to send all requests, or one; once.
@@ -28,6 +28,8 @@ extension QueueWorker {
 
     func network(is update: ConnectivityUpdate, at now: Moment) {
         self.hosts.networkChanged()
+        // What one request waits for may be there now.
+        if self.only != nil, self.role == .standby { self.electionAt = nil }
         let lost = self.network.change(to: update, at: now.monotonic)
         let isRestored = self.machine.path(self.network.facts, at: now)
         if let lost, lost.isEmpty || !self.core.transport.cancelRequests(from: Set(lost.map(\.description))) {
@@ -61,11 +63,11 @@ extension QueueWorker {
     /// Becomes the sender, unless another process is, or there is nothing for this one to send.
     func elect(at now: Moment) {
         guard self.pathFeed != nil, self.role != .sender, self.shutdowns.isEmpty,
-            (self.retryAt ?? now.monotonic) <= now.monotonic
+            (self.retryAt ?? now.monotonic) <= now.monotonic,
+            self.only == nil || self.network.facts != nil && (self.electionAt ?? now.monotonic) <= now.monotonic
         else { return }
         self.electionAt = nil
         do throws(QueueError) {
-            guard try self.mayGo(at: now) else { return }
             if self.lock == nil { self.lock = try self.openLock() }
             guard self.lock?.take() == true else {
                 self.role = .waiting
@@ -79,9 +81,7 @@ extension QueueWorker {
         self.uselessAt = now.monotonic
         // What the last sender was at when it died; a server may have it.
         self.releasesRunning = true
-        self.stopListening()
-        // And what it wrote, but did not live to tell those who wait.
-        self.core.store.notifyReaders()
+        self.checkWaiters(all: true)
         // Of programs that died between the copy of a body and its request. What is wrong with the file, the first
         // transaction says.
         if self.only == nil { _ = try? self.core.store.removeOrphanedBodies() }
@@ -101,41 +101,6 @@ extension QueueWorker {
 
     // MARK: One request
 
-    /// Whether the only request could go now if this process sent; if not, says when to look again.
-    private func mayGo(at now: Moment) throws(QueueError) -> Bool {
-        guard let only = self.only else { return true }
-        let maxAge = self.core.settings.maxAge
-        self.role = .standby
-        // Before the look, for what is written in between would not be heard.
-        try self.listen()
-        let (record, isPaused, rest) = try self.core.store.read {
-            (try $0.record(only), $0.status.isPaused, try $0.rest(of: only, maxAge: maxAge))
-        }
-        self.machine.isPaused = isPaused
-        guard let record, !record.state.isFinal else { return false }
-        // Without a path, too, and whatever else it waits for.
-        if let rest, rest <= .zero { return true }
-        defer {
-            if let rest { self.electionAt = min(self.electionAt ?? now.monotonic + rest, now.monotonic + rest) }
-        }
-        let gate = Gate(record.request)
-        self.gates = [gate]
-        self.watchHosts([gate.host], at: now)
-        var due = self.notBefore
-        if record.state == .backoff, let date = record.notBefore {
-            due = max(due ?? now.monotonic, now.monotonic + .seconds(max(0, date.timeIntervalSince(now.wall))))
-        }
-        if let due, due > now.monotonic {
-            self.electionAt = due
-            return false
-        }
-        let isOpen = self.machine.waiting(for: gate, at: now) == nil
-        // What a process that died was sending is running for ever until another process sends.
-        if isOpen, [.ready, .backoff, .running].contains(record.state) { return true }
-        self.electionAt = self.machine.nextWake(after: now, for: self.gates)
-        return false
-    }
-
     /// The only request, if it may go.
     func head(_ only: UUID, in store: StoreTransaction, at now: Moment) throws -> [ReadyRequest] {
         guard let ready = try store.ready(only) else { return [] }
@@ -150,15 +115,11 @@ extension QueueWorker {
     func stepDown() -> Bool {
         guard self.only != nil, self.role == .sender, self.flights.isEmpty, self.completed.isEmpty else { return false }
         self.role = .standby
-        // Hears of its own end, too, and looks again.
+        // Hears of its own end, too.
         self.lock = nil
         // What is being sent by then is another process's.
         self.releasesRunning = false
-        let next = Moment.now().monotonic + Self.electionPause
-        self.notBefore = next
-        self.electionAt = next
-        // What cannot be heard now is looked at by then.
-        try? self.listen()
+        self.electionAt = Moment.now().monotonic + Self.electionPause
         return true
     }
 }

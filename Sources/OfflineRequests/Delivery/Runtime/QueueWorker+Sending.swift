@@ -148,7 +148,7 @@ extension QueueWorker {
             record.state = .succeeded
             record.lastStatus = attempt.status
             record.attempts += 1
-            self.recent.add(record)
+            self.remember(record)
             self.effects.events.append(.succeeded(id, status: attempt.status ?? 0))
         case (.backoff, .retry(let delay, _)):
             self.effects.events.append(.backoff(id, until: Date(timeIntervalSinceNow: delay / .seconds(1))))

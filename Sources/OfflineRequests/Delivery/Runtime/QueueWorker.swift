@@ -19,6 +19,9 @@ final class QueueWorker {
     private static let longestPatience: Duration = .seconds(60)
     /// The shortest time between two looks for what has become too old.
     private static let expiryInterval: Duration = .milliseconds(100)
+    /// How often it is looked what another process did to what callers wait for.
+    private static let lookInterval: Duration = .milliseconds(500)
+    private static let remembered = 256
 
     let core: QueueCore
     let wakeSource: WakeSource
@@ -31,8 +34,6 @@ final class QueueWorker {
     var lock: SenderLock?
     /// The only request that this process sends; nil for all.
     var only: UUID?
-    /// When to be the sender of that once more, after it was in vain.
-    var notBefore: MonotonicTime?
     /// When to ask again to be the one that sends; nil when the end of another process tells that.
     var electionAt: MonotonicTime?
     /// Whether the file says of requests that they are being sent which the last sender was at when it died.
@@ -61,8 +62,10 @@ final class QueueWorker {
     /// The gates of what is ready.
     var gates: [Gate] = []
     var waiters: [QueueWaiter] = []
-    var recent = RecentRequests()
-    var journalWatch: Int32?
+    /// The last few requests of this process, for callers who wait only after their end.
+    private(set) var recent: [UUID: RequestRecord] = [:]
+    /// When to look what another process did to what callers wait for.
+    private var lookAt: MonotonicTime?
 
     var isClosing = false
     var shutdowns: [Shutdown] = []
@@ -89,7 +92,7 @@ final class QueueWorker {
         let wakeSource = WakeSource(
             on: queue,
             fileChanged: { [weak core] in core?.post { worker, _ in worker.filesChanged() } },
-            timeCame: { [weak core] in core?.post { worker, _ in worker.wakeSource.wasWoken() } }
+            timeCame: { [weak core] in core?.post { worker, now in worker.timeCame(at: now) } }
         )
         guard let wakeSource else { return nil }
         self.core = core
@@ -129,20 +132,32 @@ final class QueueWorker {
             try self.core.store.checkPlace()
             // It may be another file by now.
             if self.lock != nil { try self.watch(self.core.store.paths.database, .removed) }
-            try self.listenAnew()
         } catch {
             return self.failed(error)
         }
         self.checkWaiters(all: true)
     }
 
+    private func timeCame(at now: Moment) {
+        self.wakeSource.wasWoken()
+        guard let lookAt, lookAt <= now.monotonic else { return }
+        self.lookAt = nil
+        self.checkWaiters(all: true)
+    }
+
     /// Begins to watch a file.
-    @discardableResult
-    func watch(_ path: String, _ event: FileWatch.Event) throws(QueueError) -> Int32 {
-        guard let watch = self.wakeSource.files.add(path, event) else {
+    func watch(_ path: String, _ event: FileWatch.Event) throws(QueueError) {
+        guard self.wakeSource.files.add(path, event) else {
             throw .io(path: path, reason: "it cannot be watched: it is gone, or fs.inotify.max_user_watches is too low")
         }
-        return watch
+    }
+
+    /// Remembers a request, without its body.
+    func remember(_ record: RequestRecord) {
+        var record = record
+        (record.request.body, record.waiting) = (nil, nil)
+        if self.recent.count >= Self.remembered { self.recent = [:] }
+        self.recent[record.id] = record
     }
 
     /// Writes down everything that came, and what may go now; then does what follows from it.
@@ -302,7 +317,9 @@ final class QueueWorker {
         var times = [self.shutdowns.map(\.until).min(), self.flights.values.lazy.compactMap(\.handledBy).min()]
         if self.role != .sender {
             // Commands that fail are their callers' to repeat; only a sender has something of its own.
-            times.append(self.electionAt)
+            let look = self.waiters.isEmpty ? nil : self.lookAt ?? now.monotonic + Self.lookInterval
+            self.lookAt = look
+            times += [self.electionAt, look]
         } else if let retryAt {
             times.append(retryAt)
         } else {
@@ -366,13 +383,11 @@ struct TurnEffects {
     var wasPending = false
     var isPending = false
 
-    /// How requests ended.
-    var ended: [UUID: RequestState] {
-        self.events.reduce(into: [:]) { ended, event in
+    /// The requests that ended.
+    var ended: Set<UUID> {
+        self.events.reduce(into: []) { ended, event in
             switch event {
-            case .succeeded(let id, _): ended[id] = .succeeded
-            case .dead(let id, _), .expired(let id): ended[id] = .dead
-            case .cancelled(let id): ended[id] = .cancelled
+            case .succeeded(let id, _), .dead(let id, _), .expired(let id), .cancelled(let id): ended.insert(id)
             default: ()
             }
         }

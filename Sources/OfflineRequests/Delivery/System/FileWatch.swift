@@ -14,8 +14,6 @@ final class FileWatch: Sendable {
         static let closedAfterWriting = Event(mask: Int(IN_CLOSE_WRITE | IN_ATTRIB))
         /// Something was read.
         static let read = Event(mask: Int(IN_ACCESS | IN_ATTRIB))
-        /// It was opened, a name of it was removed, or it got another.
-        static let opened = Event(mask: Int(IN_OPEN | IN_ATTRIB | IN_MOVE_SELF))
         /// A name of it was removed, or it got another.
         static let removed = Event(mask: Int(IN_ATTRIB | IN_MOVE_SELF))
     }
@@ -27,15 +25,11 @@ final class FileWatch: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Begins to watch a file; nil when it cannot be.
-    func add(_ path: String, _ event: Event) -> Int32? {
-        let number = unsafe inotify_add_watch(self.descriptor.number, path, UInt32(event.mask))
-        return number < 0 ? nil : number
-    }
-
-    /// Watches a file no more.
-    func remove(_ watch: Int32) {
-        _ = inotify_rm_watch(self.descriptor.number, watch)
+    /// Begins to watch a file.
+    ///
+    /// - Returns: Whether it can be.
+    func add(_ path: String, _ event: Event) -> Bool {
+        unsafe inotify_add_watch(self.descriptor.number, path, UInt32(event.mask)) >= 0
     }
 
     /// Forgets what was heard: that there was something is all that counts.

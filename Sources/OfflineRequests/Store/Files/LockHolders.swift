@@ -16,7 +16,10 @@ enum LockHolders {
     /// The holders of locks on files; not this process.
     static func names(of paths: [String]) -> [String] {
         let numbers = Set(paths.compactMap { StoreFiles.identity($0)?.number })
-        let locks = FileDescriptor(unsafe open("/proc/locks", O_RDONLY | O_CLOEXEC))?.read(limit: 1 << 20) ?? []
+        let file = FileDescriptor(unsafe open("/proc/locks", O_RDONLY | O_CLOEXEC))
+        var locks: [UInt8] = []
+        // A page at a time, whatever is asked for.
+        while let piece = file?.read(limit: 1 << 16), !piece.isEmpty { locks += piece }
         var names: [String] = []
         for line in String(decoding: locks, as: UTF8.self).split(separator: "\n") {
             // 1: FLOCK ADVISORY WRITE 4711 00:2a:123456 0 EOF; one that waits has an arrow behind the number.

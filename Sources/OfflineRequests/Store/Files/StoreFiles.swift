@@ -106,11 +106,6 @@ enum StoreFiles {
         guard unsafe Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
     }
 
-    /// Opens a file and closes it, which those hear who watch it; one that SQLite has no locks on, as it has none on journals.
-    static func openAndClose(_ path: String) {
-        _ = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW))
-    }
-
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     /// Keeps connections of this process from bringing the journal into the database when they are closed, for as long as
