@@ -32,6 +32,7 @@ static void sooner(int64_t *first, int64_t time)
 void handle_arm(struct netpath *handle)
 {
     int64_t next = handle->sure_until;
+    sooner(&next, handle->settled);
     for (int index = SERVICE; index <= PROGRAM; index++) {
         sooner(&next, handle->sources[index].deadline);
         sooner(&next, handle->sources[index].retry);

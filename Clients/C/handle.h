@@ -22,16 +22,19 @@ enum {
     /* A source that lived so long was no failure. */
     STEADY = 5000,
     BACKOFF_FIRST = 20, BACKOFF_PROGRAM = 100, BACKOFF_BAD = 1000, BACKOFF_LAST = 30000,
+    /* How long the service has to tell of what the kernel told the client of, until it is asked whether it still answers. */
+    SETTLE = 500,
     QUESTIONS = 16,
     /* Bytes that one call reads of one source, so that a source that never stops does not keep the caller. */
     PORTION = 256 << 10
 };
 
-enum { SERVICE, PROGRAM, TIMER, FOLDER, FIRST_QUESTION };
+enum { SERVICE, PROGRAM, TIMER, FOLDER, KERNEL, FIRST_QUESTION };
 
 struct source {
     int descriptor;
     bool is_live;     /* has told a path, and has not ended */
+    bool is_silent;   /* did not answer; is right again once it does */
     int64_t deadline; /* by when it has to have ended a line */
     int64_t begun, heard;
     int64_t retry;    /* when to try again */
@@ -52,7 +55,8 @@ struct question {
 struct netpath {
     unsigned flags;
     bool was_served; /* whether a service was there */
-    int epoll, timer, folder;
+    int epoll, timer, folder, kernel;
+    int64_t noted, settled; /* when the kernel told of a change, and when it is looked at again */
     int64_t armed;
     int64_t sure_until; /* when the last path of a service that has gone ends to stand */
     struct place places[2];
@@ -82,6 +86,12 @@ void source_start(struct netpath *handle, int64_t now);
 void source_hear(struct netpath *handle, int index, int64_t now);
 void source_expire(struct netpath *handle, int64_t now);
 void source_ask(struct source *source, const char *line);
+/* Asks a service that said nothing lately whether it still answers. */
+void source_check(struct netpath *handle, int64_t now);
+/* Has the kernel tell of changes. Without one the client knows of a service that has stopped only once it asks. */
+void source_note(struct netpath *handle);
+/* Takes what the kernel told. */
+void source_noted(struct netpath *handle, int64_t now);
 /* Says why nothing is known. */
 void source_unknown(struct netpath *handle, const char *code, const char *message);
 

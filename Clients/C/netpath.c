@@ -66,12 +66,16 @@ int netpath_process(struct netpath *handle)
             handle->armed = 0;
         } else if (what == FOLDER) {
             may_be_there = handle->folder >= 0 && read(handle->folder, changes, sizeof changes) > 0;
+        } else if (what == KERNEL) {
+            source_noted(handle, now);
         } else {
             question_hear(handle, &handle->questions[what - FIRST_QUESTION]);
         }
     }
     struct source *service = &handle->sources[SERVICE];
-    if (may_be_there && service->descriptor < 0) {
+    if (may_be_there && (service->descriptor < 0 || service->is_silent)) {
+        handle_drop(handle, &service->descriptor);
+        service->is_silent = false;
         /* Anew, because the folder of the socket may be there by now. */
         handle_drop(handle, &handle->folder);
         service->failures = 0;
@@ -92,7 +96,7 @@ int netpath_open(struct netpath **result, const char *socket, const char *progra
     struct netpath *handle = calloc(1, sizeof *handle);
     if (!handle) return -ENOMEM;
     handle->flags = flags;
-    handle->sources[SERVICE].descriptor = handle->sources[PROGRAM].descriptor = handle->folder = -1;
+    handle->sources[SERVICE].descriptor = handle->sources[PROGRAM].descriptor = handle->folder = handle->kernel = -1;
     for (int index = 0; index < QUESTIONS; index++) handle->questions[index].descriptor = -1;
     handle->place_count = system_places(handle->places, socket);
     source_unknown(handle, "noService", "netpath does not run");
@@ -106,6 +110,7 @@ int netpath_open(struct netpath **result, const char *socket, const char *progra
     }
     if (!(flags & NETPATH_NO_WATCH)) {
         int64_t now = system_now();
+        source_note(handle);
         source_connect(handle, now);
         if (handle->sources[SERVICE].descriptor < 0) source_start(handle, now);
         settle(handle);
@@ -129,11 +134,9 @@ static int take(struct netpath *handle, struct netpath_path *path, size_t size)
 int netpath_current(struct netpath *handle, struct netpath_path *path, size_t size)
 {
     if (take(handle, path, size) != 0) return -EINVAL;
-    struct source *service = &handle->sources[SERVICE];
     int64_t now = system_now();
-    if (service->is_live && !service->deadline && now - service->heard > SILENCE) {
-        source_ask(service, "{\"request\":\"status\"}\n");
-        service->deadline = now + CHECK;
+    if (now - handle->sources[SERVICE].heard > SILENCE) {
+        source_check(handle, now);
         handle_arm(handle);
     }
     return 0;
@@ -156,6 +159,7 @@ void netpath_close(struct netpath *handle)
     }
     for (int index = SERVICE; index <= PROGRAM; index++) handle_drop(handle, &handle->sources[index].descriptor);
     handle_drop(handle, &handle->folder);
+    handle_drop(handle, &handle->kernel);
     handle_drop(handle, &handle->timer);
     if (handle->epoll >= 0) close(handle->epoll);
     free(handle->program);

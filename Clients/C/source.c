@@ -4,7 +4,10 @@
 #include "handle.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -62,6 +65,48 @@ void source_ask(struct source *source, const char *line)
     ssize_t count = send(source->descriptor, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)count;
 }
+
+void source_check(struct netpath *handle, int64_t now)
+{
+    struct source *service = &handle->sources[SERVICE];
+    if (!service->is_live || service->deadline) return;
+    source_ask(service, "{\"request\":\"status\"}\n");
+    service->deadline = now + CHECK;
+}
+
+/* MARK: The kernel */
+
+static void listen_once(struct netpath *handle, int operation)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data = {.u64 = KERNEL}};
+    if (epoll_ctl(handle->epoll, operation, handle->kernel, &event) != 0) handle_drop(handle, &handle->kernel);
+}
+
+void source_note(struct netpath *handle)
+{
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+    int one = 1, size = 32 << 10;
+    handle->kernel = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (handle->kernel < 0) return;
+    /* That there was one is all that counts. */
+    setsockopt(handle->kernel, SOL_NETLINK, NETLINK_NO_ENOBUFS, &one, sizeof one);
+    setsockopt(handle->kernel, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    if (bind(handle->kernel, (struct sockaddr *)&address, sizeof address) == 0) listen_once(handle, EPOLL_CTL_ADD);
+    else handle_drop(handle, &handle->kernel);
+}
+
+void source_noted(struct netpath *handle, int64_t now)
+{
+    char first[16];
+    /* What comes meanwhile is another reason to look. */
+    for (int left = 1024; left > 0 && handle->kernel >= 0; left--)
+        if (recv(handle->kernel, first, sizeof first, 0) < 0 && errno != EINTR) break;
+    handle->noted = now;
+    handle->settled = now + SETTLE;
+}
+
+/* MARK: The service */
 
 /* Connects to the first place where a service may answer; returns whether to try again soon where there is none. */
 static bool try_places(struct netpath *handle, int64_t now)
@@ -123,31 +168,48 @@ void source_start(struct netpath *handle, int64_t now)
 static void stop(struct netpath *handle, struct source *source)
 {
     handle_drop(handle, &source->descriptor);
-    source->is_live = false;
+    source->is_live = source->is_silent = false;
     source->deadline = source->retry = 0;
+}
+
+/* What is known without the service from now on. */
+static void stand_in(struct netpath *handle, int64_t now, bool was_live)
+{
+    struct source *program = &handle->sources[PROGRAM];
+    if (was_live) handle->sure_until = now + GRACE;
+    look(handle);
+    if (program->descriptor < 0 && !program->retry) program->retry = was_live ? now + PATIENCE : now;
+}
+
+/* A service that is stopped answers when it goes on, so its connection stays: nothing is to be tried again and again. */
+static void wait_for_service(struct netpath *handle, int64_t now)
+{
+    struct source *service = &handle->sources[SERVICE];
+    bool was_live = service->is_live;
+    service->is_live = false;
+    service->is_silent = true;
+    service->deadline = 0;
+    stand_in(handle, now, was_live);
 }
 
 static void lose(struct netpath *handle, int index, int64_t now, bool is_bad)
 {
     struct source *source = &handle->sources[index];
-    struct source *program = &handle->sources[PROGRAM];
     bool was_live = source->is_live;
     stop(handle, source);
     if (was_live && !is_bad && now - source->begun > STEADY) source->failures = 0;
     int64_t first = is_bad ? BACKOFF_BAD : BACKOFF_FIRST;
     if (index == PROGRAM) first = was_live ? BACKOFF_PROGRAM : BACKOFF_BAD;
     source->retry = now + backoff(source->failures++, first);
-    if (was_live) handle->sure_until = now + GRACE;
-    if (index == SERVICE) {
-        look(handle);
-        if (program->descriptor < 0 && !program->retry) program->retry = was_live ? now + PATIENCE : now;
-    }
+    if (index == SERVICE) stand_in(handle, now, was_live);
+    else if (was_live) handle->sure_until = now + GRACE;
 }
 
 static void told(struct netpath *handle, int index, int64_t now)
 {
     struct source *source = &handle->sources[index];
     source->is_live = true;
+    source->is_silent = false;
     source->heard = now;
     source->deadline = 0;
     source->path = source->document.path;
@@ -200,7 +262,7 @@ void source_hear(struct netpath *handle, int index, int64_t now)
         if (count < (ssize_t)sizeof buffer) break;
     }
     /* A line that was begun has to end, too. */
-    if (source->is_live && !source->deadline && source->document.size) source->deadline = now + LINE;
+    if ((source->is_live || source->is_silent) && !source->deadline && source->document.size) source->deadline = now + LINE;
 }
 
 void source_expire(struct netpath *handle, int64_t now)
@@ -209,10 +271,16 @@ void source_expire(struct netpath *handle, int64_t now)
         struct source *source = &handle->sources[index];
         if (source->deadline && source->deadline <= now) {
             source_unknown(handle, "noAnswer", "netpath does not answer");
-            lose(handle, index, now, true);
+            if (index == SERVICE && !source->document.size) wait_for_service(handle, now);
+            else lose(handle, index, now, true);
         }
     }
     struct source *service = &handle->sources[SERVICE], *program = &handle->sources[PROGRAM];
+    if (handle->settled && handle->settled <= now) {
+        handle->settled = 0;
+        if (service->heard < handle->noted) source_check(handle, now);
+        if (handle->kernel >= 0) listen_once(handle, EPOLL_CTL_MOD);
+    }
     if (handle->sure_until && handle->sure_until <= now) handle->sure_until = 0;
     if (service->retry && service->retry <= now) source_connect(handle, now);
     if (program->retry && program->retry <= now) source_start(handle, now);

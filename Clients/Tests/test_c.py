@@ -156,6 +156,77 @@ class WithService(unittest.TestCase):
                 client.until_status(SATISFIED)
                 self.assertLess(client.longest, 0.25)
 
+    def test_fifty_that_only_listen_learn_of_a_stopped_service_at_the_next_event(self):
+        clients = [Client(flags=NO_PROGRAM) for _ in range(50)]
+        with contextlib.ExitStack() as stack, Service() as service:
+            for client in clients:
+                stack.callback(client.close)
+                client.until_status(SATISFIED)
+                client.next()
+            service.send(signal.SIGSTOP)
+            begin = time.monotonic()
+            cable(False)
+            self.hear(clients, UNKNOWN)
+            unknown = time.monotonic() - begin
+            # Longer than a first pause between attempts would be.
+            time.sleep(1.5)
+            begin = time.monotonic()
+            service.send(signal.SIGCONT)
+            self.hear(clients, UNSATISFIED)
+            right = time.monotonic() - begin
+            print(f"50 listening clients: unknown {unknown:.3f} s after an event, right {right:.3f} s after SIGCONT", flush=True)
+            self.assertLess(unknown, 10)
+            self.assertLess(right, 5)
+            self.assertLess(max(client.longest for client in clients), 0.25)
+
+    @staticmethod
+    def hear(clients, status):
+        """Runs one loop for all of them until each was told the status; none asks."""
+        waiting = {client.descriptor: client for client in clients}
+        end = time.monotonic() + PATIENCE
+        while waiting:
+            assert time.monotonic() < end, f"{len(waiting)} were never told"
+            for descriptor in select.select(list(waiting), [], [], 1)[0]:
+                waiting[descriptor].process()
+                if (path := waiting[descriptor].next()) and path.status == status and not path.flags & STALE:
+                    del waiting[descriptor]
+
+    def test_fifty_have_the_right_answer_of_a_service_that_takes_its_place(self):
+        clients = [Client(flags=NO_PROGRAM) for _ in range(50)]
+        with contextlib.ExitStack() as stack, Service() as service:
+            for client in clients:
+                stack.callback(client.close)
+                client.until_status(SATISFIED)
+            # Upgraded: the old one ends, the new one binds anew.
+            service.end()
+            for client in clients:
+                self.assertEqual(client.until_status(UNKNOWN).reason, b"noService")
+            cable(False)
+            with Service():
+                begin = time.monotonic()
+                for client in clients:
+                    client.until_status(UNSATISFIED)
+                print(f"50 clients right {time.monotonic() - begin:.3f} s after an upgrade answers", flush=True)
+
+    def test_a_service_that_takes_the_place_of_a_stopped_one_is_heard(self):
+        with Service() as stopped, Client(flags=NO_PROGRAM) as client:
+            client.until_status(SATISFIED)
+            stopped.send(signal.SIGSTOP)
+            client.until_reason("noAnswer")
+            with Stranger(LINE % "unsatisfied"):
+                client.until(lambda path: path.status == UNSATISFIED, asks=False)
+
+    def test_a_storm_of_events_makes_no_storm_of_questions(self):
+        with Stranger(LINE % "satisfied", reads=True) as stranger, Client(flags=NO_PROGRAM) as client:
+            client.until_status(SATISFIED)
+            end, calls = time.monotonic() + 1.5, 0
+            while time.monotonic() < end:
+                ip("route", "replace", "198.51.100.0/24", "dev", "lo", "metric", str(int(end * 1000) % 97))
+                ip("route", "flush", "198.51.100.0/24")
+                calls += select.select([client.descriptor], [], [], 0)[0] != []
+                client.process()
+            self.assertLess(calls, 10)
+
     def test_a_service_that_stops_later_is_found_out_by_asking(self):
         with Service() as service, Client(flags=NO_PROGRAM) as client:
             client.until_status(SATISFIED)
