@@ -49,7 +49,8 @@ endef
 CLIENT_PACKAGES = gcc libc6-dev binutils pkg-config libglib2.0-dev python3-pip python3-setuptools \
     python3-wheel
 CLIENT_TEST_PACKAGES = $(CLIENT_PACKAGES) g++ iproute2 util-linux valgrind socat jq xdg-desktop-portal \
-    dbus-daemon libglib2.0-bin qt6-base-dev qt6-base-private-dev
+    dbus-daemon libglib2.0-bin libglib2.0-tests qt6-base-dev qt6-base-private-dev xvfb python3-gi \
+    gir1.2-gtk-3.0
 
 .PHONY: run demo build check test test-long clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
     picture scenarios \

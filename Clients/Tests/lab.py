@@ -37,6 +37,8 @@ def needs(is_there, reason):
             raise AssertionError(reason)
         return lambda test: type(test.__name__, (unittest.TestCase,), {"test_is_not_skipped": fail}) \
             if isinstance(test, type) else fail
+    if not is_there:
+        print(f"SKIPPED: {reason}", flush=True)
     return unittest.skipUnless(is_there, reason)
 
 

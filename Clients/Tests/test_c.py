@@ -376,7 +376,7 @@ class Misbehaviour(unittest.TestCase):
                     client.until_reason("notTrusted")
                 stranger.kill()
 
-    @unittest.skipUnless(shutil.which("valgrind"), "there is no valgrind")
+    @needs(shutil.which("valgrind"), "MEMORY ERRORS ARE NOT LOOKED FOR: there is no valgrind")
     def test_memory_errors(self):
         lay()
         with Service():
@@ -384,7 +384,7 @@ class Misbehaviour(unittest.TestCase):
         # And where a program stands in.
         self.follow()
 
-    @unittest.skipUnless(shutil.which("valgrind"), "there is no valgrind")
+    @needs(shutil.which("valgrind"), "MEMORY ERRORS ARE NOT LOOKED FOR: there is no valgrind")
     def test_memory_errors_of_questions(self):
         lay()
         program = r"""

@@ -99,7 +99,8 @@ class NetworkMonitor(unittest.TestCase):
             ours.find(" unavailable", time.time() - 1)
             time.sleep(2)
             print("GLib's own says 2 s after the cable is out: " + own.lines[-1][1].split()[2])
-        self.assertLess(medians["GIO module"], medians["netpath watch"] * 2 + 100)
+        # A busy machine costs either some milliseconds.
+        self.assertLess(medians["GIO module"], medians["netpath watch"] * 3 + 20)
 
     def test_is_out_of_the_way_where_there_is_no_service(self):
         with program(kind=OWN) as lines:

@@ -19,7 +19,9 @@ CALL = [
 ]
 
 
-@unittest.skipUnless(os.path.exists(FRONTEND) and shutil.which("dbus-daemon") and shutil.which("gdbus"), "there is no xdg-desktop-portal")
+@needs(
+    os.path.exists(FRONTEND) and shutil.which("dbus-daemon") and shutil.which("gdbus"),
+    "NO PORTAL IS TESTED: there is no xdg-desktop-portal, dbus-daemon or gdbus")
 class Portal(unittest.TestCase):
     def test_status_changes_and_hosts(self):
         lay()

@@ -105,6 +105,7 @@ class NetworkInformation(unittest.TestCase):
             cable(True)
             lines.find(answers(4, medium=0, backend="glib"), begin)
 
+    @needs(shutil.which("valgrind"), "MEMORY ERRORS ARE NOT LOOKED FOR: there is no valgrind")
     def test_memory_errors(self):
         valgrind = ["valgrind", "-q", "--error-exitcode=9", str(PROGRAM)]
         with tempfile.TemporaryFile("w+") as errors, Stranger(LINE % "satisfied"), subprocess.Popen(
