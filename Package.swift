@@ -196,7 +196,10 @@ let support: [Target] = [
 /// The suites; the programs that they run are built with them, and linked into none.
 let tests: [Target] = [
     // Without a kernel, in seconds.
-    ("NetPathTests", ["NetPathExplanation", "NetPathRecording", "NetPathSystem"]),
+    (
+        "NetPathTests",
+        ["NetPathConfiguration", "NetPathExplanation", "NetPathProcess", "NetPathRecording", "NetPathSystem"]
+    ),
     (
         "BackendTests",
         [
@@ -204,7 +207,6 @@ let tests: [Target] = [
             "NetPathTCPProbe",
         ]
     ),
-    ("NetPathConfigurationTests", ["NetPathConfiguration"]),
     (
         "NetPathCLITests",
         [
@@ -224,11 +226,10 @@ let tests: [Target] = [
     (
         "ApplicationTests",
         [
-            "Connectivity", "ConnectivityNotifications", "NetPathConfiguration", "NetPathNetlink", "NetPathSystem",
-            "Reachability",
+            "Connectivity", "ConnectivityNotifications", "LinuxNetworkPath", "NetPathConfiguration", "NetPathNetlink",
+            "NetPathStandard", "NetPathSystem", "Reachability",
         ]
     ),
-    ("LinuxNetworkPathTests", ["LinuxNetworkPath", "NetPathStandard"]),
     // netpath and the examples against a real kernel, and networks from tables and at random: in network namespaces.
     ("KernelTests", []),
     ("NetworkTests", []),

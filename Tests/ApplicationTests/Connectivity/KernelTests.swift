@@ -215,13 +215,3 @@ struct KernelTests {
         #expect(try program.nextText() == "configured again false")
     }
 }
-
-/// Every suite of kernel tests: runs where namespaces can be made, and fails rather than skips in CI.
-extension Trait where Self == ConditionTrait {
-    static var needsNamespaces: Self {
-        .enabled(
-            if: NetworkNamespace.isAvailableOrRequired,
-            "\(NetworkNamespace.unavailableReason ?? "")"
-        )
-    }
-}

@@ -10,7 +10,7 @@ import Testing
 @testable import LinuxNetworkPath
 
 /// What no network of a test can be made to say: Wi-Fi, cellular, radio switches, silence.
-@Suite struct MonitorTests {
+@Suite struct PathMonitorTests {
     private let wifi = NetworkInterface.wifi("wlan0", 2).with("192.0.2.7/24")
 
     private func path(

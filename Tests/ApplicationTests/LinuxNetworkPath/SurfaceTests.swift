@@ -69,7 +69,7 @@ import Testing
         let data = try Data(contentsOf: URL(fileURLWithPath: folder["LinuxNetworkPath.symbols.json"]))
         let declared = try JSONDecoder().decode(Graph.self, from: data).lines
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-            .appendingPathComponent("../Fixtures/LinuxNetworkPath/Surface.txt")
+            .appendingPathComponent("../../Fixtures/LinuxNetworkPath/Surface.txt")
         let apple = try Set(String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init))
         #expect(declared.subtracting(apple).sorted() == [], "added")
         #expect(apple.subtracting(declared).sorted() == [], "missing")

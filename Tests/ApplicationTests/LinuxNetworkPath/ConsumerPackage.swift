@@ -16,7 +16,7 @@ struct ConsumerPackage {
 
     /// The folder of this repository.
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     /// The compiler's package manager.
     static let swift = ProcessInfo.processInfo.environment["SWIFT"] ?? "swift"

@@ -12,7 +12,7 @@ import Testing
 
     init() throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "../../Config/netpath.schema.json"
+            path: "../../../Config/netpath.schema.json"
         )
         self.schema = try SchemaValidator(contentsOf: file.path())
     }
@@ -170,7 +170,7 @@ import Testing
 
     /// Every configuration that the documentation shows.
     @Test func examplesAreValid() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..").standardized
         let documents = root.appending(path: "Sources/NetPath/NetPath.docc")
         let pages = try FileManager.default.contentsOfDirectory(at: documents, includingPropertiesForKeys: nil)
             .filter { $0.pathExtension == "md" }
