@@ -15,11 +15,16 @@ int handle_watch(struct netpath *handle, int descriptor, uint64_t what)
     return epoll_ctl(handle->epoll, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* A child of fork(2) may have a copy, which would keep it in the set. */
+bool handle_is_own(const struct netpath *handle)
+{
+    return handle->owner == getpid();
+}
+
+/* A copy that a child of fork(2) has would keep it in the set; and the child is to leave it in. */
 void handle_drop(struct netpath *handle, int *descriptor)
 {
     if (*descriptor < 0) return;
-    epoll_ctl(handle->epoll, EPOLL_CTL_DEL, *descriptor, NULL);
+    if (handle_is_own(handle)) epoll_ctl(handle->epoll, EPOLL_CTL_DEL, *descriptor, NULL);
     close(*descriptor);
     *descriptor = -1;
 }

@@ -10,6 +10,8 @@
 #include "document.h"
 #include "system.h"
 
+#include <sys/types.h>
+
 enum {
     /* What never answers is given up. */
     HELLO = 1000, PROGRAM_HELLO = 5000, CHECK = 1000, LINE = 5000, QUESTION = 20000,
@@ -25,6 +27,8 @@ enum {
     /* How long the service has to tell of what the kernel told the client of, until it is asked whether it still answers. */
     SETTLE = 500,
     QUESTIONS = 16,
+    /* So many programs answer at once. */
+    ANSWERING = 4,
     /* Bytes that one call reads of one source, so that a source that never stops does not keep the caller. */
     PORTION = 256 << 10
 };
@@ -46,7 +50,8 @@ struct source {
 
 struct question {
     int64_t number; /* 0: free */
-    int descriptor; /* -1: answered */
+    int descriptor; /* -1: waits, or is answered */
+    char *host;     /* of one that waits */
     int64_t deadline;
     struct document *document;
     struct netpath_host answer;
@@ -54,6 +59,7 @@ struct question {
 
 struct netpath {
     unsigned flags;
+    pid_t owner; /* a child of fork(2) has a copy, whose descriptors and timer are those of its parent */
     bool was_served; /* whether a service was there */
     int epoll, timer, folder, kernel;
     int64_t noted, settled; /* when the kernel told of a change, and when it is looked at again */
@@ -74,6 +80,8 @@ struct netpath {
 
 int handle_watch(struct netpath *handle, int descriptor, uint64_t what);
 void handle_drop(struct netpath *handle, int *descriptor);
+/* Whether this is the process that opened it. */
+bool handle_is_own(const struct netpath *handle);
 /* Sets the timer to what is due next. */
 void handle_arm(struct netpath *handle);
 /* Copies a structure, for programs that were built with an earlier or a later netpath.h. */

@@ -50,7 +50,7 @@ static void settle(struct netpath *handle)
 
 int netpath_process(struct netpath *handle)
 {
-    if (!handle) return 0;
+    if (!handle || !handle_is_own(handle)) return 0;
     struct epoll_event events[FIRST_QUESTION + QUESTIONS];
     int count = epoll_wait(handle->epoll, events, FIRST_QUESTION + QUESTIONS, 0);
     int64_t now = system_now();
@@ -96,6 +96,7 @@ int netpath_open(struct netpath **result, const char *socket, const char *progra
     struct netpath *handle = calloc(1, sizeof *handle);
     if (!handle) return -ENOMEM;
     handle->flags = flags;
+    handle->owner = getpid();
     handle->sources[SERVICE].descriptor = handle->sources[PROGRAM].descriptor = handle->folder = handle->kernel = -1;
     for (int index = 0; index < QUESTIONS; index++) handle->questions[index].descriptor = -1;
     handle->place_count = system_places(handle->places, socket);
@@ -135,7 +136,7 @@ int netpath_current(struct netpath *handle, struct netpath_path *path, size_t si
 {
     if (take(handle, path, size) != 0) return -EINVAL;
     int64_t now = system_now();
-    if (now - handle->sources[SERVICE].heard > SILENCE) {
+    if (handle_is_own(handle) && now - handle->sources[SERVICE].heard > SILENCE) {
         source_check(handle, now);
         handle_arm(handle);
     }
@@ -156,6 +157,7 @@ void netpath_close(struct netpath *handle)
     for (int index = 0; index < QUESTIONS; index++) {
         handle_drop(handle, &handle->questions[index].descriptor);
         free(handle->questions[index].document);
+        free(handle->questions[index].host);
     }
     for (int index = SERVICE; index <= PROGRAM; index++) handle_drop(handle, &handle->sources[index].descriptor);
     handle_drop(handle, &handle->folder);

@@ -3,8 +3,9 @@
  *
  * Asks netpath whether this machine has a network path, over what, and if not, why not: netpath(3).
  *
- * No function blocks, raises SIGPIPE, starts a thread or changes a signal handler. A handle is for one thread at a time.
- * Functions that can fail return a negative errno value.
+ * No function blocks, raises SIGPIPE, starts a thread or changes a signal handler. A handle is for one thread at a time, and
+ * for the process that opened it: a child of fork(2) can only close its copy. Functions that can fail return a negative errno
+ * value.
  */
 #ifndef NETPATH_H
 #define NETPATH_H
@@ -105,8 +106,8 @@ int netpath_current(struct netpath *handle, struct netpath_path *path, size_t si
 int netpath_next(struct netpath *handle, struct netpath_path *path, size_t size);
 
 /* Asks whether packets to a host would be sent, without sending any: a name, an address or a URL. Names are looked up.
- * Returns a number above 0 for the question, -EINVAL, -EAGAIN while 16 questions wait, -ENOENT without the program, or what
- * starting it fails with. */
+ * Returns a number above 0 for the question, -EINVAL, -EAGAIN while 16 questions wait, -EPERM after fork(2), -ENOENT without
+ * the program, or what starting it fails with. */
 int64_t netpath_reach(struct netpath *handle, const char *host);
 
 /* Takes an answer to netpath_reach; ask until there is none. Returns 1, 0 when there is none yet, or -EINVAL. */

@@ -18,6 +18,8 @@ static void answer(
     document_copy(question->answer.message, sizeof question->answer.message, message);
     question->deadline = 0;
     handle_drop(handle, &question->descriptor);
+    free(question->host);
+    question->host = NULL;
     /* Last: the texts may be parts of it. */
     free(question->document);
     question->document = NULL;
@@ -45,15 +47,18 @@ void question_hear(struct netpath *handle, struct question *question)
     }
 }
 
-int64_t netpath_reach(struct netpath *handle, const char *host)
+static int answering(const struct netpath *handle)
 {
-    if (!handle || !host || !*host || strlen(host) > 2048) return -EINVAL;
-    int index = 0;
-    while (index < QUESTIONS && handle->questions[index].number) index++;
-    if (index == QUESTIONS) return -EAGAIN;
+    int count = 0;
+    for (int index = 0; index < QUESTIONS; index++) count += handle->questions[index].descriptor >= 0;
+    return count;
+}
+
+static int start(struct netpath *handle, int index, const char *host)
+{
+    struct question *question = &handle->questions[index];
     const char *path = system_program(handle->program);
     if (!path) return -ENOENT;
-    struct question *question = &handle->questions[index];
     question->document = malloc(sizeof *question->document);
     if (!question->document) return -ENOMEM;
     document_start(question->document);
@@ -70,6 +75,40 @@ int64_t netpath_reach(struct netpath *handle, const char *host)
     }
     question->descriptor = descriptor;
     question->deadline = system_now() + QUESTION;
+    return 0;
+}
+
+/* Has those that wait answered, the oldest first. */
+static void start_waiting(struct netpath *handle)
+{
+    while (answering(handle) < ANSWERING) {
+        int first = QUESTIONS;
+        for (int index = 0; index < QUESTIONS; index++) {
+            const struct question *question = &handle->questions[index];
+            if (question->host && (first == QUESTIONS || question->number < handle->questions[first].number)) first = index;
+        }
+        if (first == QUESTIONS) return;
+        struct question *question = &handle->questions[first];
+        if (start(handle, first, question->host) != 0)
+            answer(handle, question, NETPATH_HOST_UNKNOWN, "noAnswer", "netpath cannot be started");
+        free(question->host);
+        question->host = NULL;
+    }
+}
+
+int64_t netpath_reach(struct netpath *handle, const char *host)
+{
+    if (!handle || !host || !*host || strlen(host) > 2048) return -EINVAL;
+    if (!handle_is_own(handle)) return -EPERM;
+    int index = 0;
+    while (index < QUESTIONS && handle->questions[index].number) index++;
+    if (index == QUESTIONS) return -EAGAIN;
+    if (!system_program(handle->program)) return -ENOENT;
+    struct question *question = &handle->questions[index];
+    int status = 0;
+    if (answering(handle) < ANSWERING) status = start(handle, index, host);
+    else if (!(question->host = strdup(host))) status = -ENOMEM;
+    if (status != 0) return status;
     question->number = question->answer.question = ++handle->last_number;
     handle_arm(handle);
     return question->number;
@@ -77,7 +116,7 @@ int64_t netpath_reach(struct netpath *handle, const char *host)
 
 bool question_is_answered(const struct question *question)
 {
-    return question->number && question->descriptor < 0;
+    return question->number && question->descriptor < 0 && !question->host;
 }
 
 int netpath_reached(struct netpath *handle, struct netpath_host *host, size_t size)
@@ -95,13 +134,14 @@ int netpath_reached(struct netpath *handle, struct netpath_host *host, size_t si
 
 void netpath_cancel(struct netpath *handle, int64_t number)
 {
-    if (!handle || number <= 0) return;
+    if (!handle || number <= 0 || !handle_is_own(handle)) return;
     for (int index = 0; index < QUESTIONS; index++) {
         struct question *question = &handle->questions[index];
         if (question->number != number) continue;
         answer(handle, question, 0, "", "");
         question->number = 0;
     }
+    start_waiting(handle);
     handle_arm(handle);
 }
 
@@ -112,4 +152,5 @@ void question_expire(struct netpath *handle, int64_t now)
         if (question->deadline && question->deadline <= now)
             answer(handle, question, NETPATH_HOST_UNKNOWN, "noAnswer", "netpath does not answer");
     }
+    start_waiting(handle);
 }

@@ -98,7 +98,8 @@ public:
     {
         if ((required & features()) != required || !QCoreApplication::instance()) return nullptr;
         if (std::strcmp(qVersion(), QT_VERSION_STR) != 0) {
-            qWarning("netpath: this plugin was built with Qt %s, and not for Qt %s: build it again", QT_VERSION_STR, qVersion());
+            qWarning("netpath: this plugin was built with Qt %s, and not for Qt %s: build it again", QT_VERSION_STR,
+                     qVersion());
             return nullptr;
         }
         netpath *handle;

@@ -283,6 +283,36 @@ class WithService(unittest.TestCase):
             self.assertEqual(client.reach(""), -22)
 
 
+    def test_few_questions_are_answered_at_once_and_the_others_in_turn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            program.write_text(f"#!/bin/sh\ntouch {folder}/$4\nwhile [ ! -e {folder}/go ]; do sleep 0.02; done\n"
+                               "echo '{\"schema\":1,\"status\":\"reachable\"}'\n")
+            program.chmod(0o755)
+            with Client(flags=NO_WATCH, program=str(program)) as client:
+                questions = [client.reach(f"host{index}") for index in range(8)]
+                begun = lambda: len(list(pathlib.Path(folder).glob("host*")))
+                until(lambda: client.process(0.02) or begun() == 4)
+                time.sleep(0.3)
+                client.process()
+                self.assertEqual(begun(), 4)
+                # One that waits is taken back, and is never started.
+                library.netpath_cancel(client.handle, questions[7])
+                pathlib.Path(folder, "go").touch()
+                answers = []
+
+                def all_are_there():
+                    client.process(0.05)
+                    while host := client.reached():
+                        answers.append(host)
+                    return len(answers) == 7
+
+                until(all_are_there)
+                self.assertEqual(sorted(host.question for host in answers), questions[:7])
+                self.assertEqual({host.status for host in answers}, {2})
+                self.assertFalse(pathlib.Path(folder, "host7").exists())
+
+
 class OtherNetwork(Service):
     """A service in another network, whose socket is seen here."""
 
