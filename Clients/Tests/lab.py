@@ -21,7 +21,7 @@ NETPATH = os.environ["NETPATH_BINARY"]
 SOCKET = "/run/netpath/netpath.sock"
 # How long a busy machine may take for anything.
 PATIENCE = 30
-NO_PROGRAM, NO_WATCH, STALE = 1, 2, 1
+NO_PROGRAM, NO_WATCH, AFTER_SERVICE, STALE = 1, 2, 4, 1
 UNKNOWN, UNSATISFIED, REQUIRES_CONNECTION, SATISFIED = range(4)
 
 LINE = (

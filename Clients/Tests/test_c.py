@@ -8,6 +8,7 @@ import pathlib
 import re
 import select
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -114,17 +115,37 @@ class WithService(unittest.TestCase):
             client.until_status(SATISFIED)
             self.assertEqual(self.programs(), 1)
             with Service() as service:
-                until(lambda: client.process(0.05) or self.programs() == 0)
+                until(lambda: (client.process(0.05), self.programs() == 0)[1])
                 client.until_status(SATISFIED)
                 cable(False)
                 client.until_status(UNSATISFIED)
                 service.end()
-                until(lambda: client.process(0.05) or self.programs() == 1)
+                until(lambda: (client.process(0.05), self.programs() == 1)[1])
                 client.until_status(UNSATISFIED)
         until(lambda: self.programs() == 0)
         # No child of this process came of it.
         with self.assertRaises(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
+
+    def test_a_program_stands_in_for_a_service_without_room_until_it_has_some(self):
+        with contextlib.ExitStack() as stack, Service():
+            others = []
+            for _ in range(64):
+                others.append(stack.enter_context(socket.socket(socket.AF_UNIX)))
+                others[-1].connect(SOCKET)
+                others[-1].sendall(b'{"request":"watch"}\n')
+                others[-1].recv(1)
+            with Client(flags=AFTER_SERVICE) as client:
+                client.until_status(SATISFIED)
+                self.assertEqual(self.programs(), 1)
+                cable(False)
+                client.until_status(UNSATISFIED)
+                for other in others:
+                    other.close()
+                # It tries again by itself.
+                until(lambda: (client.process(0.05), self.programs() == 0)[1])
+                cable(True)
+                client.until_status(SATISFIED)
 
     def test_a_program_that_is_killed_is_started_anew(self):
         with Client() as client:
