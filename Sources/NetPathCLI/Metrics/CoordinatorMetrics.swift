@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathConfiguration
 import NetPathSystem
 
 extension PathCoordinator {
@@ -9,9 +10,14 @@ extension PathCoordinator {
     ///
     /// - Parameters:
     ///   - isOpenMetrics: Which of the two formats.
+    ///   - targets: The targets of probes that the configuration names, of which there may be no result yet.
     ///   - more: Adds what the program tells of itself.
     /// - Returns: The families.
-    func metrics(isOpenMetrics: Bool, adding more: (inout MetricsText) -> Void = { _ in }) -> [UInt8] {
+    func metrics(
+        isOpenMetrics: Bool,
+        targets: [String] = [],
+        adding more: (inout MetricsText) -> Void = { _ in }
+    ) -> [UInt8] {
         let path = self.path
         let reports = path?.backends ?? self.snapshots.map(\.report)
         var text = MetricsText(isOpenMetrics: isOpenMetrics)
@@ -19,7 +25,7 @@ extension PathCoordinator {
         text.gauge("netpath_build_info", "The version of netpath.", [.init(1, ["version": netPathVersion])])
         text.add(path)
         text.add(reports)
-        if let (tally, now) = self.tally { text.add(tally, at: now) }
+        if let (tally, now) = self.tally { text.add(tally, targets: targets, at: now) }
         text.add(self.backendMetrics)
         more(&text)
         if let process = ProcessStatistics() { text.add(process) }
@@ -105,7 +111,7 @@ extension MetricsText {
     }
 
     /// What happened since the coordinator started.
-    fileprivate mutating func add(_ tally: CoordinatorTally, at now: MonotonicTime) {
+    fileprivate mutating func add(_ tally: CoordinatorTally, targets: [String], at now: MonotonicTime) {
         self.counter("netpath_paths_published", "Paths that differed from the one before.", [.init(tally.paths)])
         // From the start: of a counter that appears when it is 1, rates and increases see nothing.
         self.counter(
@@ -118,11 +124,13 @@ extension MetricsText {
             "How long the status was which one.",
             PathStatus.allCases.map { .init(tally.time(in: $0, at: now).seconds, ["status": $0.rawValue]) }
         )
-        let down = tally.downtime(at: now).sorted { $0.key.rawValue < $1.key.rawValue }
+        let usual = Dictionary(PathReason.Code.withoutPath.map { ($0, Duration.zero) }) { first, _ in first }
+        let down = usual.merging(tally.downtime(at: now)) { $1 }
         self.counter(
             "netpath_down_seconds",
             "How long there was no path, by the reason.",
-            down.map { .init($0.value.seconds, ["reason": $0.key.rawValue]) }
+            down.sorted { $0.key.rawValue < $1.key.rawValue }
+                .map { .init($0.value.seconds, ["reason": $0.key.rawValue]) }
         )
         if let age = tally.statusAge(at: now) {
             self.gauge("netpath_status_age_seconds", "How long the status has been what it is.", [.init(age.seconds)])
@@ -143,20 +151,21 @@ extension MetricsText {
             "From the beginning of a reading to the path that it led to.",
             backends.filter { !$0.value.latency.isEmpty }.map { (["backend": $0.key], $0.value.latency) }
         )
-        self.add(tally.targets)
+        self.add(tally.targets, configured: targets)
     }
 
-    private mutating func add(_ targets: [String: CoordinatorTally.Target]) {
-        let targets = targets.sorted { $0.key < $1.key }
+    private mutating func add(_ targets: [String: CoordinatorTally.Target], configured: [String]) {
         var results: [Sample] = []
-        for (target, counts) in targets {
+        for target in Set(configured).union(targets.keys).sorted() {
             // Of one kind of failure there may be several error numbers.
-            let byName = Dictionary(counts.results.map { ($0.key.name, $0.value) }, uniquingKeysWith: +)
+            let seen = (targets[target]?.results ?? [:]).map { ($0.key.name, $0.value) }
+            let byName = Dictionary(seen + ProbeOutcome.Result.names.map { ($0, 0) }, uniquingKeysWith: +)
             for (name, count) in byName.sorted(by: { $0.key < $1.key }) {
                 results.append(Sample(count, ["target": target, "result": name]))
             }
         }
         self.counter("netpath_probe_results", "What became of probes.", results)
+        let targets = targets.sorted { $0.key < $1.key }
         self.histogram(
             "netpath_probe_round_trip_seconds",
             "The round trips of probes that were answered.",
@@ -179,6 +188,35 @@ extension MetricsText {
         }
         for (name, family) in families.sorted(by: { $0.key < $1.key }) {
             self.family("netpath_plugin_\(name)", family.first.kind, family.first.help, family.samples)
+        }
+    }
+}
+
+extension PathReason.Code {
+    /// The reasons for which there is no path, in this version.
+    static let withoutPath: [Self] = [
+        .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .captivePortal, .dialOnDemand,
+        .routeRejects, .ignoredInterface, .noCarrier, .probeFailed, .statedUnreachable, .gatewaySilent, .noRoute,
+        .noAddress, .radioBlocked, .interfaceDown, .allDown, .noInterface, .stated,
+    ]
+}
+
+extension ProbeOutcome.Result {
+    /// The names of all results.
+    fileprivate static let names =
+        [
+            Self.connected, .refused, .unreachable(errno: 0), .timedOut, .notResolved, .portal, .expected, .unexpected,
+            .impersonated,
+        ].map(\.name)
+}
+
+extension LoadedConfiguration {
+    /// The targets of probes under the names that their results have: of `tcpProbe` as they are written.
+    var probeTargets: [String] {
+        self.effective.values.compactMap { value in
+            let parts = value.path.split(separator: ".")
+            guard parts.count == 2, parts[0].hasPrefix("backends["), parts[1].hasPrefix("targets[") else { return nil }
+            return value.text
         }
     }
 }

@@ -36,6 +36,17 @@ extension MetricsText {
 
     /// Which configuration is in force.
     mutating func add(_ standing: ConfigurationStanding) {
+        self.counter(
+            "netpath_configuration_refusals",
+            "How often a configuration on disk was refused.",
+            [.init(standing.refusals ?? 0)]
+        )
+        // Its text quotes the file, and is another one on each machine.
+        self.gauge(
+            "netpath_configuration_error_info",
+            "What is wrong with the configuration on disk; the hash is the same where the same is wrong.",
+            [standing.errorHash.map { .init(1, ["hash": $0]) }].compactMap(\.self)
+        )
         self.gauge(
             "netpath_configuration_accepted",
             "Whether the configuration on disk is the one in force; it was refused otherwise.",

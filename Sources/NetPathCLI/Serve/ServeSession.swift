@@ -71,7 +71,9 @@ package final class ServeSession: Sendable {
         let follower = command.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log)
         self.configuration = follower
         self.document = StatusSnapshot(backends: [], takenAt: .now(), via: Provenance.via).jsonLine
-        self.metrics = { coordinator.metrics(isOpenMetrics: $0) }
+        self.metrics = {
+            coordinator.metrics(isOpenMetrics: $0, targets: follower.configuration.probeTargets)
+        }
         self.details = { Array(coordinator.details(follower.configuration.evaluation).line.utf8) }
     }
 

@@ -13,13 +13,29 @@ struct ConfigurationStanding: Sendable, Codable {
     /// When it was put in force: nanoseconds since 1970.
     var loadedAt: Int64
     /// What is wrong with the one on disk, the first thing of it; nil when it is the one in force.
-    var refusal: String?
+    private(set) var refusal: String?
+    /// How often one was refused; nil of a service that does not count it.
+    private(set) var refusals: Int? = 0
+    /// A number that is the same where the same is wrong in the same place of a file, in hexadecimal.
+    private(set) var errorHash: String?
 
-    init(_ configuration: LoadedConfiguration, at wall: WallTime, refusal: String? = nil) {
+    init(_ configuration: LoadedConfiguration, at wall: WallTime, refusals: Int = 0) {
         self.origin = configuration.origin
         self.hash = String(configuration.hash, radix: 16)
         self.loadedAt = wall.nanoseconds
-        self.refusal = refusal
+        self.refusals = refusals
+    }
+
+    /// The one on disk was refused.
+    mutating func refuse(_ error: ConfigurationError) {
+        self.refusal = error.lines.first
+        self.refusals = (self.refusals ?? 0) + 1
+        self.errorHash = String(error.hash, radix: 16)
+    }
+
+    /// Leaves out what quotes the file, which need not be for everybody.
+    mutating func hideRefusal() {
+        if self.refusal != nil { self.refusal = "the log of the service says why" }
     }
 
     /// What is said of a configuration that was refused; nil when none was.
@@ -31,4 +47,12 @@ struct ConfigurationStanding: Sendable, Codable {
 extension ConfigurationError {
     /// What is wrong, a line each, without the lines that are quoted.
     var lines: [String] { self.diagnostics.map { String($0.description.prefix { $0 != "\n" }) } }
+
+    /// A number for what is wrong first, and where, whatever the file is called.
+    fileprivate var hash: UInt64 {
+        let first = self.diagnostics[0]
+        let text = "\(first.position.map(\.description) ?? "") \(first.path) \(first.message)"
+        // FNV-1a.
+        return text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
 }

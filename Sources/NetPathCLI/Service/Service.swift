@@ -97,6 +97,7 @@ final class Service {
             recording: recording,
             recorder: self.recorder,
             evaluation: { [follower = self.follower] in follower.configuration.evaluation },
+            targets: { [follower = self.follower] in follower.configuration.probeTargets },
             key: { key.value },
             standing: { [follower = self.follower] in follower.standing },
             hooks: self.hooks

@@ -14,6 +14,8 @@ struct ServiceAnswers: Sendable {
     let recorder: Recorder?
     /// What verdicts depend on now, besides the evidence.
     let evaluation: @Sendable () -> EvaluationPolicy
+    /// The targets of probes that the configuration names.
+    let targets: @Sendable () -> [String]
     /// What tells this service from one with another configuration.
     let key: @Sendable () -> String?
     /// What configuration is in force, and whether the one on disk was accepted.
@@ -28,14 +30,11 @@ struct ServiceAnswers: Sendable {
         case .snapshot:
             var snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.key())
             snapshot.configuration = self.standing()
-            // It quotes the file, which need not be for everybody.
-            if !peer.isTrusted, snapshot.configuration?.refusal != nil {
-                snapshot.configuration?.refusal = "the log of the service says why"
-            }
+            if !peer.isTrusted { snapshot.configuration?.hideRefusal() }
             return .whole((try? CodedLine.bytes(of: snapshot)) ?? [])
         case .hooks: return .whole(Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8))
         case .metrics(let isOpenMetrics):
-            let bytes = self.coordinator.metrics(isOpenMetrics: isOpenMetrics) { text in
+            let bytes = self.coordinator.metrics(isOpenMetrics: isOpenMetrics, targets: self.targets()) { text in
                 text.add(self.hooks.reports)
                 if let recorder { text.add(recorder.status) }
                 text.add(self.standing())

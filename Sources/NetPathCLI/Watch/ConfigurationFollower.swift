@@ -73,11 +73,8 @@ final class ConfigurationFollower: Sendable {
         self.log = log
         self.watchesFile = watchesFile
         let watcher = watchesFile ? configuration.path.flatMap(ConfigurationWatcher.init) : nil
-        let standing = ConfigurationStanding(
-            configuration,
-            at: ClockReading.now().wall,
-            refusal: refusal?.lines.first
-        )
+        var standing = ConfigurationStanding(configuration, at: ClockReading.now().wall)
+        if let refusal { standing.refuse(refusal) }
         self.state = Mutex(State(configuration: configuration, standing: standing, watcher: watcher))
         loop.watch(file: watcher?.fileDescriptor)
     }
@@ -121,9 +118,8 @@ final class ConfigurationFollower: Sendable {
             new = try self.load(path)
         } catch {
             // Without the quoted lines: in a live view each message has one row.
-            let lines = error.lines
-            for line in lines { self.log(.error, "the old configuration stays in force: \(line)") }
-            self.state.withLock { $0.standing.refusal = lines.first }
+            for line in error.lines { self.log(.error, "the old configuration stays in force: \(line)") }
+            self.state.withLock { $0.standing.refuse(error) }
             return self.onStanding(self.standing)
         }
         // Editors and tools empty a file before they write it: only the start, or SIGHUP, takes that for the default.
@@ -139,7 +135,8 @@ final class ConfigurationFollower: Sendable {
         let reload = ConfigurationReload(from: old, to: new)
         self.state.withLock { state in
             state.configuration = new
-            state.standing = ConfigurationStanding(new, at: ClockReading.now().wall)
+            let refusals = state.standing.refusals ?? 0
+            state.standing = ConfigurationStanding(new, at: ClockReading.now().wall, refusals: refusals)
             guard self.watchesFile, new.path != old.path else { return }
             state.watcher = new.path.flatMap(ConfigurationWatcher.init)
             self.loop.watch(file: state.watcher?.fileDescriptor)
