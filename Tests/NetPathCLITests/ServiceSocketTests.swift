@@ -23,6 +23,8 @@ struct ServiceSocketTests {
             var clock: clockid_t?
             var pages = 0
             var isHeld = false
+            /// The processor time that a page takes.
+            var cost: Duration = .zero
         }
 
         let state = Mutex(State())
@@ -44,7 +46,12 @@ struct ServiceSocketTests {
         /// Pages of 64 KiB.
         private func pages(_ count: Int) -> ServicePages {
             ServicePages {
-                self.state.withLock { $0.pages += 1 }
+                let cost = self.state.withLock { state in
+                    state.pages += 1
+                    return state.cost
+                }
+                let begin = CurrentThread.processorTime
+                while CurrentThread.processorTime - begin < cost {}
                 let page = [UInt8](repeating: UInt8(ascii: "x"), count: 65_535) + [UInt8(ascii: "\n")]
                 return (page, count > 1 ? self.pages(count - 1) : nil)
             }
@@ -92,6 +99,36 @@ struct ServiceSocketTests {
             usleep(5_000)
         }
         return true
+    }
+
+    /// Each of them may read as one user may: all of them together get a second of a processor here, and a tenth of one then.
+    @Test func manyUsersThatReadHistoriesForEverGetAPartOfAProcessor() throws {
+        let users = Mutex<UInt32>(0)
+        let socket = try self.socket(
+            { $0.pageTime = .seconds(1) },
+            identify: { _ in
+                users.withLock { user in
+                    user += 1
+                    return ServiceSocket.Peer(user: user, isTrusted: false)
+                }
+            }
+        )
+        defer { socket.stop() }
+        // Ten pages take what they may take at once.
+        self.probe.state.withLock { $0.cost = .milliseconds(100) }
+        let begin = ContinuousClock.now
+        let clients = try (0..<100).map { _ in try RawClient(self.path) }
+        for client in clients { client.send(ServiceRequest.history(since: 0).line + "\n") }
+        let isUsedUp = self.until { self.probe.state.withLock { $0.pages } >= 10 }
+        #expect(isUsedUp)
+        for _ in 0..<20 {
+            try self.expectLife()
+            usleep(100_000)
+        }
+        let pages = self.probe.state.withLock { $0.pages }
+        let most = 12 + Int((ContinuousClock.now - begin) / .seconds(1))
+        #expect(pages <= most, "\(pages) rather than \(most)")
+        withExtendedLifetime(clients) {}
     }
 
     @Test func pagesAreMadeForThoseThatRead() throws {

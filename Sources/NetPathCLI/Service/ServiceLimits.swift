@@ -20,6 +20,9 @@ struct ServiceLimits: Sendable {
     var idle: Duration = .seconds(10)
     /// How long a client may take to read an answer, or a page of a long one.
     var reading: Duration = .seconds(10)
+    /// How much processor time histories may take at once, enough for the longest one on a slow machine; after that they get
+    /// a tenth of one processor.
+    var pageTime: Duration = .seconds(10)
     /// How long no connection is accepted when the process has no descriptor for it.
     var pause: Duration = .seconds(1)
 

@@ -101,10 +101,10 @@ struct ServiceClients {
     }
 
     /// Takes the pages that have to be made now.
-    mutating func takePages() -> [(client: UInt64, user: UInt32, pages: ServicePages)] {
+    mutating func takePages() -> [(client: UInt64, peer: ServiceSocket.Peer, pages: ServicePages)] {
         self.clients.indices.compactMap { index in
             self.clients[index].connection.takePages()
-                .map { (self.clients[index].number, self.clients[index].connection.peer.user, $0) }
+                .map { (self.clients[index].number, self.clients[index].connection.peer, $0) }
         }
     }
 

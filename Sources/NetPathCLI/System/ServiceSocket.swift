@@ -116,7 +116,7 @@ final class ServiceSocket: Sendable {
     // MARK: The thread
 
     private func serve() {
-        let pageMaker = ServicePageMaker { [weak self] client, bytes, rest in
+        let pageMaker = ServicePageMaker(self.limits) { [weak self] client, bytes, rest in
             guard let self else { return }
             self.state.withLock { $0.pages.append(Page(client: client, bytes: bytes, rest: rest)) }
             self.wakeUp.wake(.output)
@@ -135,7 +135,7 @@ final class ServiceSocket: Sendable {
             clients.show(orders.newest, version: orders.version, now: now)
             for index in clients.turn() { self.ask(&clients, index, now: now) }
             clients.flush(now: now)
-            for (client, user, pages) in clients.takePages() { pageMaker.make(pages, for: client, of: user) }
+            for (client, peer, pages) in clients.takePages() { pageMaker.make(pages, for: client, of: peer) }
             for client in clients.removeGone(now: now) { pageMaker.forget(client) }
             self.count(clients.watchers)
 
