@@ -52,7 +52,13 @@ CLIENT_TEST_PACKAGES = $(CLIENT_PACKAGES) g++ iproute2 util-linux valgrind socat
     dbus-daemon libglib2.0-bin libglib2.0-tests qt6-base-dev qt6-base-private-dev xvfb python3-gi \
     gir1.2-gtk-3.0
 
-.PHONY: run demo build check test test-long clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
+# What the lab's machine is made and run with; the kernel and the tools in it are fetched, not installed.
+LAB_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils
+# Which part of the lab to play: quick or all; and words that titles of scenarios contain.
+LAB ?= all
+SCENARIO ?=
+
+.PHONY: run demo build check test test-long test-lab clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
     picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
@@ -92,6 +98,13 @@ test: packages
 # The random tests at length besides (1,000 walks, 1,000 broken backends), and everything under both sanitizers.
 test-long: test
 	.ci/test-long
+
+# netpath on a Debian kernel in a virtual machine, with simulated radios, modems and cards; as root, on x86_64. LAB=quick plays
+# the part that takes three minutes, SCENARIO=wi-fi what has that word in its title.
+test-lab: PACKAGES += $(LAB_PACKAGES)
+test-lab: packages
+	[ -n "$$NETPATH_BINARY" ] || $(SWIFT) build --product netpath
+	Tests/Lab/run $(LAB) $(SCENARIO)
 
 # What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a plugin for Qt where its
 # private headers are, a Python package.

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the netpath authors
+"""Runs scenarios inside the lab's machine: `guest.py quick|all [WORD...]`, a line for each as the test runners write them."""
+
+import importlib
+import os
+import signal
+import sys
+import time
+import traceback
+
+here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [here, f"{here}/scenarios"]
+
+import gadget  # noqa: E402
+import scenario  # noqa: E402
+from views import Views  # noqa: E402
+from world import World, Wrong, clean, run  # noqa: E402
+
+# How long a scenario may take, in seconds, unless it says otherwise.
+LIMIT = 180
+
+
+def play(entry, folder):
+    """Plays a scenario in this process, and returns its exit status: 0, 1 for wrong, 77 for skipped."""
+    world = World(folder)
+    views = None
+    status = 0
+    text = ""
+    try:
+        def start(*settings):
+            nonlocal views
+            views = Views(world, entry.views, settings)
+            return views
+        entry.function(world, start)
+    except scenario.Impossible as reason:
+        status, text = 77, str(reason)
+    except Wrong as reason:
+        status, text = 1, str(reason)
+    except Exception:
+        status, text = 1, traceback.format_exc()
+    with open(f"{folder}/result", "w") as file:
+        file.write(text)
+    if views is not None:
+        views.end(status == 1)
+    return status
+
+
+def main():
+    part, words = sys.argv[1], sys.argv[2:]
+    for file in sorted(os.listdir(f"{here}/scenarios")):
+        if file.endswith(".py"):
+            importlib.import_module(file[:-3])
+    has_ipv6 = os.path.exists("/proc/sys/net/ipv6")
+    failed = 0
+    for number, entry in enumerate(scenario.entries):
+        if entry.without_ipv6 == has_ipv6 or (part == "quick" and not entry.quick):
+            continue
+        if words and not any(word.lower() in entry.title.lower() for word in words):
+            continue
+        folder = f"/lab/{number:02}"
+        begin = time.monotonic()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(entry.limit or LIMIT)
+            os._exit(play(entry, folder))
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        gadget.remove_all()
+        clean()
+        took = f"({time.monotonic() - begin:.1f} s)"
+        try:
+            with open(f"{folder}/result") as file:
+                text = file.read()
+        except OSError:
+            text = f"was ended after {entry.limit or LIMIT} s" if status == -signal.SIGALRM else f"ended with {status}"
+        if status == 0:
+            print(f"ok    {entry.title} {took}", flush=True)
+        elif status == 77:
+            print(f"skipped: {entry.title}: {text}", flush=True)
+        else:
+            failed += 1
+            print(f"FAIL  {entry.title} {took}, see {os.path.basename(folder)}", flush=True)
+            print("\n".join("      " + line for line in text.replace("; ", ";\n  ").split("\n")), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    os.makedirs("/run/netns", exist_ok=True)
+    run("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup", check=False)
+    sys.exit(main())

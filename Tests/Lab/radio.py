@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the netpath authors
+"""Simulated Wi-Fi: radios, access points and a supplicant, and DHCP on top of them."""
+
+import glob
+import os
+import stat
+
+from world import Wrong, run, until, write
+
+FREQUENCIES = {1: 2412, 6: 2437, 36: 5180}
+
+
+class Radios:
+    """`wlan0` in `here`, and access points `ap0`, `ap1` in `far`."""
+
+    def __init__(self, world, points=1):
+        self.world = world
+        self.servers = {}
+        run("modprobe", "-r", "mac80211_hwsim", check=False)
+        world.load("mac80211_hwsim", f"radios={points + 1}")
+        phys = until("radio", lambda: self._radios(points + 1))
+        run("iw", "reg", "set", "US", check=False)
+        self.switch = self._switch(phys[0])
+        for number, phy in enumerate(phys):
+            old = os.listdir(f"/sys/class/ieee80211/{phy}/device/net")[0]
+            new = "sta0" if number == 0 else f"ap{number - 1}"
+            run("ip", "link", "set", old, "name", new)
+            run("iw", "phy", phy, "set", "netns", "name", "here" if number == 0 else "far")
+        world.here("link set sta0 name wlan0")
+        self.address = world.run_in("here", "cat", "/sys/class/net/wlan0/address").strip()
+
+    def _radios(self, count):
+        found = sorted(os.listdir("/sys/class/ieee80211"), key=lambda name: int(name[3:]))
+        return found if len(found) == count and all(
+            glob.glob(f"/sys/class/ieee80211/{phy}/device/net/*") for phy in found) else None
+
+    def _switch(self, phy):
+        for folder in glob.glob("/sys/class/rfkill/*"):
+            with open(f"{folder}/name") as file:
+                if file.read().strip() == phy:
+                    return f"{folder}/soft"
+        raise Wrong(f"{phy} has no radio switch")
+
+    def block(self, blocked):
+        write(self.switch, "1" if blocked else "0")
+
+    def point(self, number=0, key="labsecret", channel=1, ssid="labnet", address=None):
+        """Starts an access point; `key` None: an open one."""
+        file = f"{self.world.folder}/ap{number}.conf"
+        secret = f"wpa=2\nwpa_key_mgmt=WPA-PSK\nrsn_pairwise=CCMP\nwpa_passphrase={key}\n" if key else ""
+        write(file, f"interface=ap{number}\ndriver=nl80211\nctrl_interface=/run/ap\nssid={ssid}\n"
+                    f"hw_mode={'a' if channel > 14 else 'g'}\nchannel={channel}\n{secret}")
+        self.servers[number] = self.world.start("far", f"ap{number}", "hostapd", "-t", file)
+        until("access point", lambda: "UP" in self.world.run_in("far", "ip", "-o", "link", "show", f"ap{number}")
+              and "AP-ENABLED" in open(f"{self.world.folder}/ap{number}.log").read())
+        if address:
+            self.world.far(f"address replace {address}/24 dev ap{number}")
+
+    def point_gone(self, number=0):
+        """The access point falls silent, without a farewell."""
+        self.world.far(f"link set ap{number} down")
+        self.servers[number].kill()
+        self.servers[number].wait()
+
+    def join(self, key="labsecret", ssid="labnet", channels=(1,)):
+        """Starts a supplicant that knows a network."""
+        file = f"{self.world.folder}/supplicant.conf"
+        secret = f'psk="{key}"' if key else "key_mgmt=NONE"
+        frequencies = " ".join(str(FREQUENCIES[channel]) for channel in channels)
+        write(file, f'ctrl_interface=/run/supplicant\nnetwork={{\n ssid="{ssid}"\n {secret}\n scan_freq={frequencies}\n}}\n')
+        self.world.start("here", "supplicant", "wpa_supplicant", "-t", "-D", "nl80211", "-i", "wlan0", "-c", file)
+
+    def ask(self, *words):
+        return self.world.run_in("here", "wpa_cli", "-p", "/run/supplicant", "-i", "wlan0", *words)
+
+    def is_joined(self):
+        try:
+            return "wpa_state=COMPLETED" in self.ask("status")
+        except Wrong:
+            return False
+
+    def static(self, subnet=4):
+        """An address and a route that are there whatever the radio does."""
+        self.world.here(f"address replace 10.{subnet}.0.2/24 dev wlan0",
+                        f"route replace default via 10.{subnet}.0.1 dev wlan0")
+
+
+CLIENT = """#!/bin/sh
+case $1 in
+bound | renew)
+    ip address replace "$ip/24" dev "$interface"
+    ip route replace default via "$router" dev "$interface" ;;
+deconfig) ip address flush dev "$interface" ;;
+esac
+"""
+
+
+def serve_addresses(world, interface, subnet=4):
+    world.start("far", "dnsmasq", "dnsmasq", "--keep-in-foreground", "--port=0", f"--interface={interface}", "--bind-dynamic",
+                f"--dhcp-range=10.{subnet}.0.50,10.{subnet}.0.60,255.255.255.0,120", f"--dhcp-leasefile={world.folder}/leases",
+                "--user=root", f"--dhcp-option=3,10.{subnet}.0.1", "--no-ping", "--conf-file=/dev/null", "--pid-file=")
+
+
+def ask_for_address(world, interface):
+    script = f"{world.folder}/client"
+    write(script, CLIENT)
+    os.chmod(script, os.stat(script).st_mode | stat.S_IXUSR)
+    world.start("here", "udhcpc", "busybox", "udhcpc", "-f", "-i", interface, "-s", script, "-t", "200", "-T", "1")

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the netpath authors
+"""Cards, modems and tethers: emulated ones at QEMU's hub, gadgets of USB looped back, PPPoE, and kernels without IPv6."""
+
+import glob
+import os
+import time
+
+from gadget import Gadget
+from scenario import Impossible, scenario
+from world import Wrong, run, until, write
+
+WIRED = "satisfied routed wired"
+
+
+def monitor(command):
+    write("/dev/lab-monitor", command + "\n")
+
+
+def card(mac):
+    for folder in glob.glob("/sys/class/net/*"):
+        if os.path.isdir(folder) and open(f"{folder}/address").read().strip() == mac:
+            return os.path.basename(folder)
+    raise Impossible(f"there is no card with the address {mac}")
+
+
+def pull(world, watch, mine, other, number, driver):
+    for module in ("e1000", "virtio_net"):
+        run("modprobe", module)
+    time.sleep(0.5)
+    names = [card(mine), card(other)]
+    run("ip", "link", "set", names[0], "netns", "here")
+    run("ip", "link", "set", names[1], "netns", "far")
+    world.far(f"link set {names[1]} name card", "address add 10.5.0.1/24 dev card", "link set card up")
+    world.here(f"link set {names[0]} name card", "link set card up", "address add 10.5.0.2/24 dev card",
+               "route add default via 10.5.0.1 dev card")
+    views = watch()
+    views.expect("at the start", WIRED)
+    monitor(f"set_link card{number} off")
+    views.expect("the cable is pulled", "unsatisfied noCarrier")
+    monitor(f"set_link card{number} on")
+    views.expect("it is plugged in", WIRED)
+    for space in ("here", "far"):
+        world.link(space, "link set card down", "link set card netns 1")
+        run("ip", "link", "set", "card", "name", {"here": "cardA", "far": "cardB"}[space])
+
+
+@scenario("an e1000 whose cable is pulled")
+def e1000(world, watch):
+    pull(world, watch, "52:54:00:00:00:10", "52:54:00:00:00:11", 0, "e1000")
+
+
+@scenario("a virtio card whose cable is pulled", quick=True)
+def virtio(world, watch):
+    pull(world, watch, "52:54:00:00:00:11", "52:54:00:00:00:10", 1, "virtio_net")
+
+
+def usb(world, watch, function, product, kind, lost, vendor="0x1d6b", sees_carrier=True):
+    gadget = Gadget(function, vendor, product)
+    gadget.connect(world)
+    views = watch()
+    views.expect("at the start", f"satisfied routed {kind}")
+    if sees_carrier:
+        world.far("link set device down")
+        views.expect("the far side is down", lost)
+        world.far("link set device up")
+        views.expect("the far side is up", f"satisfied routed {kind}")
+    gadget.plug(False)
+    views.expect("unplugged", "?" + lost, "?unsatisfied allDown", "unsatisfied noInterface")
+
+
+@scenario("a modem at USB (NCM) that loses its bearer and is unplugged")
+def modem(world, watch):
+    usb(world, watch, "ncm", "0x1900", "cellular", "requiresConnection modemNotConnected", vendor="0x0bdb")
+
+
+@scenario("a tether at USB (ECM) that goes down and is unplugged")
+def tether(world, watch):
+    usb(world, watch, "ecm", "0x0104", "wired", "unsatisfied noCarrier")
+
+
+@scenario("a tether at USB (RNDIS), which does not tell of its far side, unplugged")
+def android(world, watch):
+    usb(world, watch, "rndis", "0x4ee3", "wired", "unsatisfied noCarrier", vendor="0x18d1", sees_carrier=False)
+
+
+@scenario("PPPoE: dialled, hung up")
+def pppoe(world, watch):
+    world.veth("lan0", 1, route=False)
+    for module in ("pppoe", "ppp_async"):
+        run("modprobe", module)
+    write(f"{world.folder}/server", "noauth\nlcp-echo-interval 1\nlcp-echo-failure 4\n")
+    world.start("far", "pppoe-server", "pppoe-server", "-F", "-I", "lan0-far", "-L", "10.7.0.1", "-R", "10.7.0.50",
+                "-O", f"{world.folder}/server")
+    views = watch()
+    views.expect("before", "?requiresConnection configuringAddress", "unsatisfied noAddress", fresh=False, limit=60)
+    client = world.start("here", "pppd", "pppd", "plugin", "rp-pppoe.so", "lan0", "noauth", "defaultroute", "nodetach",
+                         "lcp-echo-interval", "1", "lcp-echo-failure", "4", "noipdefault", "maxfail", "1")
+    until("ppp0", lambda: "10.7.0.50" in world.run_in("here", "ip", "address", "show", "dev", "ppp0", check=False), 40)
+    views.expect("dialled", "?requiresConnection configuringAddress", "?unsatisfied noRoute", "satisfied routed other over lan0")
+    world.far("link set lan0-far down")
+    views.expect("the cable is pulled", "unsatisfied noCarrier", limit=40)
+    client.kill()
+
+
+@scenario("netpath wait ends when a path is there", quick=True, views=())
+def wait(world, watch):
+    from views import NETPATH
+    waiting = world.start("here", "wait", NETPATH, "wait")
+    time.sleep(4)
+    if waiting.poll() is not None:
+        raise Wrong(f"wait ended with {waiting.poll()} before there was a path")
+    world.veth("lan0", 1)
+    if waiting.wait(timeout=20) != 0:
+        raise Wrong(f"wait ended with {waiting.returncode}")
+    if not world.datagrams_return():
+        raise Wrong("wait ended before datagrams return")
+
+
+@scenario("a kernel without IPv6: a cable is pulled and plugged in", without_ipv6=True)
+def without_ipv6(world, watch):
+    world.veth("lan0", 1)
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set lan0-far down")
+    views.expect("pulled", "unsatisfied noCarrier")
+    world.far("link set lan0-far up")
+    views.expect("plugged in", WIRED)
+    world.here("link set lan0 down")
+    views.expect("down", "unsatisfied allDown")

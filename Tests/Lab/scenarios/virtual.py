@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the netpath authors
+"""Interfaces on top of others: bonds, VLANs, bridges, VRFs, macvlans, and one that swallows everything."""
+
+from scenario import scenario
+
+WIRED = "satisfied routed wired"
+
+
+@scenario("a cable whose far end goes down and up", quick=True)
+def cable(world, watch):
+    world.veth("lan0", 1)
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set lan0-far down")
+    views.expect("the far end is down", "unsatisfied noCarrier")
+    world.far("link set lan0-far up")
+    views.expect("the far end is up", WIRED)
+
+
+def bond(world, *options):
+    for name in ("port0", "port1"):
+        world.here(f"link add {name} type veth peer name {name}-far netns far")
+        world.far(f"link set {name}-far up")
+    world.far("link add br0 type bridge", "link set port0-far master br0", "link set port1-far master br0",
+              "link set br0 up", "address add 10.2.0.1/24 dev br0")
+    world.here(f"link add bond0 type bond {' '.join(options)}", "link set port0 master bond0", "link set port1 master bond0",
+               "link set bond0 up", "address add 10.2.0.2/24 dev bond0", "route add default via 10.2.0.1 dev bond0")
+
+
+@scenario("active-backup bond with miimon: a member fails, both fail, one comes back", quick=True)
+def active_backup(world, watch):
+    bond(world, "mode active-backup", "miimon 100")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set port0-far down")
+    views.expect("the active member fails", WIRED)
+    world.far("link set port1-far down")
+    views.expect("both fail", "unsatisfied noCarrier")
+    world.far("link set port0-far up")
+    views.expect("one comes back", WIRED)
+
+
+@scenario("active-backup bond that monitors nothing: its active member fails")
+def unmonitored(world, watch):
+    bond(world, "mode active-backup", "miimon 0")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set port0-far down")
+    # The sysfs backend does not look at the members of a bond.
+    views.expect("the active member fails", "unsatisfied noCarrier", sysfs=[WIRED])
+    world.far("link set port0-far up")
+    views.expect("it comes back", WIRED)
+
+
+@scenario("802.3ad bond that needs two members, whose partner does not speak LACP")
+def lacp(world, watch):
+    bond(world, "mode 802.3ad", "miimon 100", "min_links 2")
+    views = watch()
+    views.expect("at the start", "unsatisfied noCarrier")
+
+
+@scenario("VLAN whose parent loses its carrier, and goes down")
+def vlan(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.far("link add link lan0-far name v7 type vlan id 7", "link set v7 up", "address add 10.3.0.1/24 dev v7")
+    world.here("link add link lan0 name v7 type vlan id 7", "link set v7 up", "address add 10.3.0.2/24 dev v7",
+               "route add default via 10.3.0.1 dev v7")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set lan0-far down")
+    views.expect("the parent has no carrier", "unsatisfied noCarrier")
+    world.far("link set lan0-far up", "link set v7 up")
+    views.expect("the parent has a carrier", WIRED)
+
+
+@scenario("macvlan whose parent goes down")
+def macvlan(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("link add link lan0 name mac0 type macvlan mode bridge", "link set mac0 up", "address add 10.1.0.3/24 dev mac0",
+               "route add default via 10.1.0.1 dev mac0")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.here("link set lan0 down")
+    views.expect("the parent is down", "unsatisfied noCarrier")
+    world.here("link set lan0 up")
+    views.expect("the parent is up", WIRED)
+
+
+@scenario("bridge with the tap of a virtual machine: the uplink fails while the tap is alive")
+def bridge(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("link add br0 type bridge", "link set lan0 master br0", "tuntap add tap0 mode tap", "link set tap0 master br0",
+               "link set tap0 up", "link set br0 up", "address add 10.1.0.2/24 dev br0", "route add default via 10.1.0.1 dev br0")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set lan0-far down")
+    views.expect("the uplink fails", "unsatisfied noCarrier")
+    world.far("link set lan0-far up")
+    views.expect("the uplink is back", WIRED)
+
+
+@scenario("VRF that takes the uplink away from everything else")
+def vrf(world, watch):
+    world.veth("lan0", 1)
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.here("link add red type vrf table 77", "link set red up", "link set lan0 master red")
+    # What is left is the VRF itself, which has no address.
+    views.expect("the uplink is in the VRF", "unsatisfied noAddress")
+    world.here("link set lan0 nomaster", "route replace default via 10.1.0.1 dev lan0")
+    views.expect("the uplink is out of it", "?unsatisfied noAddress", "?unsatisfied noRoute", WIRED)
+
+
+@scenario("dummy interface as a kill switch", quick=True)
+def kill_switch(world, watch):
+    world.veth("lan0", 1)
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.here("link add kill type dummy", "link set kill up", "address add 10.9.0.1/32 dev kill",
+               "route add 0.0.0.0/1 dev kill", "route add 128.0.0.0/1 dev kill")
+    views.expect("everything goes to the dummy", "unsatisfied noRoute")
+    world.here("link del kill")
+    views.expect("the dummy is gone", WIRED)

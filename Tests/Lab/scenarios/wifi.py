@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the netpath authors
+"""Wi-Fi: a station with a supplicant, and access points that come, refuse, and go."""
+
+from radio import Radios, ask_for_address, serve_addresses
+from scenario import scenario
+from world import until
+
+WIFI = "satisfied routed wifi"
+LOOKING = "requiresConnection wifiNotAssociated"
+JOINING = "requiresConnection authenticating"
+WAITING = "requiresConnection configuringAddress"
+
+
+@scenario("Wi-Fi without an access point", quick=True)
+def no_point(world, watch):
+    radios = Radios(world)
+    views = watch()
+    views.expect("the radio is down", "unsatisfied allDown")
+    world.here("link set wlan0 up")
+    views.expect("the radio is up", LOOKING)
+    radios.join()
+    views.expect("a supplicant scans", LOOKING)
+
+
+@scenario("Wi-Fi with WPA2: joined, addressed by DHCP, the access point gone and back", quick=True, limit=240)
+def joined(world, watch):
+    radios = Radios(world)
+    radios.point(address="10.4.0.1")
+    serve_addresses(world, "ap0")
+    world.here("link set wlan0 up")
+    views = watch()
+    views.expect("not joined", LOOKING)
+    radios.join()
+    until("join", radios.is_joined)
+    views.expect("joined, without an address", "?" + LOOKING, "?" + JOINING, WAITING)
+    ask_for_address(world, "wlan0")
+    views.expect("an address from DHCP", WIFI)
+    radios.point_gone()
+    views.expect("the access point is gone", LOOKING, limit=60)
+    radios.point(address="10.4.0.1")
+    views.expect("it is back", "?" + JOINING, WIFI, limit=60)
+
+
+@scenario("Wi-Fi with the wrong key for WPA2")
+def wrong_key(world, watch):
+    radios = Radios(world)
+    radios.point(address="10.4.0.1")
+    world.here("link set wlan0 up")
+    radios.static()
+    views = watch()
+    views.expect("not joined", LOOKING)
+    radios.join(key="wrongsecret")
+    until("refusal", lambda: "pre-shared key may be incorrect" in open(f"{world.folder}/supplicant.log").read(), 60)
+    views.expect("refused", "?" + LOOKING, JOINING, LOOKING, sysfs=["?" + LOOKING, "?" + JOINING, LOOKING])
+
+
+@scenario("Wi-Fi whose DHCP does not answer until the grace period is over, and then does")
+def slow_addresses(world, watch):
+    radios = Radios(world)
+    radios.point(address="10.4.0.1")
+    world.here("link set wlan0 up")
+    views = watch("grace=8s")
+    views.expect("not joined", LOOKING)
+    radios.join()
+    until("join", radios.is_joined)
+    ask_for_address(world, "wlan0")
+    views.expect("DHCP does not answer", "?" + LOOKING, "?" + JOINING, "?" + WAITING, "unsatisfied noAddress", fresh=False)
+    serve_addresses(world, "ap0")
+    views.expect("it answers", WIFI, limit=40)
+
+
+@scenario("Wi-Fi from one access point to another, from 2.4 to 5 GHz")
+def roaming(world, watch):
+    radios = Radios(world, points=2)
+    world.far("link add br0 type bridge", "link set br0 up", "address add 10.4.0.1/24 dev br0")
+    radios.point(0, channel=1)
+    radios.point(1, channel=36)
+    world.far("link set ap0 master br0", "link set ap1 master br0")
+    world.here("link set wlan0 up")
+    radios.static()
+    radios.join(channels=(1, 36))
+    until("join", radios.is_joined)
+    views = watch()
+    views.expect("joined", WIFI)
+    now = radios.ask("status")
+    goal = until("the other access point", lambda: [
+        line.split()[0] for line in radios.ask("scan_results").split("\n")[1:]
+        if "labnet" in line and line.split()[0] not in now])[0]
+    radios.ask("roam", goal)
+    until("roam", lambda: f"bssid={goal}" in radios.ask("status") and radios.is_joined())
+    # The kernel itself says that there is no carrier between the two.
+    views.expect("roamed", "?" + LOOKING, "?" + JOINING, WIFI)
+
+
+@scenario("Wi-Fi and its radio switch", quick=True)
+def switch(world, watch):
+    radios = Radios(world)
+    radios.point(address="10.4.0.1")
+    world.here("link set wlan0 up")
+    radios.static()
+    radios.join()
+    until("join", radios.is_joined)
+    views = watch()
+    views.expect("joined", WIFI)
+    radios.block(True)
+    views.expect("blocked", "?unsatisfied allDown", "?unsatisfied interfaceDown", "?" + LOOKING, "unsatisfied radioBlocked")
+    radios.block(False)
+    world.here("link set wlan0 up")
+    radios.static()
+    views.expect("free again", "?unsatisfied allDown", "?" + LOOKING, "?" + JOINING, WIFI, limit=60)
+
+
+@scenario("an open Wi-Fi, joined without a supplicant")
+def open_network(world, watch):
+    radios = Radios(world)
+    radios.point(key=None, address="10.4.0.1")
+    world.here("link set wlan0 up")
+    radios.static()
+    views = watch()
+    views.expect("not joined", LOOKING)
+    world.run_in("here", "iw", "dev", "wlan0", "connect", "labnet", "2412")
+    views.expect("joined", WIFI)
+    world.run_in("here", "iw", "dev", "wlan0", "disconnect")
+    views.expect("left", LOOKING)
+
+
+@scenario("a cable takes over from Wi-Fi, and gives back")
+def cable_and_radio(world, watch):
+    radios = Radios(world)
+    radios.point(address="10.4.0.1")
+    world.here("link set wlan0 up")
+    world.here("address replace 10.4.0.2/24 dev wlan0", "route replace default via 10.4.0.1 dev wlan0 metric 600")
+    radios.join()
+    until("join", radios.is_joined)
+    views = watch()
+    views.expect("joined", WIFI)
+    world.veth("lan0", 1)
+    views.expect("a cable", "satisfied routed wired")
+    world.here("link set lan0 down")
+    views.expect("without it", WIFI)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the netpath authors
+"""What `netpath watch --json` says, of each backend alone and of both merged, and whether it is what had to be said.
+
+A state is written as `STATUS REASON TYPE over CARRIER`: `satisfied routed wifi`, `satisfied routed other over wlan0`,
+`unsatisfied noInterface`. The type is that of the first interface, of a satisfied path only.
+"""
+
+import json
+import os
+import subprocess
+import threading
+import time
+
+from world import Wrong, run
+
+NETPATH = os.environ["NETPATH_BINARY"]
+VIEWS = {
+    "default": [],
+    "netlink": ["--set", "backends.sysfs.mode=off"],
+    "sysfs": ["--set", "backends.netlink.mode=off", "--set", "backends.sysfs.mode=active"],
+}
+# How long a state has to last to count as the last one: sysfs looks every 2 s where nothing changed.
+SETTLED = 2.5
+
+
+def state(path):
+    words = [path["status"], path["reason"]["code"]]
+    if path["status"] == "satisfied" and path["interfaces"]:
+        words.append(path["interfaces"][0]["type"])
+    if path["carriedBy"] is not None:
+        words += ["over", name_of(path["carriedBy"])]
+    return " ".join(words)
+
+
+def name_of(index):
+    for link in json.loads(run("ip", "-n", "here", "-json", "link", "show") or "[]"):
+        if link["ifindex"] == index:
+            return link["ifname"]
+    return f"interface {index}"
+
+
+class View:
+    def __init__(self, name, world, settings):
+        self.name = name
+        self.states = []
+        self.changed = time.monotonic()
+        self.mark = 0
+        private = f"/run/views/{name}"
+        os.makedirs(private, exist_ok=True)
+        environment = dict(os.environ, RUNTIME_DIRECTORY=private, STATE_DIRECTORY=private)
+        self.command = ["ip", "netns", "exec", "here", NETPATH]
+        self.settings = VIEWS[name] + [word for setting in settings for word in ("--set", setting)]
+        self.recording = f"{world.folder}/{name}.jsonl"
+        self.environment = environment
+        self.process = subprocess.Popen(
+            self.command + ["watch", "--json", "--record", self.recording] + self.settings, env=environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=open(f"{world.folder}/{name}.log", "w"), text=True)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            seen = state(json.loads(line))
+            if not self.states or self.states[-1] != seen:
+                self.states.append(seen)
+                self.changed = time.monotonic()
+        self.states.append(f"netpath ended with status {self.process.wait()}")
+
+    def since_mark(self):
+        return self.states[self.mark:]
+
+    def fresh(self):
+        """What a netpath says that is started now."""
+        done = subprocess.run(self.command + ["--json"] + self.settings, env=self.environment,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        try:
+            return state(json.loads(done.stdout))
+        except ValueError:
+            return f"netpath ended with status {done.returncode}: {done.stderr.strip()}"
+
+    def report(self, file):
+        subprocess.run(self.command + ["report", file, "--yes", "--recording", self.recording] + self.settings,
+                       env=self.environment, stdin=subprocess.DEVNULL, capture_output=True)
+
+
+def is_part(seen, allowed):
+    """Whether a sequence leaves out states of another, and has no more."""
+    rest = iter(allowed)
+    return all(any(candidate.lstrip("?") == one for candidate in rest) for one in seen)
+
+
+def agrees(seen, wanted, may_miss):
+    """Whether what was seen is what had to be. States that begin with `?` may be missing, and all may but the last where a
+    view looks now and then."""
+    if not is_part(seen, wanted):
+        return False
+    needed = [one for one in wanted if not one.startswith("?")]
+    return may_miss or is_part(needed, seen)
+
+
+class Views:
+    """The three views of a scenario, and the truth."""
+
+    def __init__(self, world, names, settings=()):
+        self.world = world
+        self.settings = settings
+        self.views = [View(name, world, settings) for name in names]
+        self.log = open(f"{world.folder}/steps", "w")
+
+    def expect(self, what, *wanted, truth=None, sysfs=None, fresh=True, limit=25):
+        """After a step: every view comes to the last of the states by way of the others, and by way of no other; datagrams
+        return if and only if that state is satisfied (or as `truth` says, where the kernel does not know); a netpath that
+        is started then says the same. `sysfs`: what that backend alone says, where it knows less."""
+        problems = []
+        # Everything that happened was after the states that the last step ended with.
+        for view in self.views:
+            lists = sysfs if view.name == "sysfs" and sysfs is not None else wanted
+            final = lists[-1].lstrip("?")
+            deadline = time.monotonic() + limit
+            while time.monotonic() < deadline and (not view.states or view.states[-1] != final):
+                time.sleep(0.05)
+        settled = max([view.changed for view in self.views] + [time.monotonic() - SETTLED + 0.7]) + SETTLED
+        time.sleep(max(0, min(settled - time.monotonic(), SETTLED)))
+        does = self.world.datagrams_return()
+        for view in self.views:
+            lists = list(sysfs if view.name == "sysfs" and sysfs is not None else wanted)
+            before = view.states[view.mark - 1] if view.mark > 0 else None
+            seen = view.since_mark()
+            final = lists[-1].lstrip("?")
+            if before == lists[0].lstrip("?") and (not seen or seen[0] != before):
+                lists = lists[1:]
+            self.log.write(f"{what} | {view.name} | {' -> '.join(seen) or '(as before)'} | datagrams {does}\n")
+            if (view.states or [None])[-1] != final or not agrees(seen, lists, may_miss=view.name == "sysfs"):
+                problems.append(f"{view.name} says {' -> '.join(seen) or before}, not {' -> '.join(lists) or before}")
+            view.mark = len(view.states)
+        expected = wanted[-1].lstrip("?").startswith("satisfied") if truth is None else truth
+        if does != expected:
+            problems.append(f"datagrams {'return' if does else 'do not return'}")
+        if fresh:
+            for view in self.views:
+                if view.name == "netlink":
+                    continue
+                lists = sysfs if view.name == "sysfs" and sysfs is not None else wanted
+                looked = view.fresh()
+                if looked != lists[-1].lstrip("?"):
+                    problems.append(f"a fresh look ({view.name}) says {looked}, not {lists[-1].lstrip('?')}")
+        self.log.flush()
+        if problems:
+            raise Wrong(f"{what}: " + "; ".join(problems))
+
+    def end(self, is_wrong):
+        for view in self.views:
+            if is_wrong or (os.environ.get("LAB_REPORTS") and view.name == "default"):
+                view.report(f"{self.world.folder}/report-{view.name}.txt")
+        for view in self.views:
+            view.process.terminate()
+        for view in self.views:
+            view.process.wait()

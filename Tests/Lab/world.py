@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+# Copyright the netpath authors
+"""The network of a scenario: a namespace `here` for netpath, `far` for what answers, and what runs in them."""
+
+import ctypes
+import os
+import socket
+import subprocess
+import threading
+import time
+
+libc = ctypes.CDLL(None, use_errno=True)
+# Answers to these come from `far`: one address of each half that netpath takes for the internet.
+INTERNET = ["9.0.0.1", "193.0.0.1"]
+PORT = 9999
+
+
+class Wrong(Exception):
+    """What was seen is not what had to be seen."""
+
+
+def in_namespace(name, action):
+    """What a function returns that is called in a network namespace, on a thread of its own."""
+    result = []
+
+    def call():
+        descriptor = os.open(f"/run/netns/{name}", os.O_RDONLY)
+        if libc.setns(descriptor, 0x40000000) != 0:
+            raise OSError(ctypes.get_errno(), "setns")
+        os.close(descriptor)
+        result.append(action())
+
+    thread = threading.Thread(target=call)
+    thread.start()
+    thread.join()
+    return result[0]
+
+
+def until(what, condition, limit=20):
+    """Waits until a condition holds, and returns what it returned."""
+    deadline = time.monotonic() + limit
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > deadline:
+            raise Wrong(f"after {limit} s there is still no {what}")
+        time.sleep(0.05)
+
+
+def run(*command, check=True):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if check and done.returncode != 0:
+        raise Wrong(f"'{' '.join(command)}' fails: {done.stdout}{done.stderr}".strip())
+    return done.stdout
+
+
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+class World:
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        self.modules = []
+        for space in ("here", "far"):
+            run("ip", "netns", "add", space)
+            self.link(space, "link set lo up")
+        self.link("far", *[f"address add {address}/32 dev lo" for address in INTERNET])
+        self.echo = in_namespace("far", lambda: self._bound())
+        threading.Thread(target=self._answer, daemon=True).start()
+
+    def _bound(self):
+        echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        echo.bind(("0.0.0.0", PORT))
+        return echo
+
+    def _answer(self):
+        while True:
+            data, sender = self.echo.recvfrom(64)
+            try:
+                self.echo.sendto(data, sender)
+            except OSError:
+                pass
+
+    def datagrams_return(self):
+        """Whether a datagram to one of the addresses comes back."""
+        client = in_namespace("here", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        client.settimeout(0.3)
+        with client:
+            for attempt in range(4):
+                try:
+                    client.sendto(b"%d" % attempt, (INTERNET[attempt % 2], PORT))
+                    client.recv(64)
+                    return True
+                except OSError:
+                    time.sleep(0.05)
+        return False
+
+    def link(self, space, *lines):
+        """`ip` with each of the lines."""
+        done = subprocess.run(["ip", "-n", space, "-batch", "-"], input="\n".join(lines), capture_output=True, text=True)
+        if done.returncode != 0:
+            raise Wrong(f"ip: {done.stderr.strip()} in {'; '.join(lines)}")
+
+    def here(self, *lines):
+        self.link("here", *lines)
+
+    def far(self, *lines):
+        self.link("far", *lines)
+
+    def load(self, module, *options):
+        """Loads a module for this scenario alone, which is unloaded at its end."""
+        run("modprobe", module, *options)
+        self.modules.append(module)
+
+    def run_in(self, space, *command, check=True):
+        return run("ip", "netns", "exec", space, *command, check=check)
+
+    def start(self, space, name, *command):
+        """Starts a program whose messages go to a file of its name."""
+        with open(f"{self.folder}/{name}.log", "w") as log:
+            return subprocess.Popen(
+                ["ip", "netns", "exec", space, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+
+    def veth(self, name, subnet, route=True):
+        """A cable: NAME in `here`, NAME-far in `far`, with the subnet 10.SUBNET.0.0/24 between them."""
+        self.here(f"link add {name} type veth peer name {name}-far netns far")
+        self.far(f"address add 10.{subnet}.0.1/24 dev {name}-far", f"link set {name}-far up")
+        self.here(f"link set {name} up")
+        if route:
+            self.here(f"address add 10.{subnet}.0.2/24 dev {name}", f"route add default via 10.{subnet}.0.1 dev {name}")
+
+
+def clean(modules=("mac80211_hwsim",)):
+    """Takes away all that a scenario made, also one that was ended."""
+    for space in run("ip", "netns", "list").split("\n"):
+        name = space.split(" ")[0]
+        if not name:
+            continue
+        for process in run("ip", "netns", "pids", name).split():
+            try:
+                os.kill(int(process), 9)
+            except ProcessLookupError:
+                pass
+    time.sleep(0.2)
+    run("ip", "-all", "netns", "delete", check=False)
+    for module in modules:
+        run("modprobe", "-r", module, check=False)
