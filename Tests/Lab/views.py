@@ -107,10 +107,10 @@ class Views:
         self.views = [View(name, world, settings) for name in names]
         self.log = open(f"{world.folder}/steps", "w")
 
-    def expect(self, what, *wanted, truth=None, sysfs=None, fresh=True, limit=25):
+    def expect(self, what, *wanted, truth=None, sysfs=None, fresh=("default", "sysfs"), limit=25):
         """After a step: every view comes to the last of the states by way of the others, and by way of no other; datagrams
         return if and only if that state is satisfied (or as `truth` says, where the kernel does not know); a netpath that
-        is started then says the same. `sysfs`: what that backend alone says, where it knows less."""
+        is started then says the same, in the views of `fresh`. `sysfs`: what that backend alone says, where it knows less."""
         problems = []
         # Everything that happened was after the states that the last step ended with.
         for view in self.views:
@@ -136,14 +136,11 @@ class Views:
         expected = wanted[-1].lstrip("?").startswith("satisfied") if truth is None else truth
         if does != expected:
             problems.append(f"datagrams {'return' if does else 'do not return'}")
-        if fresh:
-            for view in self.views:
-                if view.name == "netlink":
-                    continue
-                lists = sysfs if view.name == "sysfs" and sysfs is not None else wanted
-                looked = view.fresh()
-                if looked != lists[-1].lstrip("?"):
-                    problems.append(f"a fresh look ({view.name}) says {looked}, not {lists[-1].lstrip('?')}")
+        for view in (view for view in self.views if view.name in fresh):
+            lists = sysfs if view.name == "sysfs" and sysfs is not None else wanted
+            looked = view.fresh()
+            if looked != lists[-1].lstrip("?"):
+                problems.append(f"a fresh look ({view.name}) says {looked}, not {lists[-1].lstrip('?')}")
         self.log.flush()
         if problems:
             raise Wrong(f"{what}: " + "; ".join(problems))

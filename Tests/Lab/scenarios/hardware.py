@@ -66,7 +66,7 @@ def usb(world, watch, function, product, kind, lost, vendor="0x1d6b", sees_carri
         world.far("link set device up")
         views.expect("the far side is up", f"satisfied routed {kind}")
     gadget.plug(False)
-    views.expect("unplugged", "?" + lost, "?unsatisfied allDown", "unsatisfied noInterface")
+    views.expect("unplugged", "?" + lost, "?unsatisfied interfaceDown", "?unsatisfied allDown", "unsatisfied noInterface")
 
 
 @scenario("a modem at USB (NCM) that loses its bearer and is unplugged")
@@ -93,11 +93,12 @@ def pppoe(world, watch):
     world.start("far", "pppoe-server", "pppoe-server", "-F", "-I", "lan0-far", "-L", "10.7.0.1", "-R", "10.7.0.50",
                 "-O", f"{world.folder}/server")
     views = watch()
-    views.expect("before", "?requiresConnection configuringAddress", "unsatisfied noAddress", fresh=False, limit=60)
+    views.expect("before", "?requiresConnection configuringAddress", "unsatisfied noAddress", fresh=(), limit=60)
     client = world.start("here", "pppd", "pppd", "plugin", "rp-pppoe.so", "lan0", "noauth", "defaultroute", "nodetach",
                          "lcp-echo-interval", "1", "lcp-echo-failure", "4", "noipdefault", "maxfail", "1")
     until("ppp0", lambda: "10.7.0.50" in world.run_in("here", "ip", "address", "show", "dev", "ppp0", check=False), 40)
-    views.expect("dialled", "?requiresConnection configuringAddress", "?unsatisfied noRoute", "satisfied routed other over lan0")
+    views.expect("dialled", "?requiresConnection configuringAddress", "?unsatisfied noRoute",
+                 "satisfied routed other over lan0")
     world.far("link set lan0-far down")
     views.expect("the cable is pulled", "unsatisfied noCarrier", limit=40)
     client.kill()
@@ -127,4 +128,4 @@ def without_ipv6(world, watch):
     world.far("link set lan0-far up")
     views.expect("plugged in", WIRED)
     world.here("link set lan0 down")
-    views.expect("down", "unsatisfied allDown")
+    views.expect("down", "?unsatisfied interfaceDown", "unsatisfied allDown")
