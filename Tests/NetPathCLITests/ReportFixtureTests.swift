@@ -55,7 +55,9 @@ import Testing
     /// Status, reason and what carries the path: what a change of the rules has to leave as it is.
     private static func state(of path: NetworkPath) -> String {
         var words = ["\(path.status)", path.reason.code.rawValue]
-        if path.status == .satisfied, let interface = path.interfaces.first { words += ["\(interface.type)", interface.name] }
+        if path.status == .satisfied, let interface = path.interfaces.first {
+            words += ["\(interface.type)", interface.name]
+        }
         if let carrier = path.underlyingIndex { words += ["over", "\(carrier)"] }
         return words.joined(separator: " ")
     }
