@@ -162,11 +162,14 @@ docs: packages
 	SWIFT="$(SWIFT)" NETPATH_CI=1 .ci/check-documentation .build/documentation
 	@echo "To read it: python3 -m http.server --directory .build/documentation, http://localhost:8000/documentation"
 
-# Draws the picture of README.md anew, from what the program shows in a network of its own; needs tmux.
-picture: PACKAGES += tmux
+# Draws the pictures of README.md anew, from what the programs show in networks of their own; the page's with the browser of
+# Tests/Browser/run, which has to have run.
+picture: PACKAGES += tmux chromium
 picture: packages
 	$(SWIFT) build --product netpath
+	$(SWIFT) build --product netpath-serve
 	Documentation/draw-watch .build/debug/netpath >Documentation/watch.svg
+	Documentation/draw-page .build/debug/netpath Documentation/status-page.png
 
 # Writes Scenarios.md of the documentation anew from the table of Sources/NetPathTestKit/Comparison, likewise.
 scenarios:
