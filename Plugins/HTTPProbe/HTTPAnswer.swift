@@ -58,7 +58,7 @@ enum CheckFinding: Hashable, Sendable {
     private init(_ response: TransportResponse, to check: HTTPCheck) {
         // A page that is longer than any expected answer.
         if response.isCut, (200..<300).contains(response.status) {
-            self = .portal(url: check.url, "somebody answered with a page of its own")
+            self = .portal(url: check.url, "the network answers with a page of its own")
             return
         }
         if check.isMet(by: response) {
@@ -70,23 +70,23 @@ enum CheckFinding: Hashable, Sendable {
             let isAltered = response.status == check.status
             let fault = isAltered ? "with another content" : "with \(response.status) and a page of its own"
             // A browser that opens the address meets the portal.
-            self = .portal(url: check.url, "somebody answered \(fault)")
+            self = .portal(url: check.url, "the network answers \(fault)")
         case 300..<400: self.init(redirect: response.headers["Location"], of: check)
         // RFC 6585, 6.
-        case 511: self = .portal(url: check.url, "the network wants somebody to sign in (511)")
+        case 511: self = .portal(url: check.url, "the network asks for a sign-in (511)")
         default: self = .unexpected("the server answered with \(response.status) in place of \(check.status)")
         }
     }
 
     private init(redirect location: String?, of check: HTTPCheck) {
         guard let location, let target = WebAddress(location, from: check.url) else {
-            self = .portal(url: check.url, "somebody redirects to nowhere")
+            self = .portal(url: check.url, "the network redirects, and names no address")
             return
         }
         if target.isUpgrade(of: check.url) {
             self = .unexpected("the server redirects to https; name \(target.text) in place of it")
         } else {
-            self = .portal(url: target.text, "somebody redirects to \(target.host)")
+            self = .portal(url: target.text, "the network redirects to \(target.host)")
         }
     }
 
@@ -96,7 +96,7 @@ enum CheckFinding: Hashable, Sendable {
             case (.tls, .expired?): .outOfTime(.expired)
             case (.tls, .notYetValid?): .outOfTime(.notYetValid)
             case (.tls, .untrusted?): .impersonated("the certificate is of no authority that this machine trusts")
-            case (.tls, .wrongName?): .impersonated("the certificate is somebody else's")
+            case (.tls, .wrongName?): .impersonated("the certificate is for another name")
             case (.tls, _): .impersonated("TLS fails: \(error.message)")
             case (.badResponse, _): .unexpected("the answer is not HTTP")
             case (.nameNotResolved, _): .failed(.notResolved, nil)

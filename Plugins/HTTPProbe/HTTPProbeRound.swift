@@ -79,7 +79,7 @@ struct HTTPProbeRound: Sendable {
             switch finding {
             case .outOfTime(let fault): return "HTTPS: \(self.sentence(on: fault, of: check))"
             case .impersonated(let text) where isPlainFine:
-                return "HTTPS to \(check.place) is answered by somebody in between: \(text)"
+                return "HTTPS to \(check.place) is intercepted: \(text)"
             default: return nil
             }
         }

@@ -55,7 +55,7 @@ extension TCPProbeMonitor.Options {
         let fault: String
         var remedy = "write maxPerMinute: \(least) or more"
         if limit < whole {
-            fault = "less than the \(whole) attempts (lookups and connections) of a round that nobody answers"
+            fault = "less than the \(whole) attempts (lookups and connections) of a round without any answer"
         } else {
             fault =
                 "too small for rounds every \(DurationText.format(self.interval)) "

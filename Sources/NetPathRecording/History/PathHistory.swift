@@ -68,8 +68,8 @@ package struct PathHistory: Sendable {
         guard case .path? = self.periods.last?.content else { return }
         self.endUnseen(
             isSameBoot
-                ? "netpath was killed some time after the last change; nobody wrote when"
-                : "netpath was killed, or the machine went down, some time after the last change; nobody wrote when"
+                ? "netpath was killed some time after the last change; when is not recorded"
+                : "netpath was killed, or the machine went down, some time after the last change; when is not recorded"
         )
     }
 

@@ -122,7 +122,7 @@ private struct MomentSearch {
                 self.found?.isEnd = false
                 if case .header(let header) = event.kind, !header.continues, self.found?.missing == nil {
                     self.found?.missing =
-                        "netpath was killed, or the machine went down, at a time that nobody wrote down"
+                        "netpath was killed, or the machine went down, at a time that is not recorded"
                 }
                 return false
             }

@@ -14,7 +14,7 @@ export interface NetPathState {
   [member: string]: unknown;
 }
 
-/** What `netpathchange` tells: `online` and `state` are null while nobody knows. */
+/** What `netpathchange` tells: `online` and `state` are null while that is not known. */
 export interface NetPathChange {
   online: boolean | null;
   state: NetPathState | null;

@@ -72,7 +72,7 @@
   globalThis.NetPathStream = NetPathStream;
   if (script?.hasAttribute("data-manual")) return;
 
-  // What navigator.onLine says on this page, and the events that go with it. While nobody knows, the browser's own word.
+  // What navigator.onLine says on this page, and the events that go with it. While that is not known, the browser's own word.
   const stream = new NetPathStream();
   const native = Object.getOwnPropertyDescriptor(Navigator.prototype, "onLine")?.get;
   const nativeOnLine = () => native ? native.call(navigator) : true;

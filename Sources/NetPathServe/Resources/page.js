@@ -42,14 +42,14 @@ function duration(milliseconds) {
 const headlines = { satisfied: "Online", requiresConnection: "Connecting", unsatisfied: "Offline" };
 
 function headline(state) {
-  const word = headlines[state.status] ?? "Nobody knows yet";
+  const word = headlines[state.status] ?? "Not known yet";
   const first = state.interfaces?.[0];
   if (!first || state.status !== "satisfied") return word;
   return `${word} — ${typeNames[first.type] ?? first.type} ${first.name}`;
 }
 function remarks(state) {
   return [
-    state.stale && "This is the last that was known: nobody can confirm it now.",
+    state.stale && "This is the last that was known: it cannot be confirmed now.",
     state.internet === "portal" && `A captive portal answers${state.portalURL ? `: sign in at ${state.portalURL}` : ""}.`,
     state.internet === "unreachable" && state.status === "satisfied" && "No probe reaches the internet.",
     state.supportsDNS === false && state.status === "satisfied" && "There is no name server.",
@@ -143,7 +143,7 @@ function sparkline(trips, most) {
   const drawing = element("svg", { viewBox: `0 0 ${trips.length - 1} 20`, preserveAspectRatio: "none", role: "img", "aria-label": label });
   let points = [];
   const draw = () => { if (points.length) drawing.append(element("polyline", { class: "spark", points: points.join(" ") })); points = []; };
-  // A gap where nobody answered.
+  // A gap where no answer came.
   trips.forEach((trip, index) => trip === null ? draw() : points.push(`${index},${19 - 18 * trip / most}`));
   draw();
   return drawing;
@@ -207,7 +207,7 @@ for (const button of document.querySelectorAll("[data-hours]")) {
 async function load(path) {
   try {
     const answer = await fetch(path, { signal: AbortSignal.timeout(8000) });
-    // Somebody has to log in anew after the server was started anew.
+    // The user has to log in anew after the server was started anew.
     if (answer.status === 401) location.reload();
     return answer.ok ? await answer.json() : null;
   } catch { return null; }

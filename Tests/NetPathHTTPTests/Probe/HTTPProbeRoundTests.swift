@@ -56,7 +56,7 @@ import Testing
         #expect(round.result.internetAlone == .reachable)
         #expect(
             round.limitations == [
-                "HTTPS to https://b.example/204 is answered by somebody in between: "
+                "HTTPS to https://b.example/204 is intercepted: "
                     + "the certificate is of no authority that this machine trusts"
             ]
         )

@@ -37,7 +37,7 @@ struct HTTPSProbeTests {
     @Test func aCertificateOfSomebodyElse() async throws {
         let evidence = try await self.ask(TLSServer(for: "DNS:other.example", answers: ["204": Self.empty]))
         #expect(evidence.probes?.outcomes.first?.result == .impersonated)
-        #expect(evidence.probes?.outcomes.first?.detail == "the certificate is somebody else's")
+        #expect(evidence.probes?.outcomes.first?.detail == "the certificate is for another name")
     }
 
     @Test func aCertificateThatHasExpired() async throws {

@@ -37,7 +37,7 @@ import Testing
             try self.warnings("    maxPerMinute: 4\n", targets: "\"a.example:1\", \"b.example:1\", \"A.example:2\"")
                 == [
                     "t:4:19: warning: 'backends[0].maxPerMinute' is less than the 8 attempts (lookups and connections) of a "
-                        + "round that nobody answers, \(Self.consequence); write maxPerMinute: 8 or more, found '4'"
+                        + "round without any answer, \(Self.consequence); write maxPerMinute: 8 or more, found '4'"
                 ]
         )
     }
