@@ -103,7 +103,7 @@ test-long: test
 # the part that takes three minutes, SCENARIO=wi-fi what has that word in its title.
 test-lab: PACKAGES += $(LAB_PACKAGES)
 test-lab: packages
-	[ -n "$$NETPATH_BINARY" ] || $(SWIFT) build --product netpath
+	[ -n "$$NETPATH_BINARY" ] || { $(SWIFT) build --product netpath && $(SWIFT) build --product netpath-http; }
 	Tests/Lab/run $(LAB) $(SCENARIO)
 
 # What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a plugin for Qt where its

@@ -18,7 +18,7 @@ from views import Views  # noqa: E402
 from world import World, Wrong, clean, run  # noqa: E402
 
 # How long a scenario may take, in seconds, unless it says otherwise.
-LIMIT = 180
+LIMIT = 300
 
 
 def play(entry, folder):
@@ -28,9 +28,9 @@ def play(entry, folder):
     status = 0
     text = ""
     try:
-        def start(*settings):
+        def start(*settings, config=None):
             nonlocal views
-            views = Views(world, entry.views, settings)
+            views = Views(world, entry.views, settings, config)
             return views
         entry.function(world, start)
     except scenario.Impossible as reason:

@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from world import Wrong, run
+from world import Wrong, run, until, write
 
 NETPATH = os.environ["NETPATH_BINARY"]
 VIEWS = {
@@ -41,7 +41,7 @@ def name_of(index):
 
 
 class View:
-    def __init__(self, name, world, settings):
+    def __init__(self, name, world, settings, config):
         self.name = name
         self.states = []
         self.changed = time.monotonic()
@@ -50,7 +50,8 @@ class View:
         os.makedirs(private, exist_ok=True)
         environment = dict(os.environ, RUNTIME_DIRECTORY=private, STATE_DIRECTORY=private)
         self.command = ["ip", "netns", "exec", "here", NETPATH]
-        self.settings = VIEWS[name] + [word for setting in settings for word in ("--set", setting)]
+        self.settings = (["--config", config] if config else []) + VIEWS[name]
+        self.settings += [word for setting in settings for word in ("--set", setting)]
         self.recording = f"{world.folder}/{name}.jsonl"
         self.environment = environment
         self.process = subprocess.Popen(
@@ -101,10 +102,9 @@ def agrees(seen, wanted, may_miss):
 class Views:
     """The three views of a scenario, and the truth."""
 
-    def __init__(self, world, names, settings=()):
+    def __init__(self, world, names, settings=(), config=None):
         self.world = world
-        self.settings = settings
-        self.views = [View(name, world, settings) for name in names]
+        self.views = [View(name, world, settings, config) for name in names]
         self.log = open(f"{world.folder}/steps", "w")
 
     def expect(self, what, *wanted, truth=None, sysfs=None, fresh=("default", "sysfs"), limit=25):
@@ -144,6 +144,15 @@ class Views:
         self.log.flush()
         if problems:
             raise Wrong(f"{what}: " + "; ".join(problems))
+
+    def freeze(self, frozen):
+        """Has the views stand still, or go on, as the freezer does it before a suspend."""
+        group = "/sys/fs/cgroup/views"
+        os.makedirs(group, exist_ok=True)
+        for view in self.views:
+            write(f"{group}/cgroup.procs", str(view.process.pid))
+        write(f"{group}/cgroup.freeze", str(int(frozen)))
+        until("freezer", lambda: f"frozen {int(frozen)}" in open(f"{group}/cgroup.events").read())
 
     def end(self, is_wrong):
         for view in self.views:

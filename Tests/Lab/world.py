@@ -10,8 +10,8 @@ import threading
 import time
 
 libc = ctypes.CDLL(None, use_errno=True)
-# Answers to these come from `far`: one address of each half that netpath takes for the internet.
-INTERNET = ["9.0.0.1", "193.0.0.1"]
+# Answers to these come from `far`: one address of each half that netpath takes for the internet, in both families.
+INTERNET = {socket.AF_INET: ["9.0.0.1", "193.0.0.1"], socket.AF_INET6: ["2600::1", "3000::1"]}
 PORT = 9999
 
 
@@ -68,35 +68,38 @@ class World:
         for space in ("here", "far"):
             run("ip", "netns", "add", space)
             self.link(space, "link set lo up")
-        self.link("far", *[f"address add {address}/32 dev lo" for address in INTERNET])
-        self.echo = in_namespace("far", lambda: self._bound())
-        threading.Thread(target=self._answer, daemon=True).start()
+        self.families = [socket.AF_INET] + ([socket.AF_INET6] if os.path.exists("/proc/sys/net/ipv6") else [])
+        for family in self.families:
+            self.link("far", *[f"address add {address} dev lo" for address in INTERNET[family]])
+            echo = in_namespace("far", lambda: socket.socket(family, socket.SOCK_DGRAM))
+            if family == socket.AF_INET6:
+                echo.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            echo.bind(("", PORT))
+            threading.Thread(target=self._answer, args=(echo,), daemon=True).start()
 
-    def _bound(self):
-        echo = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        echo.bind(("0.0.0.0", PORT))
-        return echo
-
-    def _answer(self):
+    def _answer(self, echo):
         while True:
-            data, sender = self.echo.recvfrom(64)
+            data, sender = echo.recvfrom(64)
+            # No router forwards what comes from a link-local address.
+            if sender[0].startswith("fe80:"):
+                continue
             try:
-                self.echo.sendto(data, sender)
+                echo.sendto(data, sender)
             except OSError:
                 pass
 
     def datagrams_return(self):
         """Whether a datagram to one of the addresses comes back."""
-        client = in_namespace("here", lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
-        client.settimeout(0.3)
-        with client:
-            for attempt in range(4):
-                try:
-                    client.sendto(b"%d" % attempt, (INTERNET[attempt % 2], PORT))
-                    client.recv(64)
-                    return True
-                except OSError:
-                    time.sleep(0.05)
+        for attempt in range(4):
+            for family in self.families:
+                with in_namespace("here", lambda: socket.socket(family, socket.SOCK_DGRAM)) as client:
+                    client.settimeout(0.3)
+                    try:
+                        client.sendto(b"%d" % attempt, (INTERNET[family][attempt % 2], PORT))
+                        client.recv(64)
+                        return True
+                    except OSError:
+                        time.sleep(0.05)
         return False
 
     def link(self, space, *lines):
