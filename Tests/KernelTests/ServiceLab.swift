@@ -9,12 +9,13 @@ import Testing
 /// A namespace with an uplink, and folders of its own for `netpath run`.
 struct ServiceLab {
     let lab: NetworkNamespace
+    let uplink: LabInterface
     let environment: [String: String]
     var socket: String { "\(self.lab.directory)/netpath/netpath.sock" }
 
     init() throws {
         self.lab = try NetworkNamespace()
-        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        self.uplink = try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         let folder = self.lab.directory
         // As root it would take the folders of the system.
         self.environment = [
@@ -43,9 +44,19 @@ struct ServiceLab {
         }
     }
 
-    func ask(_ words: String) throws -> String {
+    func ask(_ words: String, through wrapper: String = "") throws -> String {
         let variables = self.environment.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
-        return try self.lab.run("env \(variables) \(Watched.program) \(words) 2>&1; echo -n \"status $?\"")
+        return try self.lab.run("env \(variables) \(wrapper) \(Watched.program) \(words) 2>&1; echo -n \"status $?\"")
+    }
+
+    /// Waits until an answer begins with a text.
+    func answer(_ text: String, to words: String) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            let answer = try self.ask(words)
+            if answer.hasPrefix(text) { return }
+            try #require(ContinuousClock.now < deadline, "no '\(text)' in: \(answer)")
+        }
     }
 
     /// Waits until a history says something: what happens is written a moment later.

@@ -8,7 +8,7 @@ import NetPathSystem
 
 /// What the backends say when they are asked once.
 struct OneShotCommand: Sendable {
-    let snapshots: [BackendSnapshot]
+    private(set) var snapshots: [BackendSnapshot]
     /// What that comes to; where some were left out, what a service says that has asked them all.
     private(set) var snapshot: StatusSnapshot
     /// The service whose word the snapshot is; nil where it is that of the backends.
@@ -55,8 +55,27 @@ struct OneShotCommand: Sendable {
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         var answer = Self.ask(coordinator, on: loop, limit: limit, asWatching: asWatching)
         answer.evaluation = configuration.evaluation
+        answer.recall(configuration.settings)
         answer.snapshot.note(leftOut: configuration.leftOut)
         return answer
+    }
+
+    /// Where there is no path, has that interface blamed which carried it, if a service remembers that.
+    ///
+    /// What it remembers changes the reason, and no status.
+    private mutating func recall(_ settings: CoordinatorSettings) {
+        guard let path = self.snapshot.path, path.status == .unsatisfied else { return }
+        let carriers = ServiceMemory.formerCarriers()
+        guard !carriers.isEmpty else { return }
+        let recalled = self.snapshots.map {
+            $0.recalling(carriers, settings.evaluation, now: self.snapshot.takenAt.monotonic)
+        }
+        let merged = merge(recalled, policy: settings.merge, probes: settings.probes, portals: settings.portals)
+        guard var merged, merged.status == path.status else { return }
+        (merged.sequence, merged.publishedAt) = (path.sequence, path.publishedAt)
+        self.snapshots = recalled
+        self.snapshot.path = merged
+        self.snapshot.backends = recalled.map(\.report)
     }
 
     init(snapshots: [BackendSnapshot], snapshot: StatusSnapshot, evaluation: EvaluationPolicy = EvaluationPolicy()) {

@@ -30,6 +30,7 @@ struct ServiceAnswers: Sendable {
         case .snapshot:
             var snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.key())
             snapshot.configuration = self.standing()
+            snapshot.formerCarriers = self.coordinator.snapshots.formerCarriers
             if !peer.isTrusted { snapshot.configuration?.hideRefusal() }
             return .whole((try? CodedLine.bytes(of: snapshot)) ?? [])
         case .hooks: return .whole(Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8))

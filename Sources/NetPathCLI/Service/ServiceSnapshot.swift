@@ -18,6 +18,9 @@ struct ServiceSnapshot: Codable {
     /// What configuration is in force, and whether the one on disk was accepted; nil of a service that does not say it.
     var configuration: ConfigurationStanding?
 
+    /// The indices of the interfaces that had a default route at some time; nil of a service that does not say it.
+    var formerCarriers: [UInt32]?
+
     init(_ snapshot: StatusSnapshot, hooks: [HookReport], key: String? = nil) {
         self.hooks = hooks
         self.key = key

@@ -109,7 +109,7 @@ struct ServiceWord: Sendable {
 extension LoadedConfiguration {
     /// What a service and a question have to have in common; nil where the network namespace is not known.
     var serviceKey: String? {
-        FileAccess.linkTarget("/proc/thread-self/ns/net").map { "\($0) \(self.fingerprint)" }
+        ServiceMemory.namespace.map { "\($0) \(self.fingerprint)" }
     }
 }
 

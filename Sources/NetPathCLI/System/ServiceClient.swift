@@ -34,6 +34,9 @@ struct ServiceClient {
         return nil
     }
 
+    /// The user that listens; nil where the kernel does not say.
+    var user: UInt32? { PeerCredentials.user(of: self.socket) }
+
     /// Reads every path from now on, until the service goes.
     ///
     /// - Parameters:

@@ -55,6 +55,14 @@ enum PeerCredentials {
         return ServiceSocket.Peer(user: self.subordinates.representative(of: user), isTrusted: isTrusted)
     }
 
+    /// The user of this process.
+    static var ownUser: UInt32 { geteuid() }
+
+    /// Which user it is, as the kernel says; of a client's socket the one that listens.
+    static func user(of socket: FileDescriptor) -> UInt32? {
+        self.option(Self.credentials, of: socket, count: 3).flatMap { $0.count == 3 ? $0[1] : nil }
+    }
+
     private static func option(_ name: Int32, of socket: FileDescriptor, count: Int) -> [UInt32]? {
         var values = [UInt32](repeating: 0, count: count)
         var length = socklen_t(count * MemoryLayout<UInt32>.size)
