@@ -71,6 +71,8 @@ package struct CoordinatorJournal: Sendable {
 
 /// The state of a coordinator at one moment: all that its further paths depend on, besides what happens.
 package struct CoordinatorCheckpoint: Sendable, Codable {
+    private enum CodingKeys: String, CodingKey { case time, machine }
+
     package var time: MonotonicTime
     var machine: CoordinatorStateMachine
     /// The path that was published last; nil before the first.

@@ -5,6 +5,10 @@
 ///
 /// The machine keeps the verdicts beside the members: a merge takes them all, and they are large.
 struct CoordinatorMember: Sendable, Codable {
+    private enum CodingKeys: String, CodingKey {
+        case id, supervision, record, isKnownAsProbe, outdatedWords, facts, absence
+    }
+
     /// The number that actions and inputs name it by; never used again for another.
     let id: Int
     var supervision = Supervision()
@@ -25,6 +29,8 @@ struct CoordinatorMember: Sendable, Codable {
 
     /// How long a backend that is well has known nothing.
     struct VerdictAbsence: Sendable, Codable {
+        private enum CodingKeys: String, CodingKey { case since, isLasting }
+
         let since: MonotonicTime
         /// Whether that is more than a moment.
         var isLasting = false

@@ -6,6 +6,12 @@
 /// Every input is a mutating method that takes the time and returns the actions to perform, in order. The caller
 /// performs them, and wakes the machine at ``nextDeadline``.
 struct CoordinatorStateMachine: Sendable, Codable {
+    // Here as in all that a checkpoint holds: the names in recordings, which stay when a member is renamed.
+    private enum CodingKeys: String, CodingKey {
+        case members, snapshots, settings, startedAt, asksOnce, inputs, snapshotsVersion, statements, lastID, damper
+        case sequence, graceUntil, decided, published
+    }
+
     /// What the performer has to do.
     enum Action: Sendable {
         /// Start a backend; its inputs carry the generation, so that late reports of an earlier run are told apart.

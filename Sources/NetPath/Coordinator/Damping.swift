@@ -25,7 +25,11 @@ public struct Damping: Hashable, Sendable, Codable {
 
 /// Decides when a status that differs from the published one may go out.
 struct Damper: Sendable, Codable {
+    private enum CodingKeys: String, CodingKey { case episode, deadline }
+
     private struct Episode: Sendable, Codable {
+        private enum CodingKeys: String, CodingKey { case began, candidate, since, due }
+
         /// When the status first differed from the published one.
         let began: MonotonicTime
         var candidate: PathStatus

@@ -3,6 +3,8 @@
 
 /// The life of one backend as its supervisor sees it: runs, silence, cancellation, and when to start it again.
 struct Supervision: Sendable, Codable {
+    private enum CodingKeys: String, CodingKey { case phase, attempt, generation }
+
     /// No first report within this time is a failure.
     static let firstWordLimit: Duration = .seconds(2)
     /// No answer to a refresh within this time is a failure.
@@ -37,6 +39,10 @@ struct Supervision: Sendable, Codable {
     }
 
     private struct Run: Sendable, Codable {
+        private enum CodingKeys: String, CodingKey {
+            case since, hasSpoken, awaitedSince, silentSince, heldCalls, takesRefreshRequests
+        }
+
         let since: MonotonicTime
         var hasSpoken = false
         /// Since when a report is due; nil when none is.

@@ -3,8 +3,12 @@
 
 /// What a backend said last, and when it lost its verdict.
 struct VerdictHistory: Sendable, Codable {
+    private enum CodingKeys: String, CodingKey { case lastVerdict, read, silenced, awaitedUntil }
+
     /// A moment by the clock, and by the number of the input: that tells what came first where the clock does not.
     struct Moment: Sendable, Codable {
+        private enum CodingKeys: String, CodingKey { case input, time }
+
         var input: UInt64 = 0
         var time = MonotonicTime(nanoseconds: 0)
     }
