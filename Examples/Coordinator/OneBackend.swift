@@ -23,7 +23,7 @@ func runOneBackend() async throws {
         watchedAddresses: watchedAddresses,
         report: { evidence in
             let names = evidence.interfaces?.map(\.name).joined(separator: " ") ?? "not seen"
-            guard let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: clock.now()) else {
+            guard let verdict = evidence.verdict(policy: EvaluationPolicy(), now: clock.now()) else {
                 return print("no verdict; interfaces: \(names)")
             }
             print("\(verdict.status): \(verdict.reason.message); interfaces: \(names)")

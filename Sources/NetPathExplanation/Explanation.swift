@@ -7,7 +7,7 @@ public import NetPath
 ///
 /// Texts quote names as the kernel gives them, which may hold any character: make them printable before showing them.
 public struct Explanation: Hashable, Sendable {
-    /// The rule that decided, and how it applied: one of `evaluate(_:policy:now:)`, or one about several backends.
+    /// The rule that decided, and how it applied: one of `Evidence.verdict(policy:now:)`, or one about several backends.
     public var rule: String
     /// What was asked and answered, one fact each: routes first, then interface by interface.
     public var evidence: [String]
@@ -24,11 +24,11 @@ public struct Explanation: Hashable, Sendable {
 
 /// Explains a verdict by the evidence it was reached on.
 ///
-/// Pure, as `evaluate(_:policy:now:)` is.
+/// Pure, as `Evidence.verdict(policy:now:)` is.
 ///
 /// - Parameters:
 ///   - evidence: The evidence.
-///   - verdict: What `evaluate(_:policy:now:)` made of it.
+///   - verdict: What `Evidence.verdict(policy:now:)` made of it.
 ///   - policy: What the verdict depends on besides the evidence.
 ///   - now: The present moment.
 ///   - describingErrors: The words for an error number of the system, such as those of `strerror(3)`.

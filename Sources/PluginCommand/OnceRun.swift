@@ -39,7 +39,7 @@ struct OnceRun: Sendable {
         let error = await self.watch(run)
         await run.stop()
         let last = run.backend.reports.last
-        let verdict = last.flatMap { evaluate($0, policy: EvaluationPolicy(), now: SystemMonotonicClock().now()) }
+        let verdict = last.flatMap { $0.verdict(policy: EvaluationPolicy(), now: SystemMonotonicClock().now()) }
         let isRight = error == nil && (last != nil || !run.backend.unavailabilities.isEmpty)
         if self.isJSON {
             let document: JSONNode = [
@@ -149,7 +149,7 @@ extension Evidence {
         if let probes { parts.append("\(probes.outcomes.count) probes") }
         if !self.facts.isEmpty { parts.append("facts about \(self.facts.map(\.name).joined(separator: ", "))") }
         if let conclusion { parts.append("a conclusion, \(conclusion.status.rawValue)") }
-        let verdict = evaluate(self, policy: EvaluationPolicy(), now: SystemMonotonicClock().now())
+        let verdict = self.verdict(policy: EvaluationPolicy(), now: SystemMonotonicClock().now())
         let meaning = verdict.map { "\($0.status.rawValue), \($0.reason.message)" } ?? "no verdict"
         return "\(parts.isEmpty ? "nothing" : parts.joined(separator: ", ")): \(meaning)"
     }

@@ -40,7 +40,7 @@ import Testing
 
     private func compare(_ snapshots: [BackendSnapshot], at milliseconds: Int = 500) -> Comparison {
         let recorder = ComparisonRecorder(types: ["netlink": "netlink"])
-        let path = merge(snapshots, policy: .priority)
+        let path = NetworkPath.merging(snapshots, policy: .priority)
         return recorder.record(snapshots, path: path, at: Self.reading(milliseconds))
     }
 

@@ -35,7 +35,7 @@ import Testing
     ) -> ExplainedPath {
         var snapshots = evidence.map { Fixtures.backendSnapshot($0.evidence, by: $0.name) }
         change(&snapshots)
-        let path = merge(snapshots, policy: .priority, probes: probes, portals: portals)
+        let path = NetworkPath.merging(snapshots, policy: .priority, probes: probes, portals: portals)
         let status = StatusSnapshot(path: path, backends: snapshots.map(\.report), takenAt: Fixtures.clock)
         return OneShotCommand(snapshots: snapshots, snapshot: status).explained
     }
@@ -110,7 +110,7 @@ import Testing
     @Test(arguments: [Fixtures.routed, Self.stating()])
     func aStalePath(evidence: Evidence) throws {
         var snapshot = Fixtures.backendSnapshot(evidence)
-        var path = merge([snapshot], policy: .priority)
+        var path = NetworkPath.merging([snapshot], policy: .priority)
         path?.isStale = true
         Self.broke(&snapshot)
         let status = StatusSnapshot(path: path, backends: [snapshot.report], takenAt: Fixtures.clock)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite struct ExplanationTests {
     private func explained(_ evidence: Evidence) -> (code: PathReason.Code?, explanation: Explanation) {
-        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: Fixtures.now)
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: Fixtures.now)
         return (verdict?.reason.code, explain(evidence, verdict: verdict, now: Fixtures.now))
     }
 

@@ -56,7 +56,7 @@ enum Fixtures {
     static var routed: Evidence { self.evidence([self.interface()], ipv4: self.route()) }
 
     static func backendSnapshot(_ evidence: Evidence, by name: String = "netlink") -> BackendSnapshot {
-        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: self.now)
         var report = self.report(name, health: .healthy)
         report.status = verdict?.status
         report.reason = verdict?.reason
@@ -79,7 +79,7 @@ enum Fixtures {
     }
 
     static func snapshot(_ snapshots: [BackendSnapshot], sequence: UInt64 = 1) -> StatusSnapshot {
-        var path = merge(snapshots, policy: .priority)
+        var path = NetworkPath.merging(snapshots, policy: .priority)
         path?.sequence = sequence
         path?.publishedAt = self.now
         return StatusSnapshot(path: path, backends: snapshots.map(\.report), takenAt: self.clock)

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func explanation() {
-        let verdict = evaluate(Self.enriched, policy: EvaluationPolicy(), now: Fixtures.now)
+        let verdict = Self.enriched.verdict(policy: EvaluationPolicy(), now: Fixtures.now)
         let facts = explain(Self.enriched, verdict: verdict, now: Fixtures.now).evidence
         #expect(
             facts.contains(

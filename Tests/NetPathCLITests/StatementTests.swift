@@ -24,7 +24,7 @@ import Testing
 
     private static func comparison(_ snapshots: [BackendSnapshot]) -> Comparison {
         let recorder = ComparisonRecorder(types: [:])
-        return recorder.record(snapshots, path: merge(snapshots, policy: .priority), at: Fixtures.clock)
+        return recorder.record(snapshots, path: NetworkPath.merging(snapshots, policy: .priority), at: Fixtures.clock)
     }
 
     @Test func status() {

@@ -230,7 +230,7 @@ extension Fixtures {
 
     static func view(_ evidence: Evidence) -> WaitView {
         let snapshots = [self.backendSnapshot(evidence)]
-        return WaitView(path: merge(snapshots, policy: .priority), snapshots: snapshots)
+        return WaitView(path: NetworkPath.merging(snapshots, policy: .priority), snapshots: snapshots)
     }
 
     static func view(_ interface: NetworkInterface) -> WaitView {

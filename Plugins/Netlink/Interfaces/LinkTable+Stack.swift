@@ -62,7 +62,7 @@ extension LinkTable {
     }
 
     /// What a bridge, bond or VRF stands on; nil for others, and for those that stand on something else.
-    func foundation(of index: UInt32) -> NetworkInterface.Foundation? {
+    func foundation(of index: UInt32) -> NetworkInterface.Underlay? {
         let members = self.members(of: index)
         guard !members.isEmpty else { return nil }
         if !self.hardwareMembers(of: index).isEmpty { return .hardware }

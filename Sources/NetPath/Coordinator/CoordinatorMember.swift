@@ -118,7 +118,7 @@ struct CoordinatorMember: Sendable, Codable {
         // No ternary: with -O, Swift 6.3.1 inlines both callers of this and crashes in OwnershipModelEliminator, where the
         // optional result of a call and nil meet.
         var verdict: Verdict?
-        if self.outdatedWords == 0 { verdict = NetPath.evaluate(evidence, policy: policy, now: now) }
+        if self.outdatedWords == 0 { verdict = evidence.verdict(policy: policy, now: now) }
         snapshot.report.limitations = evidence.limitations(concerning: verdict?.status)
         snapshot.report.status = verdict?.status
         snapshot.report.reason = verdict?.reason

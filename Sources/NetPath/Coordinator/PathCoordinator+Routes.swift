@@ -47,7 +47,7 @@ extension PathCoordinator {
         // What a backend that broke saw last may be outdated, and its own word may be about routes only.
         let healthy = snapshots.lazy.filter { $0.report.health == .healthy }.compactMap(\.evidence)
         let evidence = healthy.first { $0.interfaces != nil } ?? own
-        return evaluate(answer, to: destination, evidence, policy: settings.evaluation, now: self.clock.now())
+        return evidence.verdict(on: answer, to: destination, policy: settings.evaluation, now: self.clock.now())
     }
 
     /// Has routes to hosts watched, and calls a function whenever ``route(to:through:)`` may answer otherwise than before.

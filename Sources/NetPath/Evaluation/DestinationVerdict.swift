@@ -29,68 +29,71 @@ extension DestinationVerdict {
     }
 }
 
-/// Turns the kernel's answer about one destination into a verdict, by the same rules as those about the internet.
-///
-/// Other than there, loopback carries packets, because the destination may be this host; an address of the link will do
-/// as source for a destination on the link; and an interface that no backend reported counts as usable, because a host
-/// can lie behind one of thousands. An address that is no single host's is never routed to: `connect(2)` refuses
-/// broadcast addresses and, for TCP, multicast groups, whatever the routes.
-///
-/// - Parameters:
-///   - answer: The kernel's answer.
-///   - destination: The address that was asked about.
-///   - evidence: The evidence about interfaces.
-///   - policy: What the verdict depends on besides the evidence.
-///   - now: The present moment.
-/// - Returns: The verdict; nil when the answer does not allow one.
-public func evaluate(
-    _ answer: RouteLookupResult,
-    to destination: InternetAddress,
-    _ evidence: Evidence,
-    policy: EvaluationPolicy,
-    now: MonotonicTime
-) -> DestinationVerdict? {
-    if let kind = destination.kindOfMany ?? (answer == .rejected(.broadcast) ? "a broadcast address" : nil) {
-        let message = "\(destination) is \(kind), to which no connection can be made"
-        return DestinationVerdict(isRouted: false, reason: PathReason(.notConnectable, message))
-    }
-    let evidence = AssessedEvidence(evidence.about(answer), policy: policy, now: now, towards: answer)
-    func verdict(_ reason: PathReason, isRouted: Bool = false, nextHop: NextHop? = nil) -> DestinationVerdict {
-        var verdict = DestinationVerdict(isRouted: isRouted, reason: reason)
-        verdict.interfaceIndex = nextHop?.interfaceIndex
-        verdict.interface = nextHop.flatMap { evidence.byIndex[$0.interfaceIndex] }
-        verdict.carrier = nextHop.flatMap { evidence.knownCarrier(under: $0.interfaceIndex) }
-        verdict.gateway = nextHop?.gateway
-        verdict.gatewayAnswers = nextHop.flatMap { evidence.answers($0) }
-        if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
-        return verdict
-    }
-    switch evidence.finding(of: answer, to: destination) {
-    case .unknown: return nil
-    case .routed(let hops):
-        let egress = hops.prefix(1).map(\.nextHop.interfaceIndex)
-        let names = egress.map { evidence.name($0) }.joined()
-        return verdict(
-            PathReason(.routed, "\(destination) through \(names)" + evidence.tunnelText(egress)),
-            isRouted: true,
-            nextHop: hops.first?.nextHop
-        )
-    case .rejected(let rejection):
-        return verdict(PathReason(.routeRejects, "\(rejection.description) refuses packets to \(destination)"))
-    case .noRoute: return verdict(PathReason(.noRoute, "there is no route to \(destination)"))
-    case .noSource(let index):
-        let reason = PathReason(.noAddress, "there is no usable address to send from through \(evidence.name(index))")
-        return verdict(reason, nextHop: answer.nextHop(through: index))
-    case .egressUnusable(let index):
-        let name = evidence.name(index)
-        let assessment = evidence.assessments[index]
-        let reason =
-            evidence.isIgnored(index)
-            ? PathReason(.ignoredInterface, "packets would leave through \(name), which a rule says to ignore")
-            : assessment.flatMap { $0.isUsable ? nil : $0.reason }
-                ?? evidence.byIndex[index].flatMap(evidence.deadEnd)
-                ?? PathReason(.noCarrier, "\(name) has no carrier")
-        return verdict(reason, nextHop: answer.nextHop(through: index))
+extension Evidence {
+    /// Turns the kernel's answer about one destination into a verdict, by the same rules as those about the internet.
+    ///
+    /// Other than there, loopback carries packets, because the destination may be this host; an address of the link will do
+    /// as source for a destination on the link; and an interface that no backend reported counts as usable, because a host
+    /// can lie behind one of thousands. An address that is no single host's is never routed to: `connect(2)` refuses
+    /// broadcast addresses and, for TCP, multicast groups, whatever the routes.
+    ///
+    /// - Parameters:
+    ///   - answer: The kernel's answer.
+    ///   - destination: The address that was asked about.
+    ///   - policy: What the verdict depends on besides the evidence.
+    ///   - now: The present moment.
+    /// - Returns: The verdict; nil when the answer does not allow one.
+    public func verdict(
+        on answer: RouteLookupResult,
+        to destination: InternetAddress,
+        policy: EvaluationPolicy,
+        now: MonotonicTime
+    ) -> DestinationVerdict? {
+        if let kind = destination.kindOfMany ?? (answer == .rejected(.broadcast) ? "a broadcast address" : nil) {
+            let message = "\(destination) is \(kind), to which no connection can be made"
+            return DestinationVerdict(isRouted: false, reason: PathReason(.notConnectable, message))
+        }
+        let evidence = AssessedEvidence(self.about(answer), policy: policy, now: now, towards: answer)
+        func verdict(_ reason: PathReason, isRouted: Bool = false, nextHop: NextHop? = nil) -> DestinationVerdict {
+            var verdict = DestinationVerdict(isRouted: isRouted, reason: reason)
+            verdict.interfaceIndex = nextHop?.interfaceIndex
+            verdict.interface = nextHop.flatMap { evidence.byIndex[$0.interfaceIndex] }
+            verdict.carrier = nextHop.flatMap { evidence.knownCarrier(under: $0.interfaceIndex) }
+            verdict.gateway = nextHop?.gateway
+            verdict.gatewayAnswers = nextHop.flatMap { evidence.answers($0) }
+            if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
+            return verdict
+        }
+        switch evidence.finding(of: answer, to: destination) {
+        case .unknown: return nil
+        case .routed(let hops):
+            let egress = hops.prefix(1).map(\.nextHop.interfaceIndex)
+            let names = egress.map { evidence.name($0) }.joined()
+            return verdict(
+                PathReason(.routed, "\(destination) through \(names)" + evidence.tunnelText(egress)),
+                isRouted: true,
+                nextHop: hops.first?.nextHop
+            )
+        case .rejected(let rejection):
+            return verdict(PathReason(.routeRejects, "\(rejection.description) refuses packets to \(destination)"))
+        case .noRoute: return verdict(PathReason(.noRoute, "there is no route to \(destination)"))
+        case .noSource(let index):
+            let reason = PathReason(
+                .noAddress,
+                "there is no usable address to send from through \(evidence.name(index))"
+            )
+            return verdict(reason, nextHop: answer.nextHop(through: index))
+        case .egressUnusable(let index):
+            let name = evidence.name(index)
+            let assessment = evidence.assessments[index]
+            let reason =
+                evidence.isIgnored(index)
+                ? PathReason(.ignoredInterface, "packets would leave through \(name), which a rule says to ignore")
+                : assessment.flatMap { $0.isUsable ? nil : $0.reason }
+                    ?? evidence.byIndex[index].flatMap(evidence.deadEnd)
+                    ?? PathReason(.noCarrier, "\(name) has no carrier")
+            return verdict(reason, nextHop: answer.nextHop(through: index))
+        }
     }
 }
 

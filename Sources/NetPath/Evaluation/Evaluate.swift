@@ -1,48 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-/// Turns evidence into a verdict: the one place where "is there a path?" is decided.
-///
-/// Pure and deterministic. The rules, in order:
-///
-/// 1. *satisfied*: for at least one family the kernel would route a packet to every reference address through a
-///    usable interface, with a usable source address. Of a multipath route one usable next hop suffices.
-/// 2. Otherwise the family that is closest to a path decides (<doc:Evaluation> ranks them): *requiresConnection* when an
-///    interface has a step pending, or one that can be started, and *unsatisfied* otherwise. Within a family, packets
-///    that the kernel sends to an interface without a carrier are lost even if another interface could carry them, and
-///    those that a blackhole, unreachable or prohibit route refuses are refused.
-///
-/// An interface is usable when it and its parent are up, it has a carrier, and its operational state is `up` or
-/// `unknown`. Loopback never carries a path. The rules of the policy come before all that: they replace the type of an
-/// interface, hide it, or name a step that can be started.
-///
-/// Where the evidence allows no verdict, a conclusion that the backend states is taken as it is (``Verdict/isStated``).
-///
-/// - Parameters:
-///   - evidence: The evidence.
-///   - policy: What the verdict depends on besides the evidence.
-///   - now: The present moment.
-/// - Returns: The verdict; nil when the evidence does not allow one and nothing is stated. `unsatisfied` needs positive evidence.
-public func evaluate(_ evidence: Evidence, policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
-    if let conclusion = evidence.conclusion {
-        let facts = evidence.ofThisMachine
-        return work(out: facts, policy, now) ?? Verdict(conclusion, beside: facts, policy)
+extension Evidence {
+    /// Turns evidence into a verdict: the one place where "is there a path?" is decided.
+    ///
+    /// Pure and deterministic. The rules, in order:
+    ///
+    /// 1. *satisfied*: for at least one family the kernel would route a packet to every reference address through a
+    ///    usable interface, with a usable source address. Of a multipath route one usable next hop suffices.
+    /// 2. Otherwise the family that is closest to a path decides (<doc:Evaluation> ranks them): *requiresConnection* when an
+    ///    interface has a step pending, or one that can be started, and *unsatisfied* otherwise. Within a family, packets
+    ///    that the kernel sends to an interface without a carrier are lost even if another interface could carry them, and
+    ///    those that a blackhole, unreachable or prohibit route refuses are refused.
+    ///
+    /// An interface is usable when it and its parent are up, it has a carrier, and its operational state is `up` or
+    /// `unknown`. Loopback never carries a path. The rules of the policy come before all that: they replace the type of an
+    /// interface, hide it, or name a step that can be started.
+    ///
+    /// Where the evidence allows no verdict, a conclusion that the backend states is taken as it is (``Verdict/isStated``).
+    ///
+    /// - Parameters:
+    ///   - policy: What the verdict depends on besides the evidence.
+    ///   - now: The present moment.
+    /// - Returns: The verdict; nil when the evidence does not allow one and nothing is stated. `unsatisfied` needs positive evidence.
+    public func verdict(policy: EvaluationPolicy, now: MonotonicTime) -> Verdict? {
+        if let conclusion = self.conclusion {
+            let facts = self.ofThisMachine
+            return facts.verdictWithoutConclusion(policy, now) ?? Verdict(conclusion, beside: facts, policy)
+        }
+        return self.verdictWithoutConclusion(policy, now)
     }
-    return work(out: evidence, policy, now)
+
+    private func verdictWithoutConclusion(_ policy: EvaluationPolicy, _ now: MonotonicTime) -> Verdict? {
+        // A backend that asks the kernel has more to say than its probes, and may know it the next moment.
+        guard !self.referenceRoutes.isEmpty else { return self.probes?.verdict }
+        guard self.interfaces != nil else { return nil }
+        return AssessedEvidence(self, policy: policy, now: now).verdict(policy.gateways)
+    }
 }
 
-private func work(out evidence: Evidence, _ policy: EvaluationPolicy, _ now: MonotonicTime) -> Verdict? {
-    // A backend that asks the kernel has more to say than its probes, and may know it the next moment.
-    guard !evidence.referenceRoutes.isEmpty else { return evidence.probes.flatMap(evaluate) }
-    guard evidence.interfaces != nil else { return nil }
-    return AssessedEvidence(evidence, policy: policy, now: now).verdict(policy.gateways)
-}
-
-private func evaluate(_ probes: ProbeRound) -> Verdict? {
-    if probes.answered { return Verdict(.satisfied, PathReason(.probeAnswered, "a probe target answered")) }
-    if probes.metPortal { return Verdict(.unsatisfied, .portalAnswered) }
-    guard probes.failed else { return nil }
-    return Verdict(.unsatisfied, PathReason(.probeFailed, "no probe target answered"))
+extension ProbeRound {
+    fileprivate var verdict: Verdict? {
+        if self.answered { return Verdict(.satisfied, PathReason(.probeAnswered, "a probe target answered")) }
+        if self.metPortal { return Verdict(.unsatisfied, .portalAnswered) }
+        guard self.failed else { return nil }
+        return Verdict(.unsatisfied, PathReason(.probeFailed, "no probe target answered"))
+    }
 }
 
 extension AssessedEvidence {

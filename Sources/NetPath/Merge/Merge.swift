@@ -32,31 +32,33 @@ public struct BackendSnapshot: Hashable, Sendable, Codable {
     @inline(__always) var dnsServers: [DNSServer]? { self.verdict?.dnsServers ?? self.evidence?.dnsServers }
 }
 
-/// Merges the verdicts of all backends into one path.
-///
-/// Pure, deterministic and independent of the order in which reports arrived; the order of `snapshots` is the
-/// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
-/// where no backend sees interfaces and where packets go, or states a path; they do not step in for one that broke
-/// either. The same goes for what another machine states (``Conclusion/host``), and only with ``ProbeInfluence/required``. A
-/// partial no (``Verdict/isPartial``) counts only where no backend of higher priority ever had a verdict.
-///
-/// - Parameters:
-///   - snapshots: What every backend says, in order of priority.
-///   - policy: How several verdicts become one.
-///   - probes: What probes may do to the status.
-///   - portals: What a captive portal may do to the status.
-///   - strongest: The position of the first backend that ever had a verdict, where `snapshots` does not show it.
-/// - Returns: The path, without sequence number and time; nil while no backend that may vote has a verdict.
-public func merge(
-    _ snapshots: [BackendSnapshot],
-    policy: MergePolicy,
-    probes: ProbeInfluence = .advisory,
-    portals: PortalInfluence = .advisory,
-    strongest: Int? = nil
-) -> NetworkPath? {
-    Election(snapshots, policy: policy, probes: probes, strongest: strongest)
-        .flatMap { $0.path(snapshots) }
-        .map { $0.judged(by: probes, portals) }
+extension NetworkPath {
+    /// Merges the verdicts of all backends into one path.
+    ///
+    /// Pure, deterministic and independent of the order in which reports arrived; the order of `snapshots` is the
+    /// priority. Backends that are not healthy do not vote: a monitor that broke never means offline. Probes vote only
+    /// where no backend sees interfaces and where packets go, or states a path; they do not step in for one that broke
+    /// either. The same goes for what another machine states (``Conclusion/host``), and only with ``ProbeInfluence/required``. A
+    /// partial no (``Verdict/isPartial``) counts only where no backend of higher priority ever had a verdict.
+    ///
+    /// - Parameters:
+    ///   - snapshots: What every backend says, in order of priority.
+    ///   - policy: How several verdicts become one.
+    ///   - probes: What probes may do to the status.
+    ///   - portals: What a captive portal may do to the status.
+    ///   - strongest: The position of the first backend that ever had a verdict, where `snapshots` does not show it.
+    /// - Returns: The path, without sequence number and time; nil while no backend that may vote has a verdict.
+    package static func merging(
+        _ snapshots: [BackendSnapshot],
+        policy: MergePolicy,
+        probes: ProbeInfluence = .advisory,
+        portals: PortalInfluence = .advisory,
+        strongest: Int? = nil
+    ) -> NetworkPath? {
+        Election(snapshots, policy: policy, probes: probes, strongest: strongest)
+            .flatMap { $0.path(snapshots) }
+            .map { $0.judged(by: probes, portals) }
+    }
 }
 
 extension Election {

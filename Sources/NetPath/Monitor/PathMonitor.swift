@@ -3,7 +3,7 @@
 
 /// Something that can watch the network and report what it sees: a backend.
 ///
-/// A monitor reports evidence, never policy; ``evaluate(_:policy:now:)`` turns evidence into a verdict, the same way
+/// A monitor reports evidence, never policy; ``Evidence/verdict(policy:now:)`` turns evidence into a verdict, the same way
 /// for every backend. The rules of the house:
 ///
 /// - ``run(_:)`` is the whole lifetime. Cancellation of its task ends it, a thrown error is a failure, a restart is

@@ -109,7 +109,7 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     /// Whether it is built on something in another namespace (IFLA_LINK_NETNSID), as a container's interfaces are.
     public var isParentElsewhere = false
     /// What a stacked interface stands on; nil for others, and when the backend cannot know it.
-    public var foundation: Foundation?
+    public var foundation: Underlay?
     /// What became known of the packets the interface itself sends, when it is a tunnel that the path may leave through;
     /// nil when the kernel was not asked.
     public var tunnelEvidence: TunnelEvidence?

@@ -88,7 +88,7 @@ public struct TunnelEndpoint: Hashable, Sendable, Codable {
 
 extension NetworkInterface {
     /// What is below a stacked interface, as far as it matters to the way of packets.
-    public enum Foundation: Hashable, Sendable, Codable {
+    public enum Underlay: Hashable, Sendable, Codable {
         /// A piece of hardware, beside whatever else.
         case hardware
         /// Tunnels and nothing else.

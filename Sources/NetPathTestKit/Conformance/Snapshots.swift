@@ -72,7 +72,7 @@ package enum Snapshots {
 
     /// What a coordinator makes of evidence; nil without a verdict.
     package static func status(of evidence: Evidence) -> PathStatus? {
-        evaluate(evidence, policy: EvaluationPolicy(), now: SystemMonotonicClock().now())?.status
+        evidence.verdict(policy: EvaluationPolicy(), now: SystemMonotonicClock().now())?.status
     }
 
     private static func defects(of evidence: Evidence) -> [String] {

@@ -120,7 +120,7 @@ struct PluginMachineTests {
             """
         let actions = machine.received(Array((self.hello + line).utf8), now: self.start)
         guard case .report(let evidence, _)? = actions.last else { throw Unexpected(actions: actions) }
-        #expect(evaluate(evidence, policy: EvaluationPolicy(), now: self.start)?.status != .satisfied)
+        #expect(evidence.verdict(policy: EvaluationPolicy(), now: self.start)?.status != .satisfied)
     }
 
     @Test func ofWordsThatComeTogetherTheLastCounts() {

@@ -73,7 +73,7 @@ import Testing
         var reading = NetworkReading.cards([.card(2, "wan0")])
         reading.dynamicAddresses = [2: [.fixture("2001:db8::7/64")]]
         let evidence = history.observe(reading, at: self.time(2))
-        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: self.time(2)))
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: self.time(2)))
         #expect(verdict.status == .requiresConnection)
         #expect(verdict.reason.code == .configuringAddress)
         #expect(verdict.isPartial)

@@ -130,7 +130,7 @@ import Testing
             #expect(
                 evidence.referenceRoutes.allSatisfy { $0.destination.family == .ipv4 || $0.answer == .noRoute }
             )
-            return evaluate(evidence, policy: EvaluationPolicy(), now: evidence.observedAt)?.status
+            return evidence.verdict(policy: EvaluationPolicy(), now: evidence.observedAt)?.status
         }
         try write("")
         #expect(try look() == .unsatisfied)
@@ -150,6 +150,6 @@ import Testing
         let (evidence, _) = try session.look()
         #expect(evidence.referenceRoutes.allSatisfy { $0.answer == .unknown })
         #expect(evidence.limitations.count == 2)
-        #expect(evaluate(evidence, policy: EvaluationPolicy(), now: evidence.observedAt) == nil)
+        #expect(evidence.verdict(policy: EvaluationPolicy(), now: evidence.observedAt) == nil)
     }
 }

@@ -188,6 +188,6 @@ extension ProbeRound {
         kernel.verdict = Verdict(.satisfied, PathReason(.routed, ""))
         kernel.report.status = .satisfied
         let probe = BackendSnapshot(report: BackendReport(name: "probe"), evidence: evidence)
-        return merge([kernel, probe], policy: .priority)?.internet ?? .unknown
+        return NetworkPath.merging([kernel, probe], policy: .priority)?.internet ?? .unknown
     }
 }

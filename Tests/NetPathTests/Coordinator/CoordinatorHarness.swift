@@ -138,7 +138,7 @@ struct CoordinatorHarness {
         let settings = self.machine.settings
         let words = self.machine.standings
         let strongest = words.firstIndex(where: \.isStrong)
-        let merged = merge(
+        let merged = NetworkPath.merging(
             words.map(\.snapshot),
             policy: settings.merge,
             probes: settings.probes,

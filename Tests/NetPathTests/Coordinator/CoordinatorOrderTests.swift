@@ -65,7 +65,7 @@ import Testing
             let changes = zip(statuses, statuses.dropFirst()).count { $0 != $1 }
             let status = harness.path?.status
             #expect(changes <= 1, "\(policy): \(statuses)")
-            #expect(status == evaluate(truth, policy: EvaluationPolicy(), now: harness.now)?.status)
+            #expect(status == truth.verdict(policy: EvaluationPolicy(), now: harness.now)?.status)
         }
     }
 

@@ -20,7 +20,9 @@ import Testing
             evidence: .noLink,
             verdict: Verdict(.unsatisfied, PathReason(.noCarrier, "number \(sequence)"))
         )
-        guard var path = merge([snapshot], policy: .priority) else { preconditionFailure("a verdict makes a path") }
+        guard var path = NetworkPath.merging([snapshot], policy: .priority) else {
+            preconditionFailure("a verdict makes a path")
+        }
         path.sequence = sequence
         return path
     }

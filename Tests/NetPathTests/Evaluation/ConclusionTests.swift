@@ -24,11 +24,11 @@ import Testing
     private static func verdict(_ evidence: Evidence, rules: [InterfaceRule] = []) throws -> Verdict {
         var policy = EvaluationPolicy()
         policy.interfaceRules = rules
-        return try #require(evaluate(evidence, policy: policy, now: self.now))
+        return try #require(evidence.verdict(policy: policy, now: self.now))
     }
 
     private static func explained(_ evidence: Evidence) -> Explanation {
-        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: self.now)
         return explain(evidence, verdict: verdict, now: self.now)
     }
 

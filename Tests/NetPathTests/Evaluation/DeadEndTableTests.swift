@@ -126,7 +126,7 @@ import Testing
             var policy = EvaluationPolicy()
             policy.interfaceRules = rules
             let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-            let verdict = try #require(evaluate(evidence, policy: policy, now: now))
+            let verdict = try #require(evidence.verdict(policy: policy, now: now))
             let message = verdict.reason.message
             #expect(verdict.status.rawValue == row.status, "\(message)")
             #expect(verdict.reason.code.rawValue == row.code, "\(message)")
@@ -136,7 +136,7 @@ import Testing
     }
 
     private func message(_ evidence: Evidence) -> String? {
-        evaluate(evidence, policy: EvaluationPolicy(), now: MonotonicTime(nanoseconds: 1_000_000_000_000))?.reason
+        evidence.verdict(policy: EvaluationPolicy(), now: MonotonicTime(nanoseconds: 1_000_000_000_000))?.reason
             .message
     }
 
@@ -173,7 +173,7 @@ import Testing
         let evidence = Evidence.seeing(.loopback(), wifi, Self.dummy.changed { $0.diversions = [] })
             .answering(.ipv4, .through(Self.dummy, source: .from("192.0.2.7")))
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: now))
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: now))
         #expect(verdict.status == .requiresConnection)
         #expect(verdict.reason.code == .wifiNotAssociated)
     }
@@ -185,7 +185,7 @@ import Testing
         func isRouted(_ address: String, _ gateway: String?) throws -> Bool {
             let answer = RouteLookupResult.through(Self.bridge, gateway: gateway, source: .from("192.0.2.7"))
             return try #require(
-                evaluate(answer, to: .fixture(address), evidence, policy: EvaluationPolicy(), now: now)
+                evidence.verdict(on: answer, to: .fixture(address), policy: EvaluationPolicy(), now: now)
             ).isRouted
         }
         #expect(try isRouted("192.0.2.9", nil))

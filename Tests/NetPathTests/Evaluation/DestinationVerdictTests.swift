@@ -17,7 +17,7 @@ import Testing
         var evidence = Evidence.seeing(.loopback(), self.eth)
         if let interfaces { evidence.interfaces = interfaces }
         let policy = EvaluationPolicy(interfaceRules: rules)
-        return evaluate(answer, to: .fixture(destination), evidence, policy: policy, now: evidence.observedAt)
+        return evidence.verdict(on: answer, to: .fixture(destination), policy: policy, now: evidence.observedAt)
     }
 
     @Test func routed() {
@@ -89,7 +89,7 @@ import Testing
         evidence.interfaces?.append(tunnel)
         func carrier() -> String? {
             let now = evidence.observedAt
-            return evaluate(answer, to: .fixture("198.51.100.9"), evidence, policy: EvaluationPolicy(), now: now)?
+            return evidence.verdict(on: answer, to: .fixture("198.51.100.9"), policy: EvaluationPolicy(), now: now)?
                 .carrier?.name
         }
         #expect(carrier() == nil)

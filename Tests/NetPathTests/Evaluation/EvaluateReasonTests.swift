@@ -37,7 +37,7 @@ import Testing
     private static let bond = NetworkInterface.virtual("bond0", 9, kind: "bond").withoutCarrier()
 
     private static func check(_ row: Row) throws {
-        let verdict = try #require(evaluate(row.evidence, policy: EvaluationPolicy(), now: self.now))
+        let verdict = try #require(row.evidence.verdict(policy: EvaluationPolicy(), now: self.now))
         #expect(verdict.status == row.status)
         #expect(verdict.reason.code == row.code)
         if let message = row.message { #expect(verdict.reason.message == message) }
@@ -723,14 +723,14 @@ import Testing
             .virtual("veth1", 8, kind: "veth").down(),
             .virtual("veth2", 9, kind: "veth").with("172.17.0.1/16")
         )
-        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.interfaces.map(\.name) == ["eth0", "wlan0", "veth2"], "a veth that is down is nobody's uplink")
         #expect(verdict.interfaces.map(\.reason.code) == [.noCarrier, .interfaceDown, .noRoute])
     }
 
     @Test func virtualInterfacesAreShownWhenThereIsNothingElse() throws {
         let evidence = Evidence.seeing(.loopback(), .virtual("veth1", 8, kind: "veth").down())
-        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.interfaces.map(\.name) == ["veth1"])
         #expect(verdict.reason.code == .allDown)
     }
@@ -739,7 +739,7 @@ import Testing
         let wlan0 = Self.wlan0.withDefaultRoute("198.51.100.1", metric: 600)
         let evidence = Evidence.seeing(Self.eth0.withoutCarrier(), wlan0)
             .routed(.ipv4, through: Self.eth0, source: .from("192.0.2.7"))
-        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.interfaces.map(\.name) == ["eth0", "wlan0"])
         #expect(verdict.interfaces.map(\.reason.code) == [.noCarrier, .alternative])
         #expect(verdict.interfaces.last?.gateways.map(\.description) == ["198.51.100.1"])
@@ -752,7 +752,7 @@ import Testing
             Self.wireless.expectingAddress(since: Self.now + .seconds(3))
         )
         func verdict(after seconds: Int) throws -> Verdict {
-            try #require(evaluate(evidence, policy: policy, now: Self.now + .seconds(seconds)))
+            try #require(evidence.verdict(policy: policy, now: Self.now + .seconds(seconds)))
         }
         #expect(try verdict(after: 0).reviseAt == Self.now + .seconds(10))
         #expect(try verdict(after: 9).reason.message == "eth0 is waiting for an address")
@@ -765,9 +765,9 @@ import Testing
     @Test func routeIsWaitedForWithoutAnEvent() throws {
         let evidence = Evidence.seeing(Self.wlan0.added(at: Self.now))
         let policy = EvaluationPolicy()
-        let waiting = try #require(evaluate(evidence, policy: policy, now: Self.now))
+        let waiting = try #require(evidence.verdict(policy: policy, now: Self.now))
         #expect(waiting.reviseAt == Self.now + .seconds(1))
-        let over = try #require(evaluate(evidence, policy: policy, now: Self.now + .seconds(1)))
+        let over = try #require(evidence.verdict(policy: policy, now: Self.now + .seconds(1)))
         #expect(over.status == .unsatisfied)
         #expect(over.reviseAt == nil)
     }
@@ -790,7 +790,7 @@ import Testing
                 let source = RouteSource.address(.fixture("198.51.100.7"))
                 return ReferenceRoute(to: destination, .route(Route(nextHops: [nextHop], source: source)))
             }
-            let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
+            let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
             #expect(verdict.status == status)
             #expect(verdict.reason.code == code)
             if code == .noCarrier { #expect(verdict.reason.message == "eth0 below ppp0 has no carrier") }
@@ -806,7 +806,7 @@ import Testing
             guard destination.family == .ipv4 else { return ReferenceRoute(to: destination, .noRoute) }
             return ReferenceRoute(to: destination, .route(Route(nextHops: [NextHop(interfaceIndex: 7)])))
         }
-        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.reason.message.contains("ppp0"))
         #expect(verdict.interfaces.map(\.name).contains("ppp0"))
     }

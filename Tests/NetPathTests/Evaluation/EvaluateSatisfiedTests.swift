@@ -13,7 +13,7 @@ import Testing
     private let wlan0 = NetworkInterface.wifi("wlan0", 3).with("198.51.100.7/24")
 
     private func verdict(_ evidence: Evidence) throws -> Verdict {
-        try #require(evaluate(evidence, policy: EvaluationPolicy(), now: self.now))
+        try #require(evidence.verdict(policy: EvaluationPolicy(), now: self.now))
     }
 
     @Test func bothFamiliesThroughOneInterface() throws {
@@ -280,7 +280,7 @@ import Testing
         var rule = InterfaceRule(.init(name: GlobPattern("eth*")))
         rule.isExpensive = false
         let policy = EvaluationPolicy(interfaceRules: [rule])
-        #expect(evaluate(.online(metered), policy: policy, now: MonotonicTime(nanoseconds: 0))?.isExpensive == false)
+        #expect(Evidence.online(metered).verdict(policy: policy, now: MonotonicTime(nanoseconds: 0))?.isExpensive == false)
     }
 
     @Test func partialIsPassedOn() throws {

@@ -11,7 +11,7 @@ import Testing
     private let eth0 = NetworkInterface.wired("eth0", 2).with("192.0.2.7/24")
 
     private func status(_ evidence: Evidence) -> PathStatus? {
-        evaluate(evidence, policy: EvaluationPolicy(), now: self.now)?.status
+        evidence.verdict(policy: EvaluationPolicy(), now: self.now)?.status
     }
 
     @Test func noEvidenceIsNoOpinion() {
@@ -34,9 +34,9 @@ import Testing
     @Test func anUnansweredQuestionMattersOnlyWhereSomethingCouldCarryPackets() throws {
         let policy = EvaluationPolicy()
         for evidence in [Evidence.seeing(.loopback(), self.eth0.withoutCarrier()), .seeing(.loopback())] {
-            let answered = try #require(evaluate(evidence, policy: policy, now: self.now))
+            let answered = try #require(evidence.verdict(policy: policy, now: self.now))
             for family in AddressFamily.allCases {
-                #expect(evaluate(evidence.unanswered(family), policy: policy, now: self.now) == answered)
+                #expect(evidence.unanswered(family).verdict(policy: policy, now: self.now) == answered)
             }
         }
         let noLink = Evidence.seeing(.loopback(), self.eth0.withoutCarrier())
@@ -48,9 +48,9 @@ import Testing
     /// A family that cannot be told never takes away the answer of the other one.
     @Test func anUnansweredQuestionMattersOnlyWhereThereIsAnAddressToSendFrom() throws {
         let noRoute = Evidence.seeing(.loopback(), self.eth0)
-        let answered = try #require(evaluate(noRoute, policy: EvaluationPolicy(), now: self.now))
+        let answered = try #require(noRoute.verdict(policy: EvaluationPolicy(), now: self.now))
         #expect(answered.reason.code == .noRoute)
-        #expect(evaluate(noRoute.unanswered(.ipv6), policy: EvaluationPolicy(), now: self.now) == answered)
+        #expect(noRoute.unanswered(.ipv6).verdict(policy: EvaluationPolicy(), now: self.now) == answered)
         #expect(self.status(noRoute.unanswered(.ipv6).changed { $0.isAbridged = true }) == nil, "others may have one")
         #expect(self.status(noRoute.unanswered(.ipv6).changed { $0.interfaces?[1].kind = "vrf" }) == nil)
         let elsewhere = self.eth0.changed { $0.knowsAddresses = false }
@@ -78,7 +78,7 @@ import Testing
         var evidence = Evidence(at: self.now)
         let outcomes = results.map { ProbeOutcome(target: "203.0.113.7:443", result: $0) }
         evidence.probes = ProbeRound(outcomes: outcomes, isComplete: isComplete)
-        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: self.now)
         #expect(verdict?.status == status)
         #expect(verdict == nil || verdict?.reason.code == (status == .satisfied ? .probeAnswered : .probeFailed))
     }
@@ -129,9 +129,9 @@ import Testing
         var generator = SeededGenerator(seed: 2)
         for _ in 0..<500 {
             let evidence = EvidenceGenerator.evidence(using: &generator)
-            let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
+            let verdict = evidence.verdict(policy: EvaluationPolicy(), now: self.now)
             let shuffled = evidence.changed { $0.interfaces?.shuffle() }
-            #expect(evaluate(shuffled, policy: EvaluationPolicy(), now: self.now) == verdict)
+            #expect(shuffled.verdict(policy: EvaluationPolicy(), now: self.now) == verdict)
         }
     }
 }

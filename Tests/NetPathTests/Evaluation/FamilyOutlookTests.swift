@@ -91,7 +91,7 @@ import Testing
     func theCloserFamilyDecides(_ four: Int, _ six: Int) throws {
         let (ipv4, ipv6) = (Self.families[four], Self.families[six])
         let evidence = Self.evidence(ipv4, ipv6)
-        let verdict = try #require(evaluate(evidence, policy: Self.policy, now: Self.now))
+        let verdict = try #require(evidence.verdict(policy: Self.policy, now: Self.now))
         let closer = ipv4.closeness.rank <= ipv6.closeness.rank ? ipv4 : ipv6
         #expect(verdict.status == closer.status)
         #expect(verdict.reason.code == closer.code)
@@ -105,7 +105,7 @@ import Testing
     // MARK: The name of the family
 
     private func reason(_ evidence: Evidence) throws -> String {
-        try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now)).reason.message
+        try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now)).reason.message
     }
 
     @Test func theFamilyIsNamedWhereTheOtherOneHasAnotherReason() throws {
@@ -138,7 +138,7 @@ import Testing
             .ipv6,
             .rejected(.unreachable)
         )
-        let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
+        let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
         #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier"))
         #expect(
             explain(evidence, verdict: verdict, now: Self.now).remedies
@@ -153,7 +153,7 @@ import Testing
             .withDefaultRoute("fe80::1", .ipv6)
         for interface in [checked, checked.with("192.0.2.7/24")] {
             let evidence = Evidence.seeing(interface).routed(.ipv6, through: interface, source: .from("::1"))
-            let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: Self.now))
+            let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: Self.now))
             #expect(verdict.status == .requiresConnection)
             #expect(verdict.reason.code == .configuringAddress)
             #expect(verdict.interfaces.map(\.reason.code) == [.configuringAddress])
@@ -162,11 +162,10 @@ import Testing
 
     @Test func anAddressAndARouteOfDifferentFamiliesAreNoAlternative() throws {
         let w0 = NetworkInterface.wired("w0", 2).with("192.0.2.7/24").withDefaultRoute("fe80::1", .ipv6)
-        let lost = try #require(evaluate(.seeing(w0), policy: EvaluationPolicy(), now: Self.now))
+        let lost = try #require(Evidence.seeing(w0).verdict(policy: EvaluationPolicy(), now: Self.now))
         #expect(lost.interfaces.map(\.reason.code) == [.noRoute])
         let online = Evidence.online(.wired("eth0", 3).with("198.51.100.7/24"))
-        let found = evaluate(
-            online.changed { $0.interfaces?.insert(w0, at: 1) },
+        let found = online.changed { $0.interfaces?.insert(w0, at: 1) }.verdict(
             policy: EvaluationPolicy(),
             now: Self.now
         )

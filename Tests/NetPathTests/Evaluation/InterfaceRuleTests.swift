@@ -22,7 +22,7 @@ import Testing
     }
 
     private func verdict(_ evidence: Evidence, _ rules: InterfaceRule...) throws -> Verdict {
-        try #require(evaluate(evidence, policy: EvaluationPolicy(interfaceRules: rules), now: self.now))
+        try #require(evidence.verdict(policy: EvaluationPolicy(interfaceRules: rules), now: self.now))
     }
 
     // MARK: Which rule applies
@@ -93,7 +93,7 @@ import Testing
             evidence: evidence,
             verdict: try self.verdict(evidence, self.rule("wwan0") { $0.isConstrained = true })
         )
-        #expect(merge([snapshot], policy: .priority)?.isConstrained == true)
+        #expect(NetworkPath.merging([snapshot], policy: .priority)?.isConstrained == true)
     }
 
     @Test func costOfATunnelIsThatOfItsCarrier() throws {

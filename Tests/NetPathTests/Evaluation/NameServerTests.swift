@@ -19,7 +19,7 @@ import Testing
         evidence.dnsServers = self.servers
         evidence.dnsRoutes = routes
         change(&evidence)
-        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: evidence.observedAt)
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: evidence.observedAt)
         let report = BackendReport(
             name: "b",
             mode: .active,
@@ -29,7 +29,7 @@ import Testing
             resynchronizations: 0
         )
         let snapshot = BackendSnapshot(report: report, evidence: evidence, verdict: verdict)
-        return try #require(merge([snapshot], policy: .priority))
+        return try #require(NetworkPath.merging([snapshot], policy: .priority))
     }
 
     private var routed: RouteLookupResult { .through(self.eth, source: .from("192.0.2.2")) }
@@ -75,7 +75,7 @@ import Testing
         var evidence = Evidence.online(self.eth, gateway: "192.0.2.1")
         evidence.dnsServers = self.servers
         evidence.dnsRoutes = [self.routed, .noRoute, self.local]
-        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: evidence.observedAt)
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: evidence.observedAt)
         let facts = explain(evidence, verdict: verdict, now: evidence.observedAt).evidence
         #expect(facts.contains("Name servers: 192.0.2.53, 198.51.100.53 (not reachable), 127.0.0.1"))
     }

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func verdict(_ evidence: Evidence, _ gateways: GatewayInfluence = .advisory) throws -> Verdict {
-        try #require(evaluate(evidence, policy: EvaluationPolicy(gateways: gateways), now: self.now))
+        try #require(evidence.verdict(policy: EvaluationPolicy(gateways: gateways), now: self.now))
     }
 
     @Test func itIsToldOfAndNothingElse() throws {
@@ -70,7 +70,7 @@ import Testing
             let policy = EvaluationPolicy(gateways: influence)
             let explanation = explain(
                 evidence,
-                verdict: evaluate(evidence, policy: policy, now: self.now),
+                verdict: evidence.verdict(policy: policy, now: self.now),
                 policy: policy,
                 now: self.now
             )
@@ -88,10 +88,9 @@ import Testing
     @Test func hostsBehindItSaySo() {
         let answer = RouteLookupResult.through(self.eth, gateway: "192.0.2.1", source: .from("192.0.2.7"))
         func verdict(_ evidence: Evidence) -> DestinationVerdict? {
-            evaluate(
-                answer,
+            evidence.verdict(
+                on: answer,
                 to: .fixture("198.51.100.9"),
-                evidence,
                 policy: EvaluationPolicy(gateways: .required),
                 now: self.now
             )

@@ -164,7 +164,7 @@ import Testing
             let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
             let assessed = AssessedEvidence(evidence, policy: EvaluationPolicy(), now: now)
             #expect(assessed.judge(tunnel).row == row.number, "case \(number)")
-            let verdict = try #require(evaluate(evidence, policy: EvaluationPolicy(), now: now))
+            let verdict = try #require(evidence.verdict(policy: EvaluationPolicy(), now: now))
             #expect((verdict.status == .satisfied) == row.isSatisfied, "case \(number): \(verdict.reason)")
             #expect((verdict.reason.code == .routed) == row.isRouted, "case \(number): \(verdict.reason)")
             let says = verdict.reason.message

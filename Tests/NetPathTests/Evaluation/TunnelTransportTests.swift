@@ -17,7 +17,7 @@ import Testing
 
     private func verdict(_ evidence: Evidence, _ rules: InterfaceRule...) throws -> Verdict {
         let policy = EvaluationPolicy(interfaceRules: rules)
-        return try #require(evaluate(evidence, policy: policy, now: self.now))
+        return try #require(evidence.verdict(policy: policy, now: self.now))
     }
 
     /// What is seen when everything goes into `tun0`, about which something was found out.
@@ -369,7 +369,7 @@ import Testing
         func host(_ evidence: Evidence) throws -> DestinationVerdict {
             let destination = InternetAddress.fixture("10.8.0.53")
             return try #require(
-                evaluate(answer, to: destination, evidence, policy: EvaluationPolicy(), now: self.now)
+                evidence.verdict(on: answer, to: destination, policy: EvaluationPolicy(), now: self.now)
             )
         }
         #expect(try self.verdict(split(self.eth0)).dnsServers?.map(\.isReachable) == [true])

@@ -19,7 +19,7 @@ import Testing
     }
 
     private static func verdict(_ evidence: Evidence) -> Verdict? {
-        evaluate(evidence, policy: EvaluationPolicy(), now: self.now)
+        evidence.verdict(policy: EvaluationPolicy(), now: self.now)
     }
 
     @Test func aRouteMakesAPath() throws {

@@ -37,7 +37,7 @@ import Testing
         health: BackendHealth = .healthy
     ) -> BackendSnapshot {
         let now = MonotonicTime(nanoseconds: 1_000_000_000_000)
-        let verdict = evaluate(evidence, policy: EvaluationPolicy(), now: now)
+        let verdict = evidence.verdict(policy: EvaluationPolicy(), now: now)
         var report = BackendReport(name: name, health: health)
         report.status = verdict?.status
         report.reason = verdict?.reason
@@ -51,7 +51,11 @@ import Testing
         _ policy: MergePolicy = .priority,
         probes: ProbeInfluence = .advisory
     ) -> NetworkPath? {
-        merge(reports.enumerated().map { Self.backendSnapshot("b\($0)", $1) }, policy: policy, probes: probes)
+        NetworkPath.merging(
+            reports.enumerated().map { Self.backendSnapshot("b\($0)", $1) },
+            policy: policy,
+            probes: probes
+        )
     }
 
     // MARK: Voting
@@ -99,9 +103,12 @@ import Testing
 
     @Test func whoBrokeDoesNotVote() {
         let broken = Self.backendSnapshot("daemon", Self.stated(.unsatisfied), health: .unhealthy)
-        #expect(merge([broken, Self.backendSnapshot("kernel", Self.yes)], policy: .unanimous)?.status == .satisfied)
         #expect(
-            merge([broken, Self.backendSnapshot("probe", Self.answered)], policy: .any) == nil,
+            NetworkPath.merging([broken, Self.backendSnapshot("kernel", Self.yes)], policy: .unanimous)?.status
+                == .satisfied
+        )
+        #expect(
+            NetworkPath.merging([broken, Self.backendSnapshot("probe", Self.answered)], policy: .any) == nil,
             "nor do probes step in"
         )
     }

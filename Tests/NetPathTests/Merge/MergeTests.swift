@@ -20,7 +20,7 @@ import Testing
         health: BackendHealth = .healthy
     ) -> BackendSnapshot {
         let verdict = evidence.flatMap {
-            evaluate($0, policy: EvaluationPolicy(), now: MonotonicTime(nanoseconds: 1_000_000_000_000))
+            $0.verdict(policy: EvaluationPolicy(), now: MonotonicTime(nanoseconds: 1_000_000_000_000))
         }
         let report = BackendReport(
             name: name,
@@ -36,7 +36,7 @@ import Testing
     }
 
     private static func merged(_ reports: [Evidence?], _ policy: MergePolicy) -> NetworkPath? {
-        merge(reports.enumerated().map { Self.backendSnapshot("b\($0)", $1) }, policy: policy)
+        NetworkPath.merging(reports.enumerated().map { Self.backendSnapshot("b\($0)", $1) }, policy: policy)
     }
 
     // MARK: Policies
@@ -125,12 +125,12 @@ import Testing
             let broken = Self.backendSnapshot("broken", Self.no, health: health)
             let well = Self.backendSnapshot("well", Self.yes)
             for snapshots in [[broken, well], [well, broken]] {
-                let path = try #require(merge(snapshots, policy: policy))
+                let path = try #require(NetworkPath.merging(snapshots, policy: policy))
                 #expect(path.status == .satisfied)
                 #expect(path.disagreements.isEmpty)
                 #expect(path.backends.map(\.name) == snapshots.map(\.report.name))
             }
-            #expect(merge([broken], policy: policy) == nil)
+            #expect(NetworkPath.merging([broken], policy: policy) == nil)
         }
     }
 
@@ -153,11 +153,11 @@ import Testing
         #expect(outvoted.status == .satisfied)
         #expect(outvoted.disagreements.map(\.backend) == ["b1"])
         let broken = Self.backendSnapshot("broken", Self.yes, health: .unhealthy)
-        #expect(merge([broken, Self.backendSnapshot("b1", partialNo)], policy: policy) == nil)
+        #expect(NetworkPath.merging([broken, Self.backendSnapshot("b1", partialNo)], policy: policy) == nil)
         let silent = [Self.backendSnapshot("silent", nil), Self.backendSnapshot("b1", partialNo)]
-        #expect(merge(silent, policy: policy)?.status == .unsatisfied)
+        #expect(NetworkPath.merging(silent, policy: policy)?.status == .unsatisfied)
         let unsure = [Self.backendSnapshot("unsure", Self.unsure), Self.backendSnapshot("b1", partialNo)]
-        #expect(merge(unsure, policy: policy, strongest: 0) == nil, "it had a verdict once")
+        #expect(NetworkPath.merging(unsure, policy: policy, strongest: 0) == nil, "it had a verdict once")
         let partialYes = Self.yes.changed { $0.isPartial = true }
         #expect(Self.merged([Self.no, partialYes], .any)?.status == .satisfied, "a yes is a yes")
     }
@@ -168,7 +168,7 @@ import Testing
     func requiredProbes(policy: MergePolicy) throws {
         func merged(_ reports: Evidence...) -> NetworkPath? {
             let snapshots = reports.enumerated().map { Self.backendSnapshot("b\($0)", $1) }
-            return merge(snapshots, policy: policy, probes: .required)
+            return NetworkPath.merging(snapshots, policy: policy, probes: .required)
         }
         let lost = try #require(merged(Self.yes, Self.failed))
         #expect(lost.status == .unsatisfied)
@@ -190,7 +190,7 @@ import Testing
         #expect(merged(Self.no, Self.answered)?.reason.code == .noCarrier, "they never raise")
         #expect(merged(Self.step, Self.failed)?.status == .requiresConnection)
         let broken = [Self.backendSnapshot("a", Self.yes), Self.backendSnapshot("b", Self.failed, health: .unhealthy)]
-        #expect(merge(broken, policy: policy, probes: .required)?.status == .satisfied)
+        #expect(NetworkPath.merging(broken, policy: policy, probes: .required)?.status == .satisfied)
     }
 
     @Test(arguments: MergePolicy.allCases)
@@ -211,15 +211,24 @@ import Testing
         #expect(Self.merged([Self.failed], .priority)?.reason.code == .probeFailed)
         #expect(Self.merged([Self.failed, Self.answered], .any)?.status == .satisfied)
         let deaf = Self.backendSnapshot("deaf", nil, health: .unhealthy)
-        #expect(merge([deaf, Self.backendSnapshot("probe", Self.answered)], policy: .priority)?.status == .satisfied)
+        #expect(
+            NetworkPath.merging([deaf, Self.backendSnapshot("probe", Self.answered)], policy: .priority)?.status
+                == .satisfied
+        )
     }
 
     /// A monitor that broke never means offline, and neither does one that cannot tell any more.
     @Test(arguments: MergePolicy.allCases)
     func probesDoNotStepInForABackendThatHasSpoken(policy: MergePolicy) {
         let probe = Self.backendSnapshot("probe", Self.failed)
-        #expect(merge([Self.backendSnapshot("broken", Self.yes, health: .unhealthy), probe], policy: policy) == nil)
-        #expect(merge([Self.backendSnapshot("unsure", Self.yes.unanswered(.ipv4)), probe], policy: policy) == nil)
+        #expect(
+            NetworkPath.merging([Self.backendSnapshot("broken", Self.yes, health: .unhealthy), probe], policy: policy)
+                == nil
+        )
+        #expect(
+            NetworkPath.merging([Self.backendSnapshot("unsure", Self.yes.unanswered(.ipv4)), probe], policy: policy)
+                == nil
+        )
     }
 
     private static let blind = Self.yes.changed { $0.referenceRoutes = [] }
@@ -267,7 +276,9 @@ import Testing
                 for third in thirds {
                     for probes in ProbeInfluence.allCases {
                         let snapshots = [first, second, third]
-                        guard let path = merge(snapshots, policy: policy, probes: probes) else { continue }
+                        guard let path = NetworkPath.merging(snapshots, policy: policy, probes: probes) else {
+                            continue
+                        }
                         if let contradiction = Self.contradiction(in: path, probes) {
                             Issue.record("\(contradiction): \(probes), \(snapshots.map(\.evidence))")
                             return
@@ -308,6 +319,9 @@ import Testing
         }
         #expect(Self.merged([Self.yes, probing], .priority)?.internet == expected)
         let broken = Self.backendSnapshot("probe", probing, health: .unhealthy)
-        #expect(merge([Self.backendSnapshot("kernel", Self.yes), broken], policy: .priority)?.internet == .unknown)
+        #expect(
+            NetworkPath.merging([Self.backendSnapshot("kernel", Self.yes), broken], policy: .priority)?.internet
+                == .unknown
+        )
     }
 }

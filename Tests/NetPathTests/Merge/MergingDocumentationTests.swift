@@ -22,7 +22,7 @@ import Testing
             let verdict = Verdict(status, PathReason(.routed, ""))
             return BackendSnapshot(report: report, evidence: .noLink, verdict: verdict)
         }
-        return merge(snapshots, policy: policy)?.status.rawValue ?? "nil"
+        return NetworkPath.merging(snapshots, policy: policy)?.status.rawValue ?? "nil"
     }
 
     private static func row(_ statuses: [PathStatus], _ policies: [MergePolicy]) -> String {
