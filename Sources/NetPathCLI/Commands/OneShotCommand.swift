@@ -70,7 +70,12 @@ struct OneShotCommand: Sendable {
         let recalled = self.snapshots.map {
             $0.recalling(carriers, settings.evaluation, now: self.snapshot.takenAt.monotonic)
         }
-        let merged = merge(recalled, policy: settings.merge, probes: settings.probes, portals: settings.portals)
+        let merged = NetworkPath.merging(
+            recalled,
+            policy: settings.merge,
+            probes: settings.probes,
+            portals: settings.portals
+        )
         guard var merged, merged.status == path.status else { return }
         (merged.sequence, merged.publishedAt) = (path.sequence, path.publishedAt)
         self.snapshots = recalled

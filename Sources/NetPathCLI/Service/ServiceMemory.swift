@@ -50,7 +50,7 @@ extension BackendSnapshot {
             if carriers.contains(interface.index) { interface.hadDefaultRoute = true }
             return interface
         }
-        guard let verdict = evaluate(evidence, policy: policy, now: now) else { return self }
+        guard let verdict = evidence.verdict(policy: policy, now: now) else { return self }
         var copy = self
         copy.evidence = evidence
         copy.verdict = verdict
