@@ -30,7 +30,7 @@ def play(entry, folder):
     try:
         def start(*settings, config=None):
             nonlocal views
-            views = Views(world, entry.views, settings, config)
+            views = Views(world, entry.title, entry.views, settings, config)
             return views
         entry.function(world, start)
     except scenario.Impossible as reason:

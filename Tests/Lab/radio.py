@@ -64,6 +64,26 @@ class Radios:
         write(file, f'ctrl_interface=/run/supplicant\nnetwork={{\n ssid="{ssid}"\n {secret}\n scan_freq={frequencies}\n}}\n')
         self.world.start("here", "supplicant", "wpa_supplicant", "-t", "-D", "nl80211", "-i", "wlan0", "-c", file)
 
+    def two_points(self):
+        """Two access points of one network, at 2.4 and 5 GHz, behind 10.4.0.1; and joins it."""
+        self.world.far("link add br0 type bridge", "link set br0 up", "address add 10.4.0.1/24 dev br0")
+        self.point(0, channel=1)
+        self.point(1, channel=36)
+        self.world.far("link set ap0 master br0", "link set ap1 master br0")
+        self.world.here("link set wlan0 up")
+        self.static()
+        self.join(channels=(1, 36))
+        until("join", self.is_joined)
+
+    def roam(self):
+        """From one of the two to the other."""
+        now = self.ask("status")
+        goal = until("the other access point", lambda: [
+            line.split()[0] for line in self.ask("scan_results").split("\n")[1:]
+            if "labnet" in line and line.split()[0] not in now])[0]
+        self.ask("roam", goal)
+        until("roam", lambda: f"bssid={goal}" in self.ask("status") and self.is_joined())
+
     def ask(self, *words):
         return self.world.run_in("here", "wpa_cli", "-p", "/run/supplicant", "-i", "wlan0", *words)
 

@@ -12,6 +12,7 @@ import subprocess
 import threading
 import time
 
+from peers import Peers
 from world import Wrong, run, until, write
 
 NETPATH = os.environ["NETPATH_BINARY"]
@@ -25,6 +26,8 @@ SETTLED = 2.5
 
 
 def state(path):
+    if path["status"] is None:
+        return "no verdict yet"
     words = [path["status"], path["reason"]["code"]]
     if path["status"] == "satisfied" and path["interfaces"]:
         words.append(path["interfaces"][0]["type"])
@@ -44,6 +47,8 @@ class View:
     def __init__(self, name, world, settings, config):
         self.name = name
         self.states = []
+        # When it said that there is a path, and that there is none; see `peers.py`.
+        self.says = []
         self.changed = time.monotonic()
         self.mark = 0
         private = f"/run/views/{name}"
@@ -61,10 +66,16 @@ class View:
 
     def _read(self):
         for line in self.process.stdout:
-            seen = state(json.loads(line))
+            path = json.loads(line)
+            if path["status"] is None:
+                continue
+            seen = state(path)
             if not self.states or self.states[-1] != seen:
                 self.states.append(seen)
                 self.changed = time.monotonic()
+            online = seen.startswith("satisfied")
+            if not self.says or self.says[-1][1] != online:
+                self.says.append((time.monotonic(), online))
         self.states.append(f"netpath ended with status {self.process.wait()}")
 
     def since_mark(self):
@@ -102,9 +113,10 @@ def agrees(seen, wanted, may_miss):
 class Views:
     """The three views of a scenario, and the truth."""
 
-    def __init__(self, world, names, settings=(), config=None):
+    def __init__(self, world, title, names, settings=(), config=None):
         self.world = world
         self.views = [View(name, world, settings, config) for name in names]
+        self.peers = Peers(world, title, self.views[0]) if os.environ.get("LAB_PEERS") else None
         self.log = open(f"{world.folder}/steps", "w")
 
     def expect(self, what, *wanted, truth=None, sysfs=None, fresh=("default", "sysfs"), limit=25):
@@ -122,6 +134,8 @@ class Views:
         settled = max([view.changed for view in self.views] + [time.monotonic() - SETTLED + 0.7]) + SETTLED
         time.sleep(max(0, min(settled - time.monotonic(), SETTLED)))
         does = self.world.datagrams_return()
+        if self.peers and truth is None:
+            self.peers.write(what)
         for view in self.views:
             lists = list(sysfs if view.name == "sysfs" and sysfs is not None else wanted)
             before = view.states[view.mark - 1] if view.mark > 0 else None
@@ -155,6 +169,8 @@ class Views:
         until("freezer", lambda: f"frozen {int(frozen)}" in open(f"{group}/cgroup.events").read())
 
     def end(self, is_wrong):
+        if self.peers:
+            self.peers.end()
         for view in self.views:
             if is_wrong or (os.environ.get("LAB_REPORTS") and view.name == "default"):
                 view.report(f"{self.world.folder}/report-{view.name}.txt")

@@ -6,6 +6,9 @@ from radio import Radios
 from scenario import scenario
 from world import run, until, write
 
+LOOKING = "requiresConnection wifiNotAssociated"
+JOINING = "requiresConnection authenticating"
+
 
 def wireguard(world, carrier, peer):
     """A tunnel to PEER, as wg-quick makes it: all traffic through it but its own packets."""
@@ -38,10 +41,10 @@ def over_radio(world, watch):
     # sysfs reads main tables only, and takes no rules into account.
     views.expect("at the start", "satisfied routed other over wlan0", sysfs=["satisfied routed wifi"])
     radios.point_gone()
-    views.expect("the radio is lost", "requiresConnection wifiNotAssociated", limit=60)
+    views.expect("the radio is lost", LOOKING, limit=60)
     radios.point(address="10.4.0.1")
-    views.expect("it is back", "?requiresConnection authenticating", "satisfied routed other over wlan0",
-                 sysfs=["?requiresConnection authenticating", "satisfied routed wifi"], limit=60)
+    views.expect("it is back", "?" + JOINING, "satisfied routed other over wlan0",
+                 sysfs=["?" + JOINING, "satisfied routed wifi"], limit=60)
 
 
 @scenario("WireGuard over a cable that is pulled")
@@ -54,3 +57,93 @@ def over_cable(world, watch):
     views.expect("pulled", "unsatisfied noCarrier")
     world.far("link set lan0-far up")
     views.expect("plugged in", "satisfied routed other over lan0", sysfs=["satisfied routed wired"])
+
+
+@scenario("WireGuard over Wi-Fi that goes from 2.4 to 5 GHz", limit=300)
+def over_roaming(world, watch):
+    radios = Radios(world, points=2)
+    radios.two_points()
+    wireguard(world, "wlan0", "10.4.0.1")
+    views = watch()
+    views.expect("at the start", "satisfied routed other over wlan0", sysfs=["satisfied routed wifi"])
+    radios.roam()
+    views.expect("roamed", "?" + LOOKING, "?" + JOINING, "?satisfied routed other over wlan0",
+                 sysfs=["?" + LOOKING, "?" + JOINING, "?satisfied routed wifi"])
+
+
+def openvpn(world, peer):
+    """A tunnel of OpenVPN to PEER that takes both halves of the internet."""
+    run("modprobe", "tun")
+    key = f"{world.folder}/openvpn.key"
+    run("openvpn", "--genkey", "secret", key)
+    both = ("--dev", "tun0", "--secret", key, "--cipher", "AES-256-CBC", "--ping", "1", "--ping-restart", "6", "--persist-tun",
+            "--persist-key", "--verb", "3")
+    world.start("far", "openvpn-far", "openvpn", *both, "--ifconfig", "10.8.0.1", "10.8.0.2")
+    world.start("here", "openvpn-here", "openvpn", *both, "--ifconfig", "10.8.0.2", "10.8.0.1", "--remote", peer, "--nobind",
+                "--redirect-gateway", "local", "def1")
+    until("tunnel of OpenVPN", lambda: "128.0.0.0/1 via 10.8.0.1" in world.run_in("here", "ip", "route")
+          and world.datagrams_return(), 60)
+
+
+@scenario("OpenVPN over Wi-Fi that is lost, comes back, and goes from 2.4 to 5 GHz", limit=400)
+def openvpn_over_radio(world, watch):
+    radios = Radios(world, points=2)
+    radios.two_points()
+    openvpn(world, "10.4.0.1")
+    views = watch()
+    through = "satisfied routed other over wlan0"
+    views.expect("at the start", through)
+    radios.roam()
+    until("answer", world.datagrams_return, 60)
+    views.expect("roamed", "?" + LOOKING, "?" + JOINING, "?" + through)
+    radios.point_gone(0)
+    radios.point_gone(1)
+    views.expect("the radio is lost", LOOKING, limit=60)
+    radios.point(0, channel=1)
+    world.far("link set ap0 master br0")
+    until("join", radios.is_joined, 60)
+    # OpenVPN itself begins anew when nothing came for six seconds.
+    until("answer", world.datagrams_return, 60)
+    views.expect("it is back", "?" + JOINING, through, limit=60)
+
+
+@scenario("GRE over a cable that is pulled")
+def gre(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("address add 10.1.0.2/24 dev lan0")
+    for space, mine, other in (("far", 1, 2), ("here", 2, 1)):
+        world.link(space, f"link add gre1 type gre local 10.1.0.{mine} remote 10.1.0.{other}", "link set gre1 up",
+                   f"address add 10.8.0.{mine}/30 dev gre1")
+    world.here("route add default dev gre1")
+    views = watch()
+    # procfs does not tell a tunnel's far end.
+    views.expect("at the start", "satisfied routed other over lan0", sysfs=["satisfied routed other"])
+    world.far("link set lan0-far down")
+    # Without the far end it is in doubt, and says so.
+    views.expect("pulled", "unsatisfied noCarrier", sysfs=["satisfied routed other"])
+    world.far("link set lan0-far up")
+    views.expect("plugged in", "satisfied routed other over lan0", sysfs=["satisfied routed other"])
+
+
+@scenario("IPsec behind an xfrm interface, over a cable that is pulled")
+def ipsec(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("address add 10.1.0.2/24 dev lan0")
+    secret = f"auth hmac(sha256) 0x{'01' * 32} enc cbc(aes) 0x{'02' * 16}"
+    for space, mine, other in (("far", 1, 2), ("here", 2, 1)):
+        device = "lan0-far" if space == "far" else "lan0"
+        ways = (("out", mine, other), ("in", other, mine))
+        for way, source, target in ways:
+            world.link(space, f"xfrm state add src 10.1.0.{source} dst 10.1.0.{target} proto esp spi 0x{source} reqid 1 "
+                              f"mode tunnel {secret} if_id 42",
+                       f"xfrm policy add src 0.0.0.0/0 dst 0.0.0.0/0 dir {way} tmpl src 10.1.0.{source} dst 10.1.0.{target} "
+                       "proto esp reqid 1 mode tunnel if_id 42")
+        world.link(space, f"link add ipsec0 type xfrm dev {device} if_id 42", "link set ipsec0 up",
+                   f"address add 10.8.0.{mine}/30 dev ipsec0")
+    world.here("route add default dev ipsec0")
+    views = watch()
+    views.expect("at the start", "satisfied routed other over lan0")
+    world.far("link set lan0-far down")
+    views.expect("pulled", "unsatisfied noCarrier")
+    world.far("link set lan0-far up")
+    views.expect("plugged in", "satisfied routed other over lan0")

@@ -2,7 +2,10 @@
 # Copyright the netpath authors
 """Interfaces on top of others: bonds, VLANs, bridges, VRFs, macvlans, and one that swallows everything."""
 
+import json
+
 from scenario import scenario
+from world import until
 
 WIRED = "satisfied routed wired"
 
@@ -85,6 +88,67 @@ def macvlan(world, watch):
     views.expect("the parent is down", "unsatisfied noCarrier")
     world.here("link set lan0 up")
     views.expect("the parent is up", WIRED)
+
+
+@scenario("ipvlan whose parent goes down")
+def ipvlan(world, watch):
+    world.veth("lan0", 1, route=False)
+    world.here("link add link lan0 name ip0 type ipvlan mode l2", "link set ip0 up", "address add 10.1.0.3/24 dev ip0",
+               "route add default via 10.1.0.1 dev ip0")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.here("link set lan0 down")
+    views.expect("the parent is down", "unsatisfied noCarrier")
+    world.here("link set lan0 up")
+    views.expect("the parent is up", WIRED)
+
+
+@scenario("MACsec whose parent loses its carrier, and goes down")
+def macsec(world, watch):
+    world.veth("lan0", 1, route=False)
+    address = {space: json.loads(world.run_in(space, "ip", "-json", "link", "show", "dev", device))[0]["address"]
+               for space, device in (("here", "lan0"), ("far", "lan0-far"))}
+    for space, device, mine, other in (("far", "lan0-far", 1, 2), ("here", "lan0", 2, 1)):
+        peer = address["here" if space == "far" else "far"]
+        world.link(space, f"link add link {device} name sec0 type macsec encrypt on",
+                   f"macsec add sec0 tx sa 0 pn 1 on key 0{mine} {f'0{mine}' * 16}",
+                   f"macsec add sec0 rx port 1 address {peer}",
+                   f"macsec add sec0 rx port 1 address {peer} sa 0 pn 1 on key 0{other} {f'0{other}' * 16}",
+                   "link set sec0 up", f"address add 10.3.0.{mine}/24 dev sec0")
+    world.here("route add default via 10.3.0.1 dev sec0")
+    views = watch()
+    # It sends packets inside packets, and is no uplink itself.
+    through = "satisfied routed other over lan0"
+    views.expect("at the start", through)
+    world.far("link set lan0-far down")
+    views.expect("the parent has no carrier", "unsatisfied noCarrier")
+    world.far("link set lan0-far up", "link set sec0 up")
+    views.expect("the parent has a carrier", through)
+    world.here("link set lan0 down")
+    views.expect("the parent is down", "unsatisfied noCarrier")
+
+
+@scenario("team with a standby: a member fails, both fail, one comes back")
+def team(world, watch):
+    for name in ("port0", "port1"):
+        world.here(f"link add {name} type veth peer name {name}-far netns far")
+        world.far(f"link set {name}-far up")
+    world.far("link add br0 type bridge", "link set port0-far master br0", "link set port1-far master br0",
+              "link set br0 up", "address add 10.2.0.1/24 dev br0")
+    world.start("here", "teamd", "teamd", "-c", json.dumps({
+        "device": "team0", "runner": {"name": "activebackup"}, "link_watch": {"name": "ethtool"},
+        "ports": {"port0": {}, "port1": {}}}))
+    until("members of the team", lambda: world.run_in("here", "ip", "-o", "link", "show", "master", "team0", check=False)
+          .count("state UP") == 2)
+    world.here("link set team0 up", "address add 10.2.0.2/24 dev team0", "route add default via 10.2.0.1 dev team0")
+    views = watch()
+    views.expect("at the start", WIRED)
+    world.far("link set port0-far down")
+    views.expect("a member fails", WIRED)
+    world.far("link set port1-far down")
+    views.expect("both fail", "unsatisfied noCarrier")
+    world.far("link set port0-far up")
+    views.expect("one comes back", WIRED)
 
 
 @scenario("bridge with the tap of a virtual machine: the uplink fails while the tap is alive")
