@@ -44,9 +44,15 @@ struct ServiceLab {
         }
     }
 
+    /// How the shell of the namespace runs the program.
+    func command(_ words: String, _ more: [String: String] = [:], through wrapper: String = "") throws -> String {
+        let environment = self.environment.merging(more) { $1 }
+        let variables = environment.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
+        return try "env \(variables) \(wrapper) \(Watched.program) \(words)"
+    }
+
     func ask(_ words: String, through wrapper: String = "") throws -> String {
-        let variables = self.environment.map { "\($0)='\($1)'" }.sorted().joined(separator: " ")
-        return try self.lab.run("env \(variables) \(wrapper) \(Watched.program) \(words) 2>&1; echo -n \"status $?\"")
+        try self.lab.run("\(self.command(words, through: wrapper)) 2>&1; echo -n \"status $?\"")
     }
 
     /// Waits until an answer begins with a text.

@@ -2,19 +2,20 @@
 // Copyright the netpath authors
 
 import Foundation
-import NetPathTestKit
 
 /// A wall clock that jumps while a program runs.
 ///
 /// Linux has no namespace for it, so a library between the program and the system adds an offset, which it shares with
 /// the test. The clocks that never jump stay as they are.
-struct WallClock {
+package struct WallClock {
     /// What a program is started with.
-    let environment: [String: String]
+    package let environment: [String: String]
     private let file: String
 
-    /// - Throws: `LabError` when there is no C compiler.
-    init(in lab: NetworkNamespace) throws {
+    /// Makes one that is not off.
+    ///
+    /// - Throws: ``LabError`` when there is no C compiler.
+    package init(in lab: NetworkNamespace) throws {
         self.file = "\(lab.directory)/clock-offset"
         let library = "\(lab.directory)/clock.so"
         self.environment = ["LD_PRELOAD": library, "WALL_CLOCK_OFFSET": self.file]
@@ -24,7 +25,7 @@ struct WallClock {
     }
 
     /// Sets how far it is off.
-    func set(_ offset: Duration) throws {
+    package func set(_ offset: Duration) throws {
         var seconds = offset.components.seconds
         let data = unsafe Data(bytes: &seconds, count: 8)
         if let handle = FileHandle(forWritingAtPath: self.file) {
