@@ -58,7 +58,7 @@ LAB_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils
 LAB ?= all
 SCENARIO ?=
 
-.PHONY: run demo build check test test-long test-lab clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
+.PHONY: run demo build check test test-long test-lab lab-table clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
     picture scenarios \
     install uninstall deb tarball test-packages packages clean
 
@@ -105,6 +105,15 @@ test-lab: PACKAGES += $(LAB_PACKAGES)
 test-lab: packages
 	[ -n "$$NETPATH_BINARY" ] || { $(SWIFT) build --product netpath && $(SWIFT) build --product netpath-http; }
 	Tests/Lab/run $(LAB) $(SCENARIO)
+
+# The same, with what GLib and systemd-networkd say beside it, as a table in .build/lab/table.md.
+lab-table: PACKAGES += $(LAB_PACKAGES) gcc libc6-dev libglib2.0-dev
+lab-table: packages
+	[ -n "$$NETPATH_BINARY" ] || { $(SWIFT) build --product netpath && $(SWIFT) build --product netpath-http; }
+	mkdir -p .build/lab/peers
+	cc -O1 -o .build/lab/peers/gnetworkmonitor Benchmarks/Peers/gnetworkmonitor.c $$(pkg-config --cflags --libs gio-2.0)
+	LAB_PEERS=$(CURDIR)/.build/lab/peers Tests/Lab/run $(LAB) $(SCENARIO) || echo "some scenarios failed" >&2
+	Tests/Lab/table .build/lab/results | tee .build/lab/table.md
 
 # What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a plugin for Qt where its
 # private headers are, a Python package.

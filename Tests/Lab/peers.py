@@ -1,24 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # Copyright the netpath authors
-"""Others beside netpath, for the table of `make lab-table`: GLib's monitor, systemd-networkd and NetworkManager; and datagrams."""
+"""Others beside netpath, for the table of `make lab-table`: GLib's monitor and systemd-networkd; and datagrams."""
 
 import json
 import os
-import re
 import select
 import socket
 import subprocess
 import threading
 import time
 
-from world import INTERNET, PORT, in_namespace, write
+from world import INTERNET, PORT, in_namespace
 
 NETWORKD = "/lib/systemd/systemd-networkd"
 STATE = "/run/systemd/netif/state"
-MANAGER = "/usr/sbin/NetworkManager"
-OBJECT = "/org/freedesktop/NetworkManager"
-# It looks on: no device is configured by it, and no supplicant is started.
-SETTINGS = "[main]\nplugins=keyfile\ndns=none\nno-auto-default=*\n[connectivity]\nenabled=false\n"
 
 
 class Watcher:
@@ -71,44 +66,8 @@ class Networkd(Watcher):
             time.sleep(0.02)
 
 
-class NetworkManager(Watcher):
-    """Online from NM_STATE_CONNECTED_SITE (60) on. What others configured it shows as connected externally, but no Wi-Fi."""
-
-    def __init__(self, folder):
-        super().__init__("NetworkManager")
-        os.makedirs("/run/dbus", exist_ok=True)
-        write(f"{folder}/manager.conf", SETTINGS)
-        supplicant = "/usr/share/dbus-1/system-services/fi.w1.wpa_supplicant1.service"
-        if os.path.exists(supplicant):
-            os.unlink(supplicant)
-        log = open(f"{folder}/manager.log", "w")
-        self.process = subprocess.Popen(
-            ["ip", "netns", "exec", "here", "bash", "-c",
-             "rm -f /run/dbus/system_bus_socket; mount -o remount,ro /sys; dbus-daemon --system --nopidfile --fork;"
-             f"exec {MANAGER} --no-daemon --config {folder}/manager.conf --log-level=INFO"],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self):
-        place = ["--system", "--dest", "org.freedesktop.NetworkManager", "--object-path", OBJECT]
-        while self.process.poll() is None:
-            now = subprocess.run(["gdbus", "call", *place, "--method", "org.freedesktop.NetworkManager.state"],
-                                 stdin=subprocess.DEVNULL, capture_output=True, text=True).stdout
-            if now:
-                break
-            time.sleep(0.5)
-        else:
-            return
-        messages = subprocess.Popen(["gdbus", "monitor", *place], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        self.take(int(re.search(r"uint32 (\d+)", now)[1]) >= 60)
-        for line in messages.stdout:
-            found = re.search(r"'State': <uint32 (\d+)>", line)
-            if found:
-                self.take(int(found[1]) >= 60)
-
-
 class Truth(Watcher):
-    """Datagrams of both families, 20 times a second: lost from the first on that has no answer within half a second."""
+    """Datagrams of both families, 20 times a second: lost from the first on that has no answer within a second."""
 
     def __init__(self, world):
         super().__init__("datagrams")
@@ -135,7 +94,7 @@ class Truth(Watcher):
                         self.take(True)
                     except OSError:
                         pass
-            if time.monotonic() - (answered or begin) > 0.5 and (not self.says or self.says[-1][1]):
+            if time.monotonic() - (answered or begin) > 1 and (not self.says or self.says[-1][1]):
                 self.says.append(((answered or begin) + 0.05, False))
 
 
@@ -145,7 +104,6 @@ class Peers:
         self.truth = Truth(world)
         self.others = [GLib(world.folder)]
         self.others += [Networkd(world.folder)] if os.access(NETWORKD, os.X_OK) else []
-        self.others += [NetworkManager(world.folder)] if os.access(MANAGER, os.X_OK) else []
         self.watchers = [netpath] + self.others
         self.file = open(f"{world.folder}/table.jsonl", "w")
         self.begin = time.monotonic()

@@ -10,7 +10,7 @@
 """
 
 from dataclasses import dataclass
-from typing import Callable, Optional
+from typing import Callable
 
 
 class Impossible(Exception):
@@ -22,7 +22,6 @@ class Entry:
     title: str
     function: Callable
     quick: bool
-    limit: Optional[int]
     views: tuple
     without_ipv6: bool
 
@@ -30,8 +29,8 @@ class Entry:
 entries = []
 
 
-def scenario(title, quick=False, limit=None, views=("default", "netlink", "sysfs"), without_ipv6=False):
+def scenario(title, quick=False, views=("default", "netlink", "sysfs"), without_ipv6=False):
     def add(function):
-        entries.append(Entry(title, function, quick, limit, views, without_ipv6))
+        entries.append(Entry(title, function, quick, views, without_ipv6))
         return function
     return add

@@ -116,10 +116,11 @@ class Views:
     def __init__(self, world, title, names, settings=(), config=None):
         self.world = world
         self.views = [View(name, world, settings, config) for name in names]
+        until("word of netpath", lambda: all(view.states for view in self.views), 120)
         self.peers = Peers(world, title, self.views[0]) if os.environ.get("LAB_PEERS") else None
         self.log = open(f"{world.folder}/steps", "w")
 
-    def expect(self, what, *wanted, truth=None, sysfs=None, fresh=("default", "sysfs"), limit=25):
+    def expect(self, what, *wanted, truth=None, sysfs=None, fresh=("default", "sysfs"), limit=60):
         """After a step: every view comes to the last of the states by way of the others, and by way of no other; datagrams
         return if and only if that state is satisfied (or as `truth` says, where the kernel does not know); a netpath that
         is started then says the same, in the views of `fresh`. `sysfs`: what that backend alone says, where it knows less."""

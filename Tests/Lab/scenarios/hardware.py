@@ -85,7 +85,7 @@ def android(world, watch):
     usb(world, watch, "rndis", "0x4ee3", "wired", "unsatisfied noCarrier", vendor="0x18d1", sees_carrier=False)
 
 
-@scenario("PPPoE: dialled, ended by the provider, dialled again, its cable pulled", limit=400)
+@scenario("PPPoE: dialled, ended by the provider, dialled again, its cable pulled")
 def pppoe(world, watch):
     world.veth("lan0", 1, route=False)
     for module in ("pppoe", "ppp_async"):
@@ -101,7 +101,7 @@ def pppoe(world, watch):
 
     waiting = "requiresConnection configuringAddress"
     views = watch()
-    views.expect("before", "?" + waiting, "unsatisfied noAddress", fresh=(), limit=60)
+    views.expect("before", "?" + waiting, "unsatisfied noAddress", fresh=())
     dial()
     dialled = ("?" + waiting, "?unsatisfied noRoute", "satisfied routed other over lan0")
     views.expect("dialled", *dialled)
@@ -109,11 +109,11 @@ def pppoe(world, watch):
         os.kill(int(process), signal.SIGTERM)
     # pppd takes the address away before the interface.
     views.expect("ended by the provider", "?" + waiting, "?unsatisfied noRoute", "?unsatisfied interfaceDown",
-                 "unsatisfied noAddress", fresh=(), limit=40)
+                 "unsatisfied noAddress", fresh=())
     dial()
     views.expect("dialled again", *dialled)
     world.far("link set lan0-far down")
-    views.expect("the cable is pulled", "unsatisfied noCarrier", limit=40)
+    views.expect("the cable is pulled", "unsatisfied noCarrier")
 
 
 @scenario("a kernel without IPv6: a cable is pulled and plugged in", without_ipv6=True)

@@ -28,7 +28,7 @@ def wireguard(world, carrier, peer):
                "rule add table main suppress_prefixlength 0")
 
 
-@scenario("WireGuard over Wi-Fi that is lost and comes back", limit=240, quick=True)
+@scenario("WireGuard over Wi-Fi that is lost and comes back", quick=True)
 def over_radio(world, watch):
     radios = Radios(world)
     radios.point(address="10.4.0.1")
@@ -41,10 +41,10 @@ def over_radio(world, watch):
     # sysfs reads main tables only, and takes no rules into account.
     views.expect("at the start", "satisfied routed other over wlan0", sysfs=["satisfied routed wifi"])
     radios.point_gone()
-    views.expect("the radio is lost", LOOKING, limit=60)
+    views.expect("the radio is lost", LOOKING)
     radios.point(address="10.4.0.1")
     views.expect("it is back", "?" + JOINING, "satisfied routed other over wlan0",
-                 sysfs=["?" + JOINING, "satisfied routed wifi"], limit=60)
+                 sysfs=["?" + JOINING, "satisfied routed wifi"])
 
 
 @scenario("WireGuard over a cable that is pulled")
@@ -59,7 +59,7 @@ def over_cable(world, watch):
     views.expect("plugged in", "satisfied routed other over lan0", sysfs=["satisfied routed wired"])
 
 
-@scenario("WireGuard over Wi-Fi that goes from 2.4 to 5 GHz", limit=300)
+@scenario("WireGuard over Wi-Fi that goes from 2.4 to 5 GHz")
 def over_roaming(world, watch):
     radios = Radios(world, points=2)
     radios.two_points()
@@ -85,7 +85,7 @@ def openvpn(world, peer):
           and world.datagrams_return(), 60)
 
 
-@scenario("OpenVPN over Wi-Fi that is lost, comes back, and goes from 2.4 to 5 GHz", limit=400)
+@scenario("OpenVPN over Wi-Fi that is lost, comes back, and goes from 2.4 to 5 GHz")
 def openvpn_over_radio(world, watch):
     radios = Radios(world, points=2)
     radios.two_points()
@@ -98,13 +98,13 @@ def openvpn_over_radio(world, watch):
     views.expect("roamed", "?" + LOOKING, "?" + JOINING, "?" + through)
     radios.point_gone(0)
     radios.point_gone(1)
-    views.expect("the radio is lost", LOOKING, limit=60)
+    views.expect("the radio is lost", LOOKING)
     radios.point(0, channel=1)
     world.far("link set ap0 master br0")
     until("join", radios.is_joined, 60)
     # OpenVPN itself begins anew when nothing came for six seconds.
     until("answer", world.datagrams_return, 60)
-    views.expect("it is back", "?" + JOINING, through, limit=60)
+    views.expect("it is back", "?" + JOINING, through)
 
 
 @scenario("GRE over a cable that is pulled")

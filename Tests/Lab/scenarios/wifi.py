@@ -23,7 +23,7 @@ def no_point(world, watch):
     views.expect("a supplicant scans", LOOKING)
 
 
-@scenario("Wi-Fi with WPA2: joined, addressed by DHCP, the access point gone and back", quick=True, limit=240)
+@scenario("Wi-Fi with WPA2: joined, addressed by DHCP, the access point gone and back", quick=True)
 def joined(world, watch):
     radios = Radios(world)
     radios.point(address="10.4.0.1")
@@ -38,9 +38,9 @@ def joined(world, watch):
     ask_for_address(world, "wlan0")
     views.expect("an address from DHCP", "?" + WAITING, WIFI)
     radios.point_gone()
-    views.expect("the access point is gone", LOOKING, limit=60)
+    views.expect("the access point is gone", LOOKING)
     radios.point(address="10.4.0.1")
-    views.expect("it is back", "?" + JOINING, WIFI, limit=60)
+    views.expect("it is back", "?" + JOINING, WIFI)
 
 
 @scenario("Wi-Fi with the wrong key for WPA2")
@@ -68,7 +68,7 @@ def slow_addresses(world, watch):
     ask_for_address(world, "wlan0")
     views.expect("DHCP does not answer", "?" + LOOKING, "?" + JOINING, "?" + WAITING, "unsatisfied noAddress", fresh=())
     serve_addresses(world, "ap0")
-    views.expect("it answers", "?" + WAITING, WIFI, limit=40)
+    views.expect("it answers", "?" + WAITING, WIFI)
 
 
 @scenario("Wi-Fi from one access point to another, from 2.4 to 5 GHz")
@@ -97,7 +97,7 @@ def switch(world, watch):
     radios.block(False)
     world.here("link set wlan0 up")
     radios.static()
-    views.expect("free again", "?unsatisfied allDown", "?" + LOOKING, "?" + JOINING, "?unsatisfied noRoute", WIFI, limit=60)
+    views.expect("free again", "?unsatisfied allDown", "?" + LOOKING, "?" + JOINING, "?unsatisfied noRoute", WIFI)
 
 
 @scenario("an open Wi-Fi, joined without a supplicant")
