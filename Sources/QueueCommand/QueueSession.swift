@@ -41,8 +41,9 @@ final class QueueSession {
     /// Opens the queue; this process does not send.
     ///
     /// - Returns: The queue, which does nothing by itself yet.
-    /// - Throws: `QueueError` when the file cannot be used.
-    func open() throws(QueueError) -> OfflineRequestQueue {
+    /// - Throws: `QueueError` when the file cannot be used, `ToolFailure` when the system grants too little.
+    func open() throws -> OfflineRequestQueue {
+        try Shortage.check(threads: 4)
         let queue = try OfflineRequestQueue(
             application: Self.application,
             file: self.file,
@@ -57,16 +58,18 @@ final class QueueSession {
     /// Opens a queue that is there, to change what is in it.
     ///
     /// - Throws: `QueueError.missing` where a file was named that is not there: that is a typing error.
-    func openExisting() throws(QueueError) -> OfflineRequestQueue {
-        if let file = self.file, !FileManager.default.fileExists(atPath: file) { throw .missing(path: file) }
+    func openExisting() throws -> OfflineRequestQueue {
+        if let file = self.file, !FileManager.default.fileExists(atPath: file) { throw QueueError.missing(path: file) }
         return try self.open()
     }
 
     /// Opens the queue to look into it.
     ///
     /// - Returns: The queue; nil where no file was named, and no process has put anything into the usual one.
-    /// - Throws: `QueueError` when the file cannot be read, or was named and is not there.
-    func read() throws(QueueError) -> QueueReader? {
+    /// - Throws: `QueueError` when the file cannot be read, or was named and is not there, `ToolFailure` when the system
+    ///   grants too little.
+    func read() throws -> QueueReader? {
+        try Shortage.check(threads: 2)
         do throws(QueueError) { return try QueueReader(application: Self.application, file: self.file) } catch {
             guard case .missing = error, self.file == nil else { throw error }
             return nil
@@ -91,8 +94,15 @@ final class QueueSession {
     ///
     /// - Returns: The queue, which does nothing by itself yet.
     /// - Throws: `QueueError` when the file cannot be used, `ConfigurationError` when the configuration is bad,
-    ///   `ToolFailure` when there are no such certificates.
-    func openToSend(_ options: RequestOptions, trusting trust: TrustOptions) throws -> OfflineRequestQueue {
+    ///   `ToolFailure` when there are no such certificates, or the system grants too little.
+    func openToSend(
+        _ options: RequestOptions,
+        trusting trust: TrustOptions,
+        within limit: TimeLimit?
+    ) throws -> OfflineRequestQueue {
+        if let limit { Shortage.end(after: limit.duration) }
+        // Of the queue, the monitor and its backends, the transport, and for the names of hosts.
+        try Shortage.check(threads: 10)
         for path in [trust.file, trust.folder].compactMap({ $0 })
         where !FileManager.default.isReadableFile(atPath: path) {
             throw ToolFailure(.usage, "\(path.safe): these certificates cannot be read")
@@ -121,11 +131,22 @@ final class QueueSession {
     func close(within limit: Duration = .seconds(10)) {
         guard let queue = self.queue, !self.isClosed else { return }
         self.isClosed = true
-        let work = self.begin { () async throws(QueueError) in await queue.shutdown(within: .zero) }
+        _ = self.wait(within: limit) { () async throws(QueueError) in await queue.shutdown(within: .zero) }
+    }
+
+    /// Waits for something asynchronous on this thread, but not for longer than a limit.
+    ///
+    /// - Returns: What came of it; nil when it goes on.
+    func wait<Value: Sendable>(
+        within limit: Duration,
+        for body: @escaping @Sendable () async throws(QueueError) -> Value
+    ) -> Result<Value, QueueError>? {
+        let work = self.begin(body)
         let deadline = self.loop.now() + limit
         while work.result == nil, case let rest = deadline - self.loop.now(), rest > .zero {
             _ = self.loop.reasons(limit: rest)
         }
+        return work.result
     }
 
     /// Waits for something asynchronous on this thread; nothing here needs the pool of the runtime.

@@ -23,7 +23,7 @@ extension QueueCommands.Run: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let loop = session.loop
         loop.wakeUp.stopOnSignals()
-        let queue = try session.openToSend(self.options, trusting: self.trust)
+        let queue = try session.openToSend(self.options, trusting: self.trust, within: self.timeout)
         let events = Mutex<[SeenEvent]>([])
         let evidence = queue.observe { event in
             let isFirst = events.withLock { events in
@@ -81,7 +81,7 @@ extension QueueCommands.Run: RunnableCommand {
             }
             if let deadline, loop.now() >= deadline {
                 // What cannot be read now would make it wait once more.
-                if let counts { try self.tell(counts, of: queue, in: session) }
+                if let counts { self.tell(counts, of: queue, in: session) }
                 session.close(within: Self.lookInterval)
                 return .timedOut
             }
@@ -102,11 +102,11 @@ extension QueueCommands.Run: RunnableCommand {
         counts.held + counts.dead > 0 ? .unsatisfied : .satisfied
     }
 
-    private func tell(_ counts: QueueCounts, of queue: OfflineRequestQueue, in session: QueueSession) throws {
-        let first = try session.wait { () async throws(QueueError) in
+    private func tell(_ counts: QueueCounts, of queue: OfflineRequestQueue, in session: QueueSession) {
+        let first = session.wait(within: Self.lookInterval) { () async throws(QueueError) in
             try await queue.requests(in: RequestState.pending, limit: 1).first
         }
-        let waiting = first?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
+        let waiting = (try? first?.get())?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
         ToolContext.current.say("\(counts.pending) requests are left\(waiting)")
     }
 }

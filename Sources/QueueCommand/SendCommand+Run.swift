@@ -15,7 +15,9 @@ extension SendCommand: RunnableCommand {
     private static let patience: Duration = .seconds(5)
 
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue = self.wait ? try session.openToSend(self.options, trusting: self.trust) : try session.open()
+        let queue =
+            self.wait
+            ? try session.openToSend(self.options, trusting: self.trust, within: self.timeout) : try session.open()
         let request = try self.request(bodyLimit: queue.settings.maxBodyBytes)
         let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
         if self.wait {

@@ -178,15 +178,15 @@ struct SenderTests {
         withExtendedLifetime(server) {}
     }
 
-    /// Little memory, in which threads cannot be made, does not keep a command that has a limit of time.
+    /// libdispatch waits for ever for a thread that is not granted.
     @Test func littleMemoryKeepsNoCommandForEver() throws {
         try self.tool.send()
-        let run = "queue run --until-empty --timeout 1s --queue '\(self.tool.file)'"
-        for limit in stride(from: 100_000, through: 400_000, by: 50_000) {
-            let program = try QueueTool.program
-            let command = "ulimit -v \(limit); timeout -s KILL 40 '\(program)' \(run) >/dev/null 2>&1; echo $?"
+        let run = "timeout -s KILL 40 '\(try QueueTool.program)' queue run --until-empty --timeout 1s"
+        for limit in stride(from: 100_000, through: 400_000, by: 20_000) {
+            let command = "ulimit -v \(limit); \(run) --queue '\(self.tool.file)' >/dev/null 2>&1; echo $?"
             let status = try self.tool.lab.run("bash -c \(QueueTool.quoted([command]))")
-            #expect(status.contains("137") == false, "\(limit) KiB: \(status)")
+            let code = Int(status.trimmingCharacters(in: .whitespacesAndNewlines)) ?? -1
+            #expect((1..<128).contains(code), "\(limit) KiB: \(status)")
         }
         #expect(try self.tool.run("queue", "stats", "--json").documents.first?["pending"]?.number == 1)
     }

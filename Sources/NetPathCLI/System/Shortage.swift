@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import Glibc
+import NetPathSystem
+import Synchronization
+
+/// What to do where the system grants too few threads or too little memory.
+///
+/// libdispatch does not give up in such a place: it tries every second for ever, on the thread that asks, which may be the
+/// main one, and no wait of this program's own ends that.
+package enum Shortage: Sendable {
+    /// What the libraries need besides the stacks of threads.
+    private static let memory = 32 << 20
+
+    /// Finds out whether threads and memory are granted, before anything is opened that cannot do without.
+    ///
+    /// - Parameter threads: How many threads are needed at the same time.
+    /// - Throws: `ToolFailure` where they are not.
+    package static func check(threads: Int) throws(ToolFailure) {
+        var limit = rlimit()
+        if unsafe getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0, limit.rlim_cur != .max {
+            Self.keepToOneArena()
+        }
+        let gate = Gate()
+        let isEnough = gate.lock.withLock { _ in
+            // Their stacks stay with the process, for those that come later.
+            guard (0..<threads).allSatisfy({ _ in BackgroundThread.start(gate.pass) }) else { return false }
+            return Self.isMemoryLeft
+        }
+        if isEnough { return }
+        throw ToolFailure(
+            .failure,
+            "the system grants too few threads or too little memory: \(threads) threads and 32 MiB besides are needed; "
+                + "allow more with 'ulimit -u' and 'ulimit -v', or TasksMax= of the unit"
+        )
+    }
+
+    /// Ends the process with the status of a limit that has passed, a while after that limit, whatever holds it up.
+    package static func end(after limit: Duration) {
+        // Those that wait for other processes and for the end of the queue take less.
+        let seconds = UInt32(clamping: (limit + .seconds(15)).components.seconds)
+        _ = signal(SIGALRM) { _ in
+            // Only what a signal handler may call (signal-safety(7)).
+            let text: StaticString =
+                "netpath: error: the time is over, and the program cannot end by itself: it gets no thread or no memory\n"
+            _ = unsafe write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
+            _exit(ToolStatus.timedOut.rawValue)
+        }
+        _ = alarm(seconds)
+    }
+
+    /// Keeps malloc from taking 64 MiB of addresses for every thread that allocates: mallopt(3), M_ARENA_MAX.
+    private static func keepToOneArena() {
+        typealias SetOption = @convention(c) (Int32, Int32) -> Int32
+        // No module has malloc.h.
+        guard let symbol = unsafe dlsym(nil, "mallopt") else { return }
+        _ = unsafe unsafeBitCast(symbol, to: SetOption.self)(-8, 1)
+    }
+
+    private static var isMemoryLeft: Bool {
+        let access = PROT_READ | PROT_WRITE
+        guard let pages = unsafe mmap(nil, Self.memory, access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+            unsafe pages != MAP_FAILED
+        else { return false }
+        _ = unsafe munmap(pages, Self.memory)
+        return true
+    }
+
+    /// Keeps threads until all of them are there.
+    private final class Gate: Sendable {
+        let lock = Mutex(())
+
+        @Sendable func pass() { self.lock.withLock { _ in } }
+    }
+}
