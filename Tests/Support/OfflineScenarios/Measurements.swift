@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Connectivity
 import Foundation
 import NetPathCurl
 import NetPathHTTP
@@ -69,6 +70,52 @@ func measureBareTransport() async {
         }
     }
     print(rate(count, since: begin))
+}
+
+/// Prints when the first and the last of 20 requests are delivered that were put there behind others which never are, in
+/// milliseconds.
+///
+/// The others are `--dropping` requests, each to a host of its own in 10.0.0.0/8, which is to drop them, and `--poisoned`
+/// ones to the same host. With `--outage` the same host answers 500 to all at first, and the time is since it serves, so
+/// many seconds later.
+func measureFairness() async throws {
+    let filling = try open(sending: false)
+    for number in 0..<options["dropping", default: 0] {
+        try await filling.enqueue(RetryableRequest(endpoint: "http://10.0.\(number / 250).\(number % 250 + 1)/ok"))
+    }
+    for number in 0..<options["poisoned", default: 0] {
+        try await filling.enqueue(RetryableRequest(endpoint: "\(options.url)/status/500?poisoned=\(number)"))
+    }
+    let outage = options["outage"].flatMap { Int($0) }
+    var good: Set<UUID> = []
+    for number in 0..<20 {
+        let path = outage == nil ? "/ok" : "/fail-until-release"
+        let request = RetryableRequest(endpoint: "\(options.url)\(path)?id=outage&good=\(number)")
+        good.insert(try await filling.enqueue(request))
+    }
+    filling.close()
+    var begin = ContinuousClock.now
+    let sender = try OfflineRequestQueue(file: options.file, settings: options.settings)
+    let (events, feed) = AsyncStream.makeStream(of: QueueEvent.self)
+    let observation = sender.observe { feed.yield($0) }
+    sender.start()
+    if let outage {
+        try await Task.sleep(for: .seconds(outage))
+        let release = TransportRequest(method: "GET", url: "\(options.url)/release?id=outage")
+        let result = await withCheckedContinuation { continuation in
+            _ = CurlTransport.shared.start(release) { continuation.resume(returning: $0) }
+        }
+        if case .failure(let error) = result { fatalError("\(error)") }
+        begin = .now
+    }
+    var times: [Duration] = []
+    for await case .succeeded(let id, _) in events where good.remove(id) != nil {
+        times.append(ContinuousClock.now - begin)
+        if good.isEmpty { break }
+    }
+    observation.cancel()
+    print(Int((times.first ?? .zero) / .milliseconds(1)), Int((times.last ?? .zero) / .milliseconds(1)))
+    sender.close()
 }
 
 /// Prints how long opening takes, in microseconds, and how much memory the process then has, and had, in KiB.

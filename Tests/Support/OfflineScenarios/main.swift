@@ -21,6 +21,7 @@ do {
     case "bench-enqueue": try await measureEnqueuing()
     case "bench-drain": try await measureDraining()
     case "bench-bare-drain": await measureBareTransport()
+    case "bench-fair": try await measureFairness()
     case "bench-open": try await measureOpening()
     default:
         FileHandle.standardError.write(Data("OfflineScenarios: there is no such scenario\n".utf8))

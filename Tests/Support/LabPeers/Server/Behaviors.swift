@@ -10,7 +10,8 @@ import Glibc
 /// `/status/N?retry-after=V`, `/status/N?location=V`, `/slow?ms=N`, `/close-before-response`, `/reset`, `/stall-response`, `/close-mid-status`,
 /// `/close-mid-headers`, `/close-mid-body`, `/reset-mid-body`, `/stall-headers`, `/stall-body`, `/drip?n=N&ms=N`,
 /// `/bytes?n=N`, `/fail-then-ok?times=N&status=N&id=I`, `/once-503-then-ok?id=I`, `/dedupe`, `/not-http`,
-/// `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I` and `/release?id=I`. Everything else is 404.
+/// `/long-header?n=N`, `/drop-next`, `/close-after`, `/hold?id=I`, `/fail-until-release?id=I` (500) and `/release?id=I`. Everything else is
+/// 404.
 ///
 /// `/flaky` is one of them by lot, every second time `/ok`. With `times=N` only the first N requests with an `id` meet
 /// what the path says, and later ones are `/ok`. The journal names the path that was taken.
@@ -110,6 +111,8 @@ struct Behaviors {
         case "/hold":
             guard self.holds.wait(for: request.query["id"] ?? "") else { return false }
             return connection.send(Self.ok)
+        case "/fail-until-release":
+            return connection.send(self.holds.isReleased(request.query["id"] ?? "") ? Self.ok : Self.response(500))
         case "/release":
             self.holds.release(request.query["id"] ?? "")
             return connection.send(Self.ok)

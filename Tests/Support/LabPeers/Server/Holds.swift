@@ -27,6 +27,13 @@ final class Holds: Sendable {
         _ = unsafe write(hold.input, &byte, 1)
     }
 
+    /// Whether it was released, and no answer has taken that.
+    func isReleased(_ id: String) -> Bool {
+        guard let hold = self.hold(id) else { return false }
+        var question = pollfd(fd: hold.output, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&question, 1, 0) == 1
+    }
+
     private func hold(_ id: String) -> Hold? {
         self.holds.withLock { holds in
             if let hold = holds[id] { return hold }
