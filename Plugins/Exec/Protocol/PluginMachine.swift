@@ -63,6 +63,8 @@ struct PluginMachine: Sendable {
     private var logAllowance = FlowAllowance(lines: 20, bytes: 16_384)
     private var dropped = 0
     private var lastLine: MonotonicTime
+    /// Whether its silence since the last line was forgiven once.
+    private var isSpared = false
     /// The last report, which a heartbeat in answer to a refresh confirms.
     private var lastReport: Action?
     private var isAsked = false
@@ -73,6 +75,9 @@ struct PluginMachine: Sendable {
     private(set) var failure: PluginEnd?
     /// How many messages, and how many reports, came to nothing since they were last taken.
     private(set) var unseen: (messages: Int, reports: Int) = (0, 0)
+
+    /// Waking up this late means that the process did not run; a plugin that was stopped with it could not speak either.
+    private static let oversleptAfter: Duration = .milliseconds(500)
 
     /// The most bytes of a line: a path of some thousand interfaces.
     static let lineLimit = 256 * 1024
@@ -114,6 +119,7 @@ struct PluginMachine: Sendable {
                 if report != nil, said != nil { self.unseen.reports += 1 }
                 report = said ?? report
                 self.lastLine = now
+                self.isSpared = false
                 if self.settings.isObserved {
                     actions.append(self.shown(line, self.reading(said, actions[count...])))
                 }
@@ -180,6 +186,13 @@ struct PluginMachine: Sendable {
     mutating func wake(now: MonotonicTime) -> [Action] {
         self.allowance.renew(now: now)
         guard let deadline = self.silenceDeadline, deadline <= now else { return [] }
+        // Once: a machine that is too busy to wake us in time must not keep a silent plugin for ever.
+        if now - deadline >= Self.oversleptAfter, !self.isSpared {
+            self.isSpared = true
+            self.lastLine = now
+            if case .awaitingHello = self.mode { self.mode = .awaitingHello(since: now) }
+            return []
+        }
         if case .awaitingHello = self.mode {
             let limit = DurationText.format(self.settings.helloDeadline)
             return [

@@ -231,6 +231,21 @@ struct PluginMachineTests {
         #expect(configured.nextDeadline == self.start + .seconds(3))
     }
 
+    /// A frozen container: its clock goes on, and nothing in it could have spoken.
+    @Test(arguments: ["", "{\"netpath\":1,\"heartbeat\":5}\n"])
+    func whatStoodStillWithUsIsGivenTimeOnce(said: String) {
+        var machine = self.machine()
+        _ = machine.received(Array(said.utf8), now: self.start)
+        let thaw = self.start + .seconds(60)
+        #expect(machine.wake(now: thaw) == [])
+        #expect(machine.nextDeadline == thaw + .seconds(5))
+        var other = machine
+        #expect(other.wake(now: thaw + .seconds(5)).count == 1)
+        #expect(other.failure == .silence)
+        #expect(machine.wake(now: thaw + .seconds(60)).count == 1, "one more chance, not two")
+        #expect(machine.failure == .silence)
+    }
+
     @Test func aFloodIsReadNoFasterThanAllowed() {
         var machine = self.machine()
         let line = "{\"conclusion\":{\"status\":\"satisfied\"}}\n"
