@@ -27,7 +27,8 @@ package struct ProgramHoldings: Hashable, Sendable {
     /// Counts what this process holds, its children among it.
     static func ofThisProcess() -> ProgramHoldings { Self(of: getpid()) }
 
-    private init(of process: Int32) {
+    /// Counts what a process holds; one that has ended has nothing.
+    package init(of process: Int32) {
         self.descriptors = Self.names(process, "fd").count
         self.threads = Self.names(process, "task").count
         self.processes = Self.children(of: process).count
@@ -71,10 +72,12 @@ package struct ProgramHoldings: Hashable, Sendable {
 
     package static func - (left: ProgramHoldings, right: ProgramHoldings) -> ProgramHoldings { left.combined(right, -) }
 
+    package func maximum(_ other: ProgramHoldings) -> ProgramHoldings { self.combined(other, max) }
+
     package func minimum(_ other: ProgramHoldings) -> ProgramHoldings { self.combined(other, min) }
 
     /// Whether there is more of what can be counted one by one.
-    func holdsMore(than other: ProgramHoldings) -> Bool {
+    package func holdsMore(than other: ProgramHoldings) -> Bool {
         self.descriptors > other.descriptors || self.threads > other.threads || self.processes > other.processes
     }
 }

@@ -24,15 +24,15 @@ struct WalkedNetwork {
         self.resolverFile = "\(self.lab.directory)/resolv.conf"
         self.beyond = "\(self.lab.directory)/beyond"
         try self.write(server: "198.18.0.0")
-        let value = ignoresRoutesWithoutCarrier ? 1 : 0
-        try self.lab.run(
-            """
-            touch \(self.beyond) && unshare --net=\(self.beyond) true
-            for family in ipv4 ipv6; do
-                echo \(value) >/proc/sys/net/$family/conf/default/ignore_routes_with_linkdown
-            done
-            """
-        )
+        try self.lab.run("touch \(self.beyond) && unshare --net=\(self.beyond) true")
+        try self.ignoreRoutesWithoutCarrier(ignoresRoutesWithoutCarrier)
+    }
+
+    /// Says whether routes without a carrier count, of interfaces that are made from now on.
+    func ignoreRoutesWithoutCarrier(_ isIgnored: Bool) throws {
+        for family in ["ipv4", "ipv6"] {
+            try self.lab.setParameter("net/\(family)/conf/default/ignore_routes_with_linkdown", to: isIgnored ? 1 : 0)
+        }
     }
 
     /// Does a step, and returns when the kernel is through with it.

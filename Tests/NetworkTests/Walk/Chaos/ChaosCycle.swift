@@ -38,7 +38,7 @@ struct ChaosRun: Sendable {
         return lab.takeovers
     }
 
-    private static let harms = ["kill", "kill", "fail", "fail", "wedge", "starve 30", "starve 400", "starve 1500"]
+    static let harms = ["kill", "kill", "fail", "fail", "wedge", "starve 30", "starve 400", "starve 1500"]
 
     private func maybe(
         _ steps: inout ArraySlice<Walk.Step>,
