@@ -14,6 +14,9 @@ SOURCES = Package.swift Sources Plugins Tests Examples Benchmarks/Package.swift 
     Benchmarks/MemoryFloor Fuzz/Package.swift Fuzz/Sources
 # How many seconds `make fuzz` gives to each target.
 SECONDS ?= 60
+# How long `make soak` goes on, and what it does.
+MINUTES ?= 10
+SEED ?= 1
 # How long `make bench` measures: quick or full.
 MODE ?= quick
 # For --version; a tarball has none, and must not be taken for a part of the repository it was unpacked in.
@@ -95,7 +98,8 @@ check: packages
 test: packages
 	.ci/test
 
-# The random tests at length besides (1,000 walks, 1,000 broken backends), and everything under both sanitizers.
+# The random tests at length besides (1,000 walks, 1,000 broken backends), a month of a vehicle, ten minutes of `make soak`, and
+# everything under both sanitizers.
 test-long: test
 	.ci/test-long
 
@@ -114,6 +118,11 @@ lab-table: packages
 	cc -O1 -o .build/lab/peers/gnetworkmonitor Benchmarks/Peers/gnetworkmonitor.c $$(pkg-config --cflags --libs gio-2.0)
 	LAB_PEERS=$(CURDIR)/.build/lab/peers Tests/Lab/run $(LAB) $(SCENARIO) || echo "some scenarios failed" >&2
 	Tests/Lab/table .build/lab/results | tee .build/lab/table.md
+
+# `netpath run` in a network that walks at random, with backends, plugins, hooks, clients and files that fail, for MINUTES with
+# the seed SEED; what fails prints the seed and the last minute of the recording. `make test-long` has ten minutes of it.
+soak: packages
+	NETPATH_SOAK_MINUTES=$(MINUTES) NETPATH_SOAK_SEED=$(SEED) $(SWIFT) test --filter '^NetworkTests\.SoakTests'
 
 # What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a plugin for Qt where its
 # private headers are, a Python package.
