@@ -61,7 +61,7 @@ LAB_PACKAGES = qemu-system-x86 busybox-static cpio kmod xz-utils
 LAB ?= all
 SCENARIO ?=
 
-.PHONY: run demo build check test test-long test-lab lab-table clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
+.PHONY: run demo build check test test-long test-lab lab-table soak clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
     picture scenarios \
     install uninstall deb tarball test-packages packages clean
 

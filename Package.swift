@@ -104,7 +104,7 @@ let requests: [Target] = [
 /// that do: `netpath-http`, which is the same with backends that send requests, `netpath-queue`, `netpath-plugin` and
 /// `netpath-serve`.
 let programs: [Target] = [
-    // What only the Makefile knows. In C, because a define has no value in Swift.
+    // What only the Makefile knows, and what of glibc Swift does not see. In C, because a define has no value in Swift.
     .target(
         name: "CBuildFacts",
         cSettings: [.define("NETPATH_COMMIT", to: Context.environment["NETPATH_COMMIT"] ?? "unknown")]
