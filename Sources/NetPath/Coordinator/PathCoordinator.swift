@@ -5,7 +5,7 @@ import Synchronization
 
 /// Runs backends, merges what they say into one path, and hands it to subscribers.
 ///
-/// Thread-safe. Nothing happens before ``run()`` or ``start(once:watchingFiles:)``; after ``stop()``, or when the last
+/// Thread-safe. Nothing happens before ``run()`` or ``start()``; after ``stop()``, or when the last
 /// reference is gone, the backends are cancelled and sequences end. From a backend's report to the callbacks there is no
 /// queue: callbacks run on the thread that reported, one at a time and in order, while no lock is held. A callback that
 /// takes long delays the monitor; use an asynchronous sequence for slow work.
@@ -81,12 +81,15 @@ public final class PathCoordinator: Sendable {
     // MARK: Lifetime
 
     /// Starts the backends; a second call does nothing.
+    public func start() { self.start(once: false) }
+
+    /// Starts the backends, for less than everything.
     ///
     /// - Parameters:
     ///   - once: Whether each backend is asked for the present state only (``MonitorContext/asksOnce``). One that returns
     ///     after it has reported stays healthy, and its report counts.
     ///   - watchingFiles: Whether changes of files are of interest (``MonitorContext/watchesFiles``).
-    public func start(once: Bool = false, watchingFiles: Bool = true) {
+    package func start(once: Bool = false, watchingFiles: Bool = true) {
         self.perform { state, now in
             guard !state.hasStarted, !state.isStopped else { return [] }
             state.hasStarted = true
