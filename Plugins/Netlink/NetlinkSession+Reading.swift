@@ -151,11 +151,18 @@ extension NetlinkSession {
     }
 
     /// Asks about the packets of the tunnels that the answers lead into.
-    func askAboutTunnels() -> [UInt32: TunnelEvidence] {
+    func askAboutTunnels(in table: LinkTable) -> [UInt32: TunnelEvidence] {
+        guard self.tunnels.isStale else { return self.tunnels.lastAnswer }
+        var egress = self.referenceRoutes.egress
+        for position in self.nameServers.routes.indices { self.nameServers.routes[position].addEgress(to: &egress) }
+        // A question that is asked once may be about a host behind any tunnel.
+        let possible = self.watchedHosts.isEmpty && !self.context.asksOnce ? [] : table.possibleTunnels
+        let hosts = possible.isEmpty || self.watchedHosts.isEmpty ? [] : self.answersAboutHosts(table)
+        for host in hosts { host.answer.addEgress(to: &egress) }
         let outer = self.tunnels.evidence(
-            self.answersIntoTunnels(),
-            in: self.table,
-            others: self.context.asksOnce ? self.possibleTunnels : [],
+            of: self.context.asksOnce ? possible + egress : egress,
+            self.referenceRoutes + self.nameServers.answers + hosts,
+            in: table,
             rules: self.context.interfaceRules
         )
         guard self.tunnels.watched != self.watchedForTunnels else { return outer }
@@ -163,24 +170,14 @@ extension NetlinkSession {
         self.attachFilter()
         // What changed before the filter passed it was not heard.
         self.tunnels.invalidate()
-        return self.askAboutTunnels()
+        return self.askAboutTunnels(in: table)
     }
 
-    /// What the kernel does with packets to the internet, to name servers and to watched hosts.
-    private func answersIntoTunnels() -> [ReferenceRoute] {
-        var answers = self.referenceRoutes
-        for (server, route) in zip(self.nameServers.servers ?? [], self.nameServers.routes) {
-            answers.append(ReferenceRoute(to: server.address, route))
-        }
-        // The answers only tell which tunnels to ask about.
-        guard !self.watchedHosts.isEmpty, !self.possibleTunnels.isEmpty else { return answers }
+    /// What the kernel does with packets to watched hosts.
+    private func answersAboutHosts(_ table: LinkTable) -> [ReferenceRoute] {
         let hosts = self.watchedHosts.sorted().map { self.lookup.packet.with(\.destination, $0) }
-        let routes = self.lookup.answers(toOuter: hosts) { self.table.sources($0, of: $1) }
-        return answers + zip(hosts, routes).map { ReferenceRoute(to: $0.destination, $1) }
-    }
-
-    /// The first interfaces that may be tunnels; a question that is asked once may be about a host behind any of them.
-    private var possibleTunnels: [UInt32] {
-        Array(self.table.principals.filter { self.table.mayBeTunnel($0) }.prefix(64))
+        return zip(hosts, self.lookup.answers(toOuter: hosts, from: table.sources)).map {
+            ReferenceRoute(to: $0.destination, $1)
+        }
     }
 }

@@ -53,7 +53,7 @@ final class NetlinkSession {
     var resynchronizations = 0
     var suspensions = 0
     var timeAsleep = SystemClock.timeAsleep()
-    var lastReport: Evidence?
+    var lastReport: Shared<Evidence>?
     var stale = Staleness.all
     /// When the reading began whose result is reported next.
     var readingSince: MonotonicTime
@@ -273,62 +273,12 @@ final class NetlinkSession {
     // MARK: Reporting
 
     func report(even isUnchanged: Bool) {
-        self.readOutdated()
-        self.readSessions()
-        self.classifyNewcomers()
-        self.askKernel()
-        self.lookForConfigurers()
-        let outer = self.askAboutTunnels()
-        var evidence = Evidence(at: self.readingSince)
-        var egress = self.referenceRoutes.egress
-        for packets in outer.values { egress += packets.interfaces }
-        let table = self.table
-        var interfaces = table.reportable(including: egress + outer.keys)
-        for position in interfaces.indices where !outer.isEmpty {
-            interfaces[position].tunnelEvidence = outer[interfaces[position].index]
-        }
-        for position in interfaces.indices
-        where interfaces[position].kind == "bridge" && egress.contains(interfaces[position].index) {
-            interfaces[position].membersWithoutCarrier = table.membersWithoutCarrier(of: interfaces[position].index)
-        }
-        self.findDiversions(of: &interfaces, among: egress)
-        evidence.interfaces = interfaces
-        evidence.isAbridged = table.isAbridged
-        evidence.referenceRoutes = self.referenceRoutes
-        evidence.dnsServers = self.nameServers.servers
-        evidence.dnsRoutes = self.nameServers.routes
-        evidence.limitations = self.limitations + self.unsupportedFamilies
-        if self.interruptedReadings > 0 { evidence.limitations.append(Self.interruption) }
-        evidence.resynchronizations = self.resynchronizations
-        evidence.suspensions = self.suspensions
-        let gateways = evidence.namedGateways
-        let outerHops = self.bridgedHops(of: outer).filter { !gateways.contains($0) }
-        if self.watch(gateways + outerHops) {
+        guard let evidence = self.evidence() else {
             self.stale = .all
             self.readingSince = self.context.clock.now()
             return self.report(even: isUnchanged)
         }
-        let places = self.places(of: gateways + outerHops)
-        for position in evidence.interfaces?.indices ?? 0..<0 where !places.isEmpty {
-            evidence.interfaces?[position].tunnelEvidence?.note(places)
-        }
-        for gateway in gateways {
-            let place = places[gateway]
-            let answers = self.gateways.answers(gateway)
-            let failedBefore = self.gateways.doubtful.contains(gateway)
-            guard answers != nil || failedBefore || place != nil else { continue }
-            var known = Gateway(
-                address: gateway.address,
-                interfaceIndex: gateway.interfaceIndex,
-                answers: answers,
-                place: place
-            )
-            if failedBefore { known.failedBefore = true }
-            evidence.gateways.append(known)
-        }
-        self.defaultRouteExpiry = evidence.interfaces?.lazy
-            .compactMap { $0.defaultRoutes?.lazy.compactMap(\.expiresAt).min() }.min()
-        if !isUnchanged, let lastReport = self.lastReport, lastReport == evidence {
+        if !isUnchanged, self.lastReport?.value == evidence {
             // What woke us may still be about a host that a client asks about.
             if !self.watchedHosts.isEmpty { self.context.routesChanged() }
             return
@@ -337,7 +287,66 @@ final class NetlinkSession {
         self.addressesGoSince = nil
         self.context.report(evidence)
         // Afterwards: what is released here keeps no client waiting.
-        self.lastReport = evidence
+        self.lastReport = Shared(evidence)
+    }
+
+    /// Asks what is not known any more, and puts together all that is; nil when the kernel may answer otherwise by now.
+    private func evidence() -> Evidence? {
+        self.readOutdated()
+        self.readSessions()
+        self.classifyNewcomers()
+        self.askKernel()
+        self.lookForConfigurers()
+        // Once: it is copied each time that it is read.
+        let table = self.table
+        let outer = self.askAboutTunnels(in: table)
+        var egress = self.referenceRoutes.egress
+        for packets in outer.values { egress += packets.interfaces }
+        var interfaces = table.reportable(including: outer.isEmpty ? egress : egress + outer.keys)
+        for position in interfaces.indices where !outer.isEmpty {
+            interfaces[position].tunnelEvidence = outer[interfaces[position].index]
+        }
+        for position in interfaces.indices
+        where interfaces[position].kind == "bridge" && egress.contains(interfaces[position].index) {
+            interfaces[position].membersWithoutCarrier = table.membersWithoutCarrier(of: interfaces[position].index)
+        }
+        self.findDiversions(of: &interfaces, among: egress, in: table)
+        let gateways = self.referenceRoutes.gateways(and: interfaces)
+        let outerHops = outer.isEmpty ? [] : self.bridgedHops(of: outer).filter { !gateways.contains($0) }
+        if self.watch(gateways + outerHops) { return nil }
+        let places = self.places(of: gateways + outerHops, in: table)
+        for position in interfaces.indices where !places.isEmpty {
+            interfaces[position].tunnelEvidence?.note(places)
+        }
+        self.defaultRouteExpiry = interfaces.indices.lazy
+            .compactMap { interfaces[$0].defaultRoutes?.lazy.compactMap(\.expiresAt).min() }.min()
+        var evidence = Evidence(at: self.readingSince)
+        evidence.referenceRoutes = self.referenceRoutes
+        evidence.interfaces = interfaces
+        evidence.isAbridged = table.isAbridged
+        evidence.gateways = gateways.compactMap { self.known($0, at: places[$0]) }
+        evidence.dnsServers = self.nameServers.servers
+        evidence.dnsRoutes = self.nameServers.routes
+        evidence.limitations = self.limitations + self.unsupportedFamilies
+        if self.interruptedReadings > 0 { evidence.limitations.append(Self.interruption) }
+        evidence.resynchronizations = self.resynchronizations
+        evidence.suspensions = self.suspensions
+        return evidence
+    }
+
+    /// What is known of a gateway; nil when nothing.
+    private func known(_ gateway: Neighbour, at place: BridgePlace?) -> Gateway? {
+        let answers = self.gateways.answers(gateway)
+        let failedBefore = self.gateways.doubtful.contains(gateway)
+        guard answers != nil || failedBefore || place != nil else { return nil }
+        var known = Gateway(
+            address: gateway.address,
+            interfaceIndex: gateway.interfaceIndex,
+            answers: answers,
+            place: place
+        )
+        if failedBefore { known.failedBefore = true }
+        return known
     }
 
     /// How long at most the loss of addresses that the kernel does not use is not reported.
@@ -345,7 +354,8 @@ final class NetlinkSession {
 
     /// Whether only addresses went that change no decision, and more may follow: thousands that go are one change.
     private func awaitsMoreAddresses(_ evidence: Evidence) -> Bool {
-        guard self.onlyAddressesGo, self.confirmAt != nil, evidence.referenceRoutes == self.lastReport?.referenceRoutes
+        guard self.onlyAddressesGo, self.confirmAt != nil,
+            evidence.referenceRoutes == self.lastReport?.value.referenceRoutes
         else { return false }
         let since = self.addressesGoSince ?? self.readingSince
         self.addressesGoSince = since
@@ -386,20 +396,19 @@ final class NetlinkSession {
     }
 }
 
-extension Evidence {
-    /// The gateways of routes that carry a path or could.
-    fileprivate var namedGateways: [Neighbour] {
+extension [ReferenceRoute] {
+    /// The gateways of routes that carry a path, and of the default routes of interfaces, which could.
+    fileprivate func gateways(and interfaces: [NetworkInterface]) -> [Neighbour] {
         var gateways: [Neighbour] = []
         func add(_ address: InternetAddress?, of interface: UInt32) {
             guard let address else { return }
             let gateway = Neighbour(interfaceIndex: interface, address: address)
             if !gateways.contains(gateway) { gateways.append(gateway) }
         }
-        for position in self.referenceRoutes.indices {
-            guard case .route(let route) = self.referenceRoutes[position].answer else { continue }
+        for position in self.indices {
+            guard case .route(let route) = self[position].answer else { continue }
             for nextHop in route.nextHops { add(nextHop.gateway, of: nextHop.interfaceIndex) }
         }
-        guard let interfaces else { return gateways }
         for position in interfaces.indices {
             for route in interfaces[position].defaultRoutes ?? [] { add(route.gateway, of: interfaces[position].index) }
         }

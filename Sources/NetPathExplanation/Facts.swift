@@ -117,7 +117,7 @@ extension AssessedEvidence {
         let verdict = self.assessments[interface.index].map { assessment in
             // A usable interface has its reason only for want of a route, which it may well have.
             assessment.isUsable && interface.defaultRoutes?.isEmpty == false
-                ? "usable" : assessment.reason.code.rawValue
+                ? "usable" : assessment.code.rawValue
         }
         return "\(interface.name): \(properties.joined(separator: ", "))" + (verdict.map { " => \($0)" } ?? "")
     }

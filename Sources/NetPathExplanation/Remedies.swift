@@ -37,9 +37,9 @@ extension AssessedEvidence {
             return outlook.interfaces.compactMap { RemedyTexts.text(.noAddress, .source, about: self.name($0), words) }
         case .noRoute:
             let interfaces = self.interfaces(outlook)
-            let isOnly = interfaces.allSatisfy { self.assessments[$0.index]?.reason.code == .noRoute }
+            let isOnly = interfaces.allSatisfy { self.assessments[$0.index]?.code == .noRoute }
             return interfaces.compactMap { interface in
-                self.assessments[interface.index]?.reason.code == .noRoute
+                self.assessments[interface.index]?.code == .noRoute
                     ? Self.addRoute(interface, outlook.family, isUplink: isOnly) : self.remedy(for: interface)
             }
         case .nothing where outlook.reason.code == .noInterface:
@@ -58,7 +58,7 @@ extension AssessedEvidence {
         guard let assessment = self.assessments[interface.index] else { return nil }
         // What is missing below is missing to everything that is built on it.
         let subject = self.fault(below: interface) ?? interface
-        let code = assessment.reason.code
+        let code = assessment.code
         switch code {
         case .interfaceDown: return RemedyTexts.text(code, about: interface.name)
         case .radioBlocked:

@@ -7,9 +7,10 @@ import NetPath
 /// What is asked about interfaces that take packets and may deliver them nowhere.
 extension NetlinkSession {
     /// Where bridges have gateways, as far as that matters.
-    func places(of gateways: [Neighbour]) -> [Neighbour: BridgePlace] {
-        let table = self.table
+    func places(of gateways: [Neighbour], in table: LinkTable) -> [Neighbour: BridgePlace] {
         var places: [Neighbour: BridgePlace] = [:]
+        let isAnyBridged = gateways.contains { table.bridge(below: $0.interfaceIndex) != nil }
+        if !isAnyBridged, self.bridges.inUse.isEmpty { return places }
         // Again where more is heard of now, which may have changed before.
         for _ in 0..<2 {
             let heard = (self.bridges.inUse, self.bridges.interest)
@@ -42,11 +43,11 @@ extension NetlinkSession {
     }
 
     /// Finds out what may take packets off the interfaces that discard them, where a route leads there.
-    func findDiversions(of interfaces: inout [NetworkInterface], among egress: [UInt32]) {
+    func findDiversions(of interfaces: inout [NetworkInterface], among egress: [UInt32], in table: LinkTable) {
         for position in interfaces.indices {
             let index = interfaces[position].index
             guard egress.contains(index) || interfaces[position].defaultRoutes?.isEmpty == false,
-                self.table.discards(index)
+                table.discards(index)
             else { continue }
             if !self.watchesTrafficControl {
                 self.watchesTrafficControl = true
@@ -109,10 +110,10 @@ extension TunnelEvidence {
 extension LinkTable {
     /// Whether an interface, or the one that it is a VLAN of, discards what is sent into it.
     fileprivate func discards(_ index: UInt32) -> Bool {
-        guard let interface = self.entries[index]?.interface else { return false }
-        let parent = interface.kind == "vlan" ? interface.underlyingIndex : nil
-        return interface.hasDiscardingKind
-            || parent.map { NetworkInterface.isDiscardingKind(self.entries[$0]?.interface.kind) } == true
+        // One by one: an interface is large.
+        let isVLAN = self.entries[index]?.interface.kind == "vlan"
+        let parent = isVLAN ? self.entries[index]?.interface.underlyingIndex : nil
+        return self.entries[parent ?? index]?.hasDiscardingKind == true
     }
 
     /// Whether an interface is up, has a carrier, and is neither a tunnel nor one that discards.

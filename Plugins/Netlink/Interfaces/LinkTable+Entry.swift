@@ -10,6 +10,9 @@ extension LinkTable {
         var interface: NetworkInterface
         var hardwareType: UInt16 = 0
         var classification: InterfaceClassification?
+        /// What its kind makes of it, looked up once.
+        var hasTunnelKind = false
+        var hasDiscardingKind = false
         var hasParentDevice = false
         /// What it forwards as the port of a bridge.
         var port = PortAttributes.everything

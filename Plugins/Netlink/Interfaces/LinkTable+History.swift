@@ -25,10 +25,9 @@ extension LinkTable.Entry {
     /// When the carrier came, as far as that is known.
     fileprivate var age: MonotonicTime? { self.interface.carrierSince ?? self.linkLocalSince }
 
-    /// Whether it matters who gives it an address: it lacks one, or the route that follows one with a lifetime.
+    /// Whether it matters who gives it an address, without a default route: it lacks one, or has one with a lifetime.
     fileprivate var isIncomplete: Bool {
-        self.hasCarrier && self.interface.defaultRoutes?.isEmpty != false
-            && self.interface.addresses.allSatisfy { !$0.isGlobal || $0.dynamicSince != nil }
+        self.hasCarrier && self.interface.addresses.allSatisfy { !$0.isGlobal || $0.dynamicSince != nil }
     }
 }
 
@@ -40,9 +39,13 @@ extension LinkTable {
     private static let interest = Duration.seconds(60)
 
     /// The interfaces of which it matters now who gives them an address.
-    func incomplete(at now: MonotonicTime) -> [UInt32] {
+    // Inlined, as it is asked at every event: else the call copies the table.
+    @inline(__always) func incomplete(at now: MonotonicTime) -> [UInt32] {
         self.principals.filter { index in
-            guard let entry = self.entries[index], entry.isIncomplete else { return false }
+            // An entry is large.
+            guard self.entries[index]?.interface.defaultRoutes?.isEmpty != false,
+                let entry = self.entries[index], entry.isIncomplete
+            else { return false }
             return entry.interface.configurer == nil || entry.age.map { now < $0 + Self.interest } == true
         }
     }

@@ -40,7 +40,7 @@ extension LinkTable {
         if self.entries[index]?.receivesNothing == true { return false }
         guard self.entries[index]?.interface.kind == "bridge" else { return nil }
         let ports = self.members[index]?.all
-        return ports?.contains { !NetworkInterface.isDiscardingKind(self.entries[$0]?.interface.kind) } ?? false
+        return ports?.contains { self.entries[$0]?.hasDiscardingKind != true } ?? false
     }
 
     /// Whether an interface is a port of a bridge, and forwards.
@@ -53,14 +53,14 @@ extension LinkTable {
         var (index, vlan): (UInt32, UInt32?) = (index, nil)
         // Stacks are finite, but messages of a changing stack can show a loop.
         for _ in 0..<8 {
-            guard let interface = self.entries[index]?.interface else { return nil }
-            switch interface.kind {
+            // One by one: an interface is large.
+            switch self.entries[index]?.interface.kind {
             case "bridge": return (index, vlan)
             case "vlan": vlan = index
             case "macvlan", "macvtap", "ipvlan", "ipvtap": break
             default: return nil
             }
-            guard let parent = interface.underlyingIndex else { return nil }
+            guard let parent = self.entries[index]?.interface.underlyingIndex else { return nil }
             index = parent
         }
         return nil

@@ -29,19 +29,26 @@ extension LinkTable {
         for index in chosen.indices {
             if let parent = self.entries[index]?.interface.underlyingIndex { chosen.insert(parent) }
         }
-        return chosen.indices.compactMap { index in
-            guard var interface = self.entries[index]?.interface else { return nil }
-            interface.type = self.type(of: index)
-            interface.foundation = self.foundation(of: index)
-            interface.hasPorts = self.hasPorts(index)
-            if interface.kind == "bond" {
-                interface.bondFault = self.bondFault(of: index)
+        var reportable: [NetworkInterface] = []
+        reportable.reserveCapacity(chosen.indices.count)
+        for index in chosen.indices {
+            guard let entry = self.entries.index(forKey: index) else { continue }
+            let last = reportable.count
+            reportable.append(self.entries.values[entry].interface)
+            reportable[last].type = self.type(of: index)
+            reportable[last].foundation = self.foundation(of: index)
+            reportable[last].hasPorts = self.hasPorts(index)
+            if reportable[last].kind == "bond" {
+                reportable[last].bondFault = self.bondFault(of: index)
                 // Without link monitoring (miimon 0) a bond never says that it has lost what carries its packets.
-                if interface.bondFault != nil || self.memberHasCarrier(index) == false { interface.hasCarrier = false }
+                let isLost = reportable[last].bondFault != nil || self.memberHasCarrier(index) == false
+                if isLost { reportable[last].hasCarrier = false }
             }
-            interface.carrierSince = interface.carrierSince ?? self.entries[index]?.linkLocalSince
-            return interface
+            if reportable[last].carrierSince == nil {
+                reportable[last].carrierSince = self.entries.values[entry].linkLocalSince
+            }
         }
+        return reportable
     }
 
     /// Whether it makes sense to ask for the default routes of an interface.

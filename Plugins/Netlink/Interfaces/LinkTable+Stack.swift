@@ -67,7 +67,7 @@ extension LinkTable {
         guard !members.isEmpty else { return nil }
         if !self.hardwareMembers(of: index).isEmpty { return .hardware }
         // Of thousands of ports the first ones tell.
-        return members.contains { !NetworkInterface.isTunnelKind(self.entries[$0]?.interface.kind) } ? nil : .tunnels
+        return members.contains { self.entries[$0]?.hasTunnelKind != true } ? nil : .tunnels
     }
 
     /// What a bond lacks that carries nothing although some member has a carrier.

@@ -55,6 +55,8 @@ struct LinkTable {
         if let details = update.details {
             entry.interface.name = details.name
             entry.interface.kind = details.kind
+            entry.hasTunnelKind = entry.interface.hasTunnelKind
+            entry.hasDiscardingKind = entry.interface.hasDiscardingKind
             entry.interface.hardwareAddress = details.hardwareAddress
             entry.interface.operationalState = details.operationalState
             entry.interface.hasCarrier = details.hasCarrier

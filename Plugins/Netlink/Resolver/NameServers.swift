@@ -21,6 +21,11 @@ struct NameServers {
     /// Where events about routes matter.
     var addresses: [InternetAddress] { (self.servers ?? []).map(\.address) }
 
+    /// The kernel's answers with the servers they are about.
+    var answers: [ReferenceRoute] {
+        zip(self.servers ?? [], self.routes).map { ReferenceRoute(to: $0.address, $1) }
+    }
+
     /// Whether the questions depend on which interfaces there are.
     var needsZones: Bool { self.servers?.contains(where: Self.needsZone) == true }
 

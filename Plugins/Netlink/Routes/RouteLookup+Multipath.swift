@@ -15,7 +15,7 @@ extension RouteLookup {
     /// (`fib_rebalance`, net/ipv4/fib_semantics.c).
     func selectNextHops(of answers: inout [RouteLookupResult], _ questions: [Question]) {
         for position in answers.indices {
-            guard case .route(var route) = answers[position], route.nextHops.count > 1,
+            guard answers[position].hasSeveralNextHops, case .route(var route) = answers[position],
                 route.nextHops.contains(where: \.isDown)
             else { continue }
             let flow = questions[position].flow
@@ -42,6 +42,13 @@ extension RouteLookup {
             }
             answers[position] = .route(route)
         }
+    }
+}
+
+extension RouteLookupResult {
+    // In place: a route is large.
+    fileprivate var hasSeveralNextHops: Bool {
+        if case .route(let route) = self { route.nextHops.count > 1 } else { false }
     }
 }
 

@@ -197,8 +197,9 @@ final class RouteLookup {
         if asking.contains(where: { $0.family == .ipv6 }) {
             self.dependsOnSource = failed.contains { answers[$0].isRouted }
         }
-        for index in answers.indices where answers[index] == .noRoute && asking[index].flow.interface == nil {
-            guard let rules, RoutingRule.refuses(asking[index].flow, among: rules) else { continue }
+        for index in answers.indices where asking[index].flow.interface == nil {
+            guard case .noRoute = answers[index], let rules, RoutingRule.refuses(asking[index].flow, among: rules)
+            else { continue }
             answers[index] = .rejected(.unreachable)
         }
         if let ipsec { for index in answers.indices { ipsec.judge(&answers[index], of: asking[index].flow) } }

@@ -174,9 +174,12 @@ extension LinkTable {
     func mayBeTunnel(_ index: UInt32) -> Bool {
         // One by one: an interface is large.
         let kind = self.entries[index]?.interface.kind
-        return NetworkInterface.isTunnelKind(kind) || kind == "ppp" || self.foundation(of: index) == .tunnels
+        return self.entries[index]?.hasTunnelKind == true || kind == "ppp" || self.foundation(of: index) == .tunnels
             || (kind != "veth" && self.entries[index]?.interface.underlyingIndex != nil)
     }
+
+    /// The first interfaces that may be tunnels.
+    var possibleTunnels: [UInt32] { Array(self.principals.filter { self.mayBeTunnel($0) }.prefix(64)) }
 
     /// Whether an interface is up and has a carrier, as far as it says.
     func isReady(_ index: UInt32) -> Bool { self.entries[index]?.hasCarrier == true }

@@ -18,8 +18,9 @@ final class TunnelLookup {
     /// Who answers about WireGuard's interfaces; made when the first is met.
     lazy var wireGuard = WireGuardQueries()
     private var memories: [UInt32: TunnelMemory] = [:]
-    private var lastAnswer: [UInt32: TunnelEvidence] = [:]
-    private var isStale = true
+    private(set) var lastAnswer: [UInt32: TunnelEvidence] = [:]
+    /// Whether the kernel may answer otherwise than last.
+    private(set) var isStale = true
 
     /// What events have to be heard of besides those about the internet.
     struct Watched: Hashable {
@@ -57,25 +58,23 @@ final class TunnelLookup {
         self.memories[index] = nil
     }
 
-    /// Finds out about the packets of the tunnels that packets are sent into, as the answers show, and of others.
+    /// Finds out about the packets of those interfaces that are tunnels, and of what carries them.
     ///
-    /// What is asked for is read only where something has changed and it matters.
+    /// What leads packets there is read only where there is a tunnel.
     func evidence(
+        of interfaces: [UInt32],
         _ answers: @autoclosure () -> [ReferenceRoute],
         in table: LinkTable,
-        others: @autoclosure () -> [UInt32],
         rules: @autoclosure () -> [InterfaceRule]
     ) -> [UInt32: TunnelEvidence] {
-        guard self.isStale else { return self.lastAnswer }
         self.isStale = false
         self.watched = Watched()
         self.lastAnswer.removeAll()
-        let answers = answers()
-        var pending = others() + answers.egress
+        var pending = interfaces
         // Without a rule about it only a kind that the kernel names can be a tunnel, or what stands on one.
         guard pending.contains(where: { table.mayBeTunnel($0) }) || rules().contains(where: { $0.isTunnel == true })
         else { return self.lastAnswer }
-        var look = Look(table: table, rules: rules(), answers: answers)
+        var look = Look(table: table, rules: rules(), answers: answers())
         var seen: Set<UInt32> = []
         while let index = pending.popLast() {
             // Tunnels may lead into one another in a circle.

@@ -4,6 +4,10 @@
 /// The evidence of one moment with every interface assessed: what verdicts and explanations are made from.
 package struct AssessedEvidence {
     package let evidence: Evidence
+    /// The interfaces that packets to the internet leave through.
+    let egress: [UInt32]
+    /// Whether any bridge was asked where it has gateways.
+    let knowsPlaces: Bool
     /// The interfaces as the rules see them, sorted by index.
     package let interfaces: [NetworkInterface]
     package let byIndex: InterfaceMap<NetworkInterface>
@@ -51,6 +55,8 @@ package struct AssessedEvidence {
         let indices = interfaces.map(\.index)
         let byIndex = InterfaceMap(indices, interfaces)
         self.evidence = evidence
+        self.egress = evidence.referenceRoutes.egress
+        self.knowsPlaces = evidence.gateways.contains { $0.place != nil }
         self.interfaces = interfaces
         self.byIndex = byIndex
         self.ruleByIndex = InterfaceMap(rules.isEmpty ? [] : indices, rules)
@@ -94,16 +100,20 @@ package struct AssessedEvidence {
     ) -> NetworkInterface? {
         // What the policies of IPsec route does not depend on the interface that is named.
         guard interface.underlyingIndex != nil, interface.kind != "xfrm" else { return nil }
-        var down: NetworkInterface?
-        var unlinked: NetworkInterface?
+        var down: Int?
+        var unlinked: Int?
         var next = interface.underlyingIndex
         // Stacks are finite, but the ends of a veth pair name each other.
         for _ in 0..<8 {
-            guard let index = next, index != interface.index, let parent = byIndex[index] else { break }
-            if !parent.flags.contains(.up) { down = parent } else if !parent.hasLink { unlinked = parent }
-            next = parent.underlyingIndex
+            guard let index = next, index != interface.index, let parent = byIndex.position(of: index) else { break }
+            if !byIndex.values[parent].flags.contains(.up) {
+                down = parent
+            } else if !byIndex.values[parent].hasLink {
+                unlinked = parent
+            }
+            next = byIndex.values[parent].underlyingIndex
         }
-        return down ?? unlinked
+        return (down ?? unlinked).map { byIndex.values[$0] }
     }
 
     /// The rule that applies to an interface, if there is one.

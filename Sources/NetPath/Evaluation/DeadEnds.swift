@@ -6,12 +6,11 @@
 extension AssessedEvidence {
     /// Decides about those that a route leads to: of others that they have none says more.
     mutating func judgeDeadEnds() {
-        let egress = self.evidence.referenceRoutes.egress
         for position in self.interfaces.indices where self.assessments.values[position].isUsable {
-            // In place: an interface is large.
+            // In place, here and below: an interface is large.
             let index = self.interfaces[position].index
-            guard egress.contains(index) || self.interfaces[position].defaultRoutes?.isEmpty == false,
-                let reason = self.deadEnd(self.interfaces[position])
+            guard self.egress.contains(index) || self.interfaces[position].defaultRoutes?.isEmpty == false,
+                let reason = self.deadEnd(at: position)
             else { continue }
             self.assessments.replace(at: position, with: .deadEnd(reason))
             self.deadEnds.insert(index)
@@ -19,24 +18,28 @@ extension AssessedEvidence {
     }
 
     /// Why packets into an interface are delivered nowhere; nil when they may be delivered.
-    func deadEnd(_ interface: NetworkInterface) -> PathReason? {
-        let end = self.endOfVLAN(interface)
-        if let port = self.lostPort(of: NextHop(interfaceIndex: interface.index)) {
-            return PathReason(.noCarrier, "\(port), the port of \(end.name) to the gateway, has no link")
+    func deadEnd(at position: Int) -> PathReason? {
+        let index = self.interfaces[position].index
+        // A VLAN ends where what it stands on does.
+        let parent = self.interfaces[position].kind == "vlan" ? self.interfaces[position].underlyingIndex : nil
+        let end = parent.flatMap { self.byIndex.position(of: $0) } ?? position
+        if let port = self.lostPort(of: NextHop(interfaceIndex: index)) {
+            let name = self.interfaces[end].name
+            return PathReason(.noCarrier, "\(port), the port of \(name) to the gateway, has no link")
         }
         // A backend that did not look for diversions cannot tell.
-        let discards = end.hasDiscardingKind && interface.diversions == []
-        guard end.hasPorts == false || discards,
-            ![interface, end].contains(where: { self.rule($0.index)?.isUplink == true })
+        let discards = self.interfaces[position].diversions == [] && self.interfaces[end].hasDiscardingKind
+        guard self.interfaces[end].hasPorts == false || discards,
+            ![index, self.interfaces[end].index].contains(where: { self.rule($0)?.isUplink == true })
         else { return nil }
-        if discards { return PathReason(.routeRejects, "\(end.name) discards every packet") }
-        let lack = end.kind == "bridge" ? "port" : "sender whose packets it takes in (mode source)"
-        return PathReason(.noCarrier, "\(end.name) has no \(lack)")
+        if discards { return PathReason(.routeRejects, self.interfaces[end].name + " discards every packet") }
+        let lack = self.interfaces[end].kind == "bridge" ? "port" : "sender whose packets it takes in (mode source)"
+        return PathReason(.noCarrier, "\(self.interfaces[end].name) has no \(lack)")
     }
 
     /// Whether an interface discards what is sent into it.
     package func discards(_ index: UInt32) -> Bool {
-        self.deadEnds.contains(index) && self.assessments[index]?.reason.code == .routeRejects
+        self.deadEnds.contains(index) && self.assessments[index]?.code == .routeRejects
     }
 
     /// The interfaces that would discard packets, where it is unknown whether something takes them off before.
@@ -48,16 +51,12 @@ extension AssessedEvidence {
         }
     }
 
-    private func endOfVLAN(_ interface: NetworkInterface) -> NetworkInterface {
-        guard interface.kind == "vlan", let parent = interface.underlyingIndex else { return interface }
-        return self.byIndex[parent] ?? interface
-    }
-
     /// The port of a bridge that a next hop is behind, and that does not forward; nil when there is none.
     ///
     /// Of a gateway of which that is not known what is known of the others behind the same interface counts: the cable is
     /// the same.
     func lostPort(of nextHop: NextHop) -> String? {
+        guard self.knowsPlaces else { return nil }
         switch self.place(of: nextHop) {
         case .lost(let port): return port
         case .reachable: return nil
@@ -79,6 +78,7 @@ extension AssessedEvidence {
     /// What the reason of a path says of what cannot be told about the ways it takes, each a part of a sentence.
     func doubts(about nextHops: [NextHop]) -> [String] {
         let diverted = self.divertedInterfaces
+        if diverted.isEmpty, !self.knowsPlaces { return [] }
         var doubts: [String] = []
         for nextHop in nextHops {
             let name = self.name(nextHop.interfaceIndex)

@@ -90,7 +90,7 @@ extension Evidence {
                 evidence.isIgnored(index)
                 ? PathReason(.ignoredInterface, "packets would leave through \(name), which a rule says to ignore")
                 : assessment.flatMap { $0.isUsable ? nil : $0.reason }
-                    ?? evidence.byIndex[index].flatMap(evidence.deadEnd)
+                    ?? evidence.byIndex.position(of: index).flatMap(evidence.deadEnd)
                     ?? PathReason(.noCarrier, "\(name) has no carrier")
             return verdict(reason, nextHop: answer.nextHop(through: index))
         }
@@ -131,7 +131,7 @@ extension AssessedEvidence {
     fileprivate func finding(of answer: RouteLookupResult, to destination: InternetAddress) -> FamilyFinding {
         let isOnLink = answer.nextHops.contains { $0.gateway == nil }
         return .weigh(
-            [ReferenceRoute(to: destination, answer)],
+            answer,
             of: destination.family,
             canCarry: { nextHop in
                 if nextHop.isDown || self.isIgnored(nextHop.interfaceIndex) { return false }
@@ -140,10 +140,8 @@ extension AssessedEvidence {
                     if case .lost = self.place(of: nextHop) { return false }
                     return true
                 }
-                guard let interface = self.byIndex[nextHop.interfaceIndex], interface.hasPorts != false else {
-                    return self.byIndex[nextHop.interfaceIndex] == nil
-                }
-                return self.assessments[nextHop.interfaceIndex]?.isUsable ?? true
+                guard let position = self.byIndex.position(of: nextHop.interfaceIndex) else { return true }
+                return self.interfaces[position].hasPorts != false && self.assessments.values[position].isUsable
             },
             isDead: { self.isDead($0) },
             isIgnored: { self.isIgnored($0.interfaceIndex) },

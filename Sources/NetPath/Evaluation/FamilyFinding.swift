@@ -35,7 +35,11 @@ package enum FamilyFinding: Hashable {
     ) -> FamilyFinding {
         var gravest: FamilyFinding?
         var hops: [RoutedHop] = []
+        var former: Int?
         for position in questions.indices where questions[position].destination.family == family {
+            // Mostly they are all the same.
+            if let former, questions[former].answer == questions[position].answer { continue }
+            former = position
             let finding = Self.weigh(
                 questions[position].answer,
                 of: family,
@@ -65,7 +69,8 @@ package enum FamilyFinding: Hashable {
         }
     }
 
-    private static func weigh(
+    /// Weighs one answer.
+    static func weigh(
         _ answer: RouteLookupResult,
         of family: AddressFamily,
         canCarry: (NextHop) -> Bool?,

@@ -161,10 +161,10 @@ extension AssessedEvidence {
         let candidates = self.candidatePositions
         // What backends state may have codes of its own.
         let codes = candidates.filter { self.assessments.values[$0].isStartable }
-            .map { self.assessments.values[$0].reason.code }
+            .map { self.assessments.values[$0].code }
         for code in Self.startableOrder + codes.filter({ !Self.startableOrder.contains($0) }) {
             let steps = candidates.filter {
-                self.assessments.values[$0].isStartable && self.assessments.values[$0].reason.code == code
+                self.assessments.values[$0].isStartable && self.assessments.values[$0].code == code
             }
             if let first = steps.first {
                 return (self.assessments.values[first].reason, steps.map { self.interfaces[$0].index })
@@ -185,11 +185,11 @@ extension AssessedEvidence {
             self.interfaces[$0].hadDefaultRoute == true
                 && (self.interfaces[$0].kind != "ppp" || self.interfaces[$0].flags.contains(.up))
         }
-        let isAnyUp = self.candidatePositions.contains { self.assessments.values[$0].reason.code != .interfaceDown }
+        let isAnyUp = self.candidatePositions.contains { self.assessments.values[$0].code != .interfaceDown }
         for pool in former.isEmpty ? pools : [former] + pools {
             for code in isAnyUp && pool == former ? Self.unsatisfiedOrder + [.interfaceDown] : Self.unsatisfiedOrder {
-                guard pool.contains(where: { self.assessments.values[$0].reason.code == code }) else { continue }
-                var found = pool.filter { self.assessments.values[$0].reason.code == code }
+                guard pool.contains(where: { self.assessments.values[$0].code == code }) else { continue }
+                var found = pool.filter { self.assessments.values[$0].code == code }
                 // One that has only a route to find speaks for the family first.
                 let addressed = code == .noRoute ? found.filter { self.interfaces[$0].canSend(family) } : []
                 found = addressed.isEmpty ? found : addressed
@@ -213,7 +213,7 @@ extension AssessedEvidence {
     private var idleHardware: ArraySlice<Int> {
         self.candidatePositions.filter {
             self.interfaces[$0].isHardware == true
-                && [.noCarrier, .noAddress].contains(self.assessments.values[$0].reason.code)
+                && [.noCarrier, .noAddress].contains(self.assessments.values[$0].code)
         }.prefix(2)
     }
 
@@ -221,7 +221,7 @@ extension AssessedEvidence {
     /// bridge has an address but no route explains nothing when the cable is out; tunnels last, because they travel on
     /// the others.
     private var pools: [[Int]] {
-        let links = self.candidatePositions.filter { !self.isTunnel(self.interfaces[$0]) }
+        let links = self.candidatePositions.filter { !self.isTunnel(at: $0) }
         let lines = links.filter { self.isHardware(self.interfaces[$0]) || self.interfaces[$0].kind == "ppp" }
         return [lines, links, self.candidatePositions]
     }

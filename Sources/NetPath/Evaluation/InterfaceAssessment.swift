@@ -6,15 +6,31 @@ package struct InterfaceAssessment: Hashable {
     /// Whether packets can leave through it.
     package var isUsable: Bool
     /// What keeps it from carrying a path; for a usable interface the reason it would have without a route.
-    package var reason: PathReason
+    package var reason: PathReason {
+        get { PathReason(self.code, self.subject + self.predicate) }
+        set { (self.code, self.subject, self.predicate) = (newValue.code, newValue.message, "") }
+    }
+    /// The code of the reason.
+    package private(set) var code: PathReason.Code
+    // Put together only when they are read: nearly no reason of an interface that carries a path is.
+    private var subject: String
+    private var predicate: String
     /// Whether that reason is a step that is pending or can be started.
     var isStartable: Bool
     /// When the assessment changes without an event.
     package var reviseAt: MonotonicTime?
 
-    private init(_ code: PathReason.Code, _ message: String, usable: Bool = false, startable: Bool = false) {
+    private init(
+        _ code: PathReason.Code,
+        _ subject: String,
+        _ predicate: String = "",
+        usable: Bool = false,
+        startable: Bool = false
+    ) {
         self.isUsable = usable
-        self.reason = PathReason(code, message)
+        self.code = code
+        self.subject = subject
+        self.predicate = predicate
         self.isStartable = startable
     }
 
@@ -37,17 +53,17 @@ package struct InterfaceAssessment: Hashable {
         guard interface.flags.contains(.up) else {
             return interface.isRadioBlocked == true
                 ? .radioBlocked(interface, interface.name)
-                : .init(.interfaceDown, "\(interface.name) is administratively down")
+                : .init(.interfaceDown, interface.name, " is administratively down")
         }
         if let fault, !fault.flags.contains(.up) {
-            return .init(.noCarrier, "\(fault.name(below: interface)) is administratively down")
+            return .init(.noCarrier, fault.name(below: interface), " is administratively down")
         }
         // PPP learns of a lost link from its own echoes, half a minute later (`pppd(8)`).
         guard interface.hasLink, fault == nil || interface.kind != "ppp" else {
             return .withoutCarrier(fault ?? interface, below: interface)
         }
         if interface.operationalState == .dormant {
-            return .init(.authenticating, "\(interface.name) is waiting for authentication", startable: true)
+            return .init(.authenticating, interface.name, " is waiting for authentication", startable: true)
         }
         return .withCarrier(interface, rule: rule, policy: policy, now: now)
     }
@@ -59,7 +75,7 @@ package struct InterfaceAssessment: Hashable {
     ///
     /// A step of its own that the interface is in says more, and a radio switch keeps everybody from dialling.
     func dialing(_ interface: NetworkInterface) -> InterfaceAssessment {
-        guard !self.isStartable, self.reason.code != .radioBlocked else { return self }
+        guard !self.isStartable, self.code != .radioBlocked else { return self }
         var assessment = self
         assessment.reason = PathReason(.dialOnDemand, "\(interface.name) is connected when there is traffic")
         assessment.isStartable = true
@@ -70,7 +86,7 @@ package struct InterfaceAssessment: Hashable {
     ///
     /// It takes no path away that the kernel has: an interface that is usable stays so.
     func waiting(for step: PathReason) -> InterfaceAssessment {
-        guard self.reason.code != .radioBlocked else { return self }
+        guard self.code != .radioBlocked else { return self }
         var assessment = self
         assessment.reason = step
         assessment.isStartable = true
@@ -79,7 +95,7 @@ package struct InterfaceAssessment: Hashable {
     }
 
     private static func radioBlocked(_ interface: NetworkInterface, _ name: String) -> InterfaceAssessment {
-        .init(.radioBlocked, "\(name) is blocked by a radio switch")
+        .init(.radioBlocked, name, " is blocked by a radio switch")
     }
 
     private static func withoutCarrier(
@@ -90,11 +106,11 @@ package struct InterfaceAssessment: Hashable {
         return switch interface.type {
         case _ where interface.isRadioBlocked == true: .radioBlocked(interface, name)
         case .wifi where interface.mayHaveTheWrongKey:
-            .init(.wifiNotAssociated, "\(name) fails to authenticate; the key may be wrong", startable: true)
-        case .wifi: .init(.wifiNotAssociated, "\(name) is not associated with a Wi-Fi network", startable: true)
-        case .cellular: .init(.modemNotConnected, "\(name) is not connected", startable: true)
+            .init(.wifiNotAssociated, name, " fails to authenticate; the key may be wrong", startable: true)
+        case .wifi: .init(.wifiNotAssociated, name, " is not associated with a Wi-Fi network", startable: true)
+        case .cellular: .init(.modemNotConnected, name, " is not connected", startable: true)
         case .wired, .loopback, .other:
-            .init(.noCarrier, "\(name) \(interface.bondFault?.description ?? "has no carrier")")
+            .init(.noCarrier, name, " " + (interface.bondFault?.description ?? "has no carrier"))
         }
     }
 
@@ -109,19 +125,24 @@ package struct InterfaceAssessment: Hashable {
         // A person knows better than what is seen.
         let isAwaited = rule?.expectsAddress == true || interface.configurer != .nothing
         guard interface.knowsAddresses else {
-            return .init(.noRoute, "no route to the internet leads through \(name)", usable: true)
+            return .init(.noRoute, "no route to the internet leads through ", name, usable: true)
         }
-        func waiting(since: MonotonicTime?, for span: Duration, _ message: String) -> InterfaceAssessment? {
+        func waiting(
+            since: MonotonicTime?,
+            for span: Duration,
+            _ subject: String,
+            _ predicate: String
+        ) -> InterfaceAssessment? {
             // A stamp of the kernel may be ahead by a tick; in a time namespace it is by any amount, and tells nothing.
             guard let since, since <= now + .seconds(1), now < since + span else { return nil }
-            var assessment = InterfaceAssessment(.configuringAddress, message, usable: true, startable: true)
+            var assessment = Self(.configuringAddress, subject, predicate, usable: true, startable: true)
             assessment.reviseAt = since + span
             return assessment
         }
         func isServed(_ address: InterfaceAddress) -> Bool {
             interface.hasDefaultRoute(address.prefix.address.family)
         }
-        let noRoute = InterfaceAssessment(.noRoute, "\(name) has an address but no route to the internet", usable: true)
+        let noRoute = Self(.noRoute, name, " has an address but no route to the internet", usable: true)
         if interface.addresses.contains(where: { $0.isGlobal && $0.isUsable && isServed($0) }) { return noRoute }
         let global = interface.addresses.filter(\.isGlobal)
         let usable = global.filter(\.isUsable)
@@ -137,26 +158,27 @@ package struct InterfaceAssessment: Hashable {
         }
         if !usable.isEmpty {
             // What gives an address gives the route in a moment.
-            let message = "\(name) has an address and is waiting for a route"
+            let step = " has an address and is waiting for a route"
             let leased = isAwaited ? usable.compactMap(\.dynamicSince).max() : nil
-            return waiting(since: leased, for: grace, message)
-                ?? waiting(since: interface.firstAddedAt, for: min(grace, .seconds(1)), message) ?? noRoute
+            return waiting(since: leased, for: grace, name, step)
+                ?? waiting(since: interface.firstAddedAt, for: min(grace, .seconds(1)), name, step) ?? noRoute
         }
         let isKnown = rule?.expectsAddress == true || interface.configurer == .network
         // Most drivers of modems claim a carrier whether there is a bearer or not; those that do not claim it say "up".
         let mayHaveABearer = isKnown || interface.operationalState == .up
         let since = isAwaited && (interface.type != .cellular || mayHaveABearer) ? interface.carrierSince : nil
-        let step =
+        let (subject, predicate) =
             interface.configurer == .session
-            ? "a PPPoE session is being set up over \(name)"
-            : isKnown ? "\(name) is waiting for an address" : "\(name) has no address yet"
-        if let pending = waiting(since: since, for: grace, step) { return pending }
+            ? ("a PPPoE session is being set up over ", name)
+            : (name, isKnown ? " is waiting for an address" : " has no address yet")
+        if let pending = waiting(since: since, for: grace, subject, predicate) { return pending }
         if interface.type == .cellular {
-            return .init(.modemNotConnected, "\(name) has no address", usable: true, startable: true)
+            return .init(.modemNotConnected, name, " has no address", usable: true, startable: true)
         }
         let isTaken = global.contains { $0.state.contains(.duplicate) }
-        let message = isTaken ? "every address of \(name) is in use elsewhere" : "\(name) has no address"
-        return .init(.noAddress, message, usable: true)
+        return isTaken
+            ? .init(.noAddress, "every address of \(name) is in use elsewhere", usable: true)
+            : .init(.noAddress, name, " has no address", usable: true)
     }
 }
 
@@ -192,7 +214,7 @@ extension NetworkInterface {
     /// Whether there is a link; what is not known counts as one.
     ///
     /// An access point that is lost leaves the state dormant for a moment; without a carrier no station authenticates.
-    var hasLink: Bool {
+    @inline(__always) var hasLink: Bool {
         switch self.operationalState {
         case .down, .lowerLayerDown, .notPresent, .testing: false
         case .dormant, .up, .unknown, nil: self.hasCarrier != false
@@ -229,7 +251,7 @@ extension NetworkInterface {
     }
 
     /// Whether the interface could carry a path by itself: an address and a default route of the same family.
-    var isAlternative: Bool {
+    @inline(__always) var isAlternative: Bool {
         AddressFamily.allCases.contains { self.hasDefaultRoute($0) && self.canSend($0) }
     }
 }

@@ -19,7 +19,7 @@ extension AssessedEvidence {
         var families: Set<AddressFamily> = []
         var hops: [RoutedHop] = []
         for case .routed(let found) in findings {
-            for hop in found { families.insert(hop.family) }
+            if let family = found.first?.family { families.insert(family) }
             hops += found
         }
         guard !hops.isEmpty else { return nil }
@@ -79,10 +79,12 @@ extension AssessedEvidence {
         for index in egress { message += (index == egress[0] ? " through " : " and ") + self.name(index) }
         for hops in lost { message += "; " + self.description(hops, amongSeveralFamilies: families.count == 2) }
         var encapsulations: Set<String> = []
-        for referenceRoute in self.evidence.referenceRoutes where families.contains(referenceRoute.destination.family) {
-            if case .route(let route) = referenceRoute.answer, let name = route.encapsulation {
-                encapsulations.insert(name)
-            }
+        let routes = self.evidence.referenceRoutes
+        for position in routes.indices {
+            guard case .route(let route) = routes[position].answer, let name = route.encapsulation,
+                families.contains(routes[position].destination.family)
+            else { continue }
+            encapsulations.insert(name)
         }
         if !encapsulations.isEmpty {
             let names = encapsulations.sorted().joined(separator: " and ")

@@ -34,21 +34,25 @@ extension AssessedEvidence {
     /// A tunnel whose link lives in another namespace (IFLA_LINK_NETNSID) sends there, so that its packets are out as
     /// far as this one is concerned. A rule comes before all that.
     func isTunnel(_ interface: NetworkInterface) -> Bool {
-        self.isTunnel(interface, depth: 0)
+        self.byIndex.position(of: interface.index).map { self.isTunnel(at: $0) } ?? false
     }
 
-    private func isTunnel(_ interface: NetworkInterface, depth: Int) -> Bool {
-        if let isTunnel = self.rule(interface.index)?.isTunnel { return isTunnel }
-        if interface.isParentElsewhere || interface.type == .loopback { return false }
+    /// The same by position in ``interfaces``: an interface is large.
+    func isTunnel(at position: Int, depth: Int = 0) -> Bool {
+        if let isTunnel = self.rule(self.interfaces[position].index)?.isTunnel { return isTunnel }
+        if self.interfaces[position].isParentElsewhere || self.interfaces[position].type == .loopback { return false }
         // A backend asks about nothing but tunnels.
-        if interface.hasTunnelKind || interface.foundation == .tunnels || interface.tunnelEvidence != nil {
+        if self.interfaces[position].tunnelEvidence != nil || self.interfaces[position].foundation == .tunnels
+            || self.interfaces[position].hasTunnelKind
+        {
             return true
         }
-        // Stacks are finite, but a changing one can look like a loop; the parent of a veth is its other end.
-        guard depth < 8, interface.hasWayOfItsParent,
-            let parent = interface.underlyingIndex.flatMap({ self.byIndex[$0] })
+        // Stacks are finite, but a changing one can look like a loop.
+        guard depth < 8, let parent = self.interfaces[position].underlyingIndex,
+            NetworkInterface.hasWayOfItsParent(self.interfaces[position].kind),
+            let parent = self.byIndex.position(of: parent)
         else { return false }
-        return self.isTunnel(parent, depth: depth + 1)
+        return self.isTunnel(at: parent, depth: depth + 1)
     }
 
     /// Decides what becomes of the outer packets of a tunnel: the first row that holds of the table in <doc:Evaluation>.
@@ -60,7 +64,8 @@ extension AssessedEvidence {
     ) -> (transport: TunnelTransport, row: Int) {
         let above = above.union([tunnel.index])
         // A VLAN on a tunnel goes the way of the tunnel.
-        if tunnel.hasWayOfItsParent, let parent = tunnel.underlyingIndex.flatMap({ self.byIndex[$0] }),
+        if !tunnel.hasTunnelKind, NetworkInterface.hasWayOfItsParent(tunnel.kind),
+            let parent = tunnel.underlyingIndex.flatMap({ self.byIndex[$0] }),
             self.isTunnel(parent)
         {
             return above.contains(parent.index) ? (.notCarried(.nothingLeft), 0) : self.judge(parent, below: above)
@@ -134,7 +139,7 @@ extension AssessedEvidence {
 }
 
 extension NetworkInterface {
-    /// Whether its packets are those of what it is built on: not those of a tunnel, which are packets of their own, nor
-    /// those of a veth, whose other end is named as its parent, nor of what the policies of IPsec route.
-    fileprivate var hasWayOfItsParent: Bool { !self.hasTunnelKind && self.kind != "veth" && self.kind != "xfrm" }
+    /// Whether packets of an interface of a kind that is no tunnel's are those of what it is built on: not those of a veth,
+    /// whose other end is named as its parent, nor of what the policies of IPsec route.
+    fileprivate static func hasWayOfItsParent(_ kind: String?) -> Bool { kind != "veth" && kind != "xfrm" }
 }

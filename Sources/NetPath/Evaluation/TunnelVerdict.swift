@@ -8,16 +8,15 @@ extension AssessedEvidence {
     ///
     /// One that nothing carries is not usable, and what keeps it from being so is what is wrong below it.
     mutating func judgeTunnels(towards host: RouteLookupResult?) {
-        let egress = self.evidence.referenceRoutes.egress
-        var further = self.evidence.dnsRoutes.flatMap(\.nextHops)
-        if let host { further += host.nextHops }
-        for index in egress + further.map(\.interfaceIndex) where self.transports[index] == nil {
-            guard let position = self.byIndex.position(of: index), self.isTunnel(self.interfaces[position])
-            else { continue }
+        var indices = self.egress
+        for position in self.evidence.dnsRoutes.indices { self.evidence.dnsRoutes[position].addEgress(to: &indices) }
+        host?.addEgress(to: &indices)
+        for index in indices {
+            guard let position = self.byIndex.position(of: index), self.isTunnel(at: position) else { continue }
             let tunnel = self.interfaces[position]
             let parent = tunnel.underlyingIndex.flatMap { self.byIndex[$0] }
             // The others may not have been asked about yet.
-            guard egress.contains(index) || tunnel.tunnelEvidence != nil || parent?.tunnelEvidence != nil
+            guard self.egress.contains(index) || tunnel.tunnelEvidence != nil || parent?.tunnelEvidence != nil
             else { continue }
             self.transports[index] = self.judge(tunnel).transport
         }
@@ -81,7 +80,7 @@ extension AssessedEvidence {
         if case .carried(let carriers, _)? = self.transports[egress] { return carriers }
         // MACsec and the like: not a tunnel, but not the whole way either.
         guard let parent = self.interfaces[position].underlyingIndex, self.interfaces[position].isTunnel,
-            !self.isTunnel(self.interfaces[position])
+            !self.isTunnel(at: position)
         else { return [] }
         return self.byIndex.position(of: parent) == nil || self.isIgnored(parent) ? [] : [parent]
     }
@@ -89,6 +88,7 @@ extension AssessedEvidence {
     /// What the reason of a path says of the tunnels it leaves through, as far as they may lose packets.
     func tunnelText(_ egress: [UInt32]) -> String {
         var text = ""
+        if self.transports.isEmpty { return text }
         for index in egress {
             guard case .carried(_, let losing)? = self.transports[index], !losing.isEmpty else { continue }
             let names = losing.map { self.name($0) }.joined(separator: " and ")

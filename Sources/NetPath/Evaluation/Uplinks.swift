@@ -51,7 +51,7 @@ extension AssessedEvidence {
 
     /// How far an interface is from carrying packets.
     private func distance(_ index: UInt32) -> Int {
-        guard let code = self.assessments[index]?.reason.code else { return Self.closestFirst.count }
+        guard let code = self.assessments[index]?.code else { return Self.closestFirst.count }
         return Self.closestFirst.firstIndex(of: code) ?? Self.closestFirst.count
     }
 

@@ -152,7 +152,7 @@ public struct NetworkInterface: Hashable, Sendable, Codable {
     @EqualityIgnored public var carrierSince: MonotonicTime?
 
     /// Whether packets go on through another interface; Bluetooth and gadgets are `other` too, but stand for hardware.
-    public var isTunnel: Bool { self.type == .other && self.isHardware != true }
+    @inline(__always) public var isTunnel: Bool { self.type == .other && self.isHardware != true }
 
     /// Creates an interface with an index, a name and a type; everything else is set afterwards.
     public init(index: UInt32, name: String, type: InterfaceType, flags: InterfaceFlags = []) {

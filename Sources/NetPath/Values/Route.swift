@@ -142,12 +142,18 @@ extension [ReferenceRoute] {
     /// The interfaces that packets leave through, each of them once.
     package var egress: [UInt32] {
         var egress: [UInt32] = []
-        for position in self.indices {
-            guard case .route(let route) = self[position].answer else { continue }
-            for nextHop in route.nextHops where !egress.contains(nextHop.interfaceIndex) {
-                egress.append(nextHop.interfaceIndex)
-            }
-        }
+        for position in self.indices { self[position].answer.addEgress(to: &egress) }
         return egress
+    }
+}
+
+extension RouteLookupResult {
+    /// Adds the interfaces that packets leave through to a list that has each of them once.
+    // Inlined, here and in the properties of an interface: else each call copies the whole value.
+    @inline(__always) package func addEgress(to egress: inout [UInt32]) {
+        guard case .route(let route) = self else { return }
+        for nextHop in route.nextHops where !egress.contains(nextHop.interfaceIndex) {
+            egress.append(nextHop.interfaceIndex)
+        }
     }
 }

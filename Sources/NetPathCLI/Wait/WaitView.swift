@@ -77,7 +77,7 @@ struct WaitedInterface: Hashable, Sendable {
         self.type = interface.type
         self.reason = assessment.reason.message
         self.stage =
-            switch assessment.reason.code {
+            switch assessment.code {
             case .authenticating, .configuringAddress, .wifiNotAssociated, .modemNotConnected, .dialOnDemand: .pending
             case _ where assessment.isUsable && interface.defaultRoutes?.isEmpty == false: .up
             case _ where assessment.isUsable: .lacksConfiguration
