@@ -278,7 +278,7 @@ final class NetlinkSession {
             self.readingSince = self.context.clock.now()
             return self.report(even: isUnchanged)
         }
-        if !isUnchanged, self.lastReport?.value == evidence {
+        if !isUnchanged, let lastReport, lastReport.value == evidence {
             // What woke us may still be about a host that a client asks about.
             if !self.watchedHosts.isEmpty { self.context.routesChanged() }
             return

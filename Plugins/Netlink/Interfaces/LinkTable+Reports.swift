@@ -32,9 +32,9 @@ extension LinkTable {
         var reportable: [NetworkInterface] = []
         reportable.reserveCapacity(chosen.indices.count)
         for index in chosen.indices {
-            guard let entry = self.entries.index(forKey: index) else { continue }
+            guard let interface = self.entries[index]?.interface else { continue }
             let last = reportable.count
-            reportable.append(self.entries.values[entry].interface)
+            reportable.append(interface)
             reportable[last].type = self.type(of: index)
             reportable[last].foundation = self.foundation(of: index)
             reportable[last].hasPorts = self.hasPorts(index)
@@ -45,7 +45,7 @@ extension LinkTable {
                 if isLost { reportable[last].hasCarrier = false }
             }
             if reportable[last].carrierSince == nil {
-                reportable[last].carrierSince = self.entries.values[entry].linkLocalSince
+                reportable[last].carrierSince = self.entries[index]?.linkLocalSince
             }
         }
         return reportable

@@ -27,32 +27,32 @@ extension JSONText {
     // MARK: Members
 
     /// Writes a member whose value the body writes.
-    mutating func member(_ key: String, _ value: (inout JSONText) -> Void) {
+    mutating func member(_ key: StaticString, _ value: (inout JSONText) -> Void) {
         self.key(key)
         value(&self)
     }
 
     /// Writes a member that is a string, or null.
-    mutating func member(_ key: String, _ value: String?) {
+    mutating func member(_ key: StaticString, _ value: String?) {
         self.key(key)
         self.string(value)
     }
 
     /// Writes a member that is a boolean, or null.
-    mutating func member(_ key: String, _ value: Bool?) {
+    mutating func member(_ key: StaticString, _ value: Bool?) {
         self.key(key)
         if let value { self.bool(value) } else { self.null() }
     }
 
     /// Writes a member that is an integer, or null; what does not fit is the nearest that does.
-    mutating func member(_ key: String, _ value: (some BinaryInteger)?) {
+    mutating func member(_ key: StaticString, _ value: (some BinaryInteger)?) {
         self.key(key)
         if let value { self.integer(Int64(clamping: value)) } else { self.null() }
     }
 
     /// Writes a member that is an array, each of whose elements the body writes.
     mutating func member<Element>(
-        _ key: String,
+        _ key: StaticString,
         _ elements: some Sequence<Element>,
         _ body: (inout JSONText, Element) -> Void
     ) {
@@ -61,7 +61,7 @@ extension JSONText {
     }
 
     /// Writes a member that is a list of strings.
-    mutating func member(_ key: String, _ values: some Sequence<String>) {
+    mutating func member(_ key: StaticString, _ values: some Sequence<String>) {
         self.member(key, values) { $0.string($1) }
     }
 }
