@@ -68,6 +68,24 @@ extension NetlinkSession {
         }
     }
 
+    /// Has the links read anew that an answer contradicts, each once until the next report.
+    ///
+    /// The kernel announces that an interface is down before its routes go (`__dev_notify_flags`), and that a carrier is
+    /// lost after the routes are flagged (`netdev_state_change`, net/core/dev.c): what is asked in between contradicts
+    /// itself. Reading a link waits for the lock under which the kernel does all of it.
+    ///
+    /// - Returns: Whether there are any.
+    @inline(__always) func doubtsLinks(of answer: RouteLookupResult, in table: LinkTable) -> Bool {
+        guard case .route(let route) = answer else { return false }
+        var isAny = false
+        for nextHop in route.nextHops where table.contradicts(nextHop) {
+            guard self.doubted.insert(nextHop.interfaceIndex).inserted else { continue }
+            self.table.outdate(nextHop.interfaceIndex)
+            isAny = true
+        }
+        return isAny
+    }
+
     func readSessions() {
         guard self.table.needsSessions else { return }
         self.table.setSessions(PPPoESessions(parsing: FileAccess.contents("\(self.options.procfs)/pppoe") ?? ""))

@@ -47,6 +47,8 @@ final class NetlinkSession {
     var lookAgainAt: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     var confirmAt: MonotonicTime?
+    /// The interfaces whose links were read again since the last report, because an answer contradicted what was known.
+    var doubted: Set<UInt32> = []
     /// Whether the last events were only about addresses that go, and since when that is not reported.
     var onlyAddressesGo = false
     var addressesGoSince: MonotonicTime?
@@ -278,6 +280,7 @@ final class NetlinkSession {
             self.readingSince = self.context.clock.now()
             return self.report(even: isUnchanged)
         }
+        if !self.doubted.isEmpty { self.doubted = [] }
         if !isUnchanged, let lastReport, lastReport.value == evidence {
             // What woke us may still be about a host that a client asks about.
             if !self.watchedHosts.isEmpty { self.context.routesChanged() }
@@ -299,9 +302,16 @@ final class NetlinkSession {
         self.lookForConfigurers()
         // Once: it is copied each time that it is read.
         let table = self.table
+        let isDoubtful = self.referenceRoutes.indices.contains {
+            self.doubtsLinks(of: self.referenceRoutes[$0].answer, in: table)
+        }
+        if isDoubtful { return nil }
         let outer = self.askAboutTunnels(in: table)
         var egress = self.referenceRoutes.egress
-        for packets in outer.values { egress += packets.interfaces }
+        for packets in outer.values {
+            if packets.routes.contains(where: { self.doubtsLinks(of: $0.answer, in: table) }) { return nil }
+            egress += packets.interfaces
+        }
         var interfaces = table.reportable(including: outer.isEmpty ? egress : egress + outer.keys)
         for position in interfaces.indices where !outer.isEmpty {
             interfaces[position].tunnelEvidence = outer[interfaces[position].index]

@@ -51,6 +51,34 @@ struct LinkTests {
         try watched.expect("satisfied", "routed") { try lab.addDefaultRoute(via: "192.0.2.1", through: wan) }
     }
 
+    /// The kernel tells that a link is down before its routes go: the later, the more IPv6 routes it looks through for them.
+    @Test func adminDownShowsNoLossWhereAnotherPathIsReady() throws {
+        let lab = try NetworkNamespace()
+        let wan = try lab.addUplink("wan0", addresses: ["2001:db8:1::2/64"])
+        let backup = try lab.addUplink("wan1", addresses: ["2001:db8:2::2/64"])
+        try lab.addDefaultRoute(via: "2001:db8:2::1", through: backup, metric: 600)
+        try lab.setParameter("net/ipv6/conf/wan0/keep_addr_on_down", to: 1)
+        // In a table that comes before the main one.
+        try lab.ipBatch((0..<200_000).map { "route add unreachable \(Self.prefix($0)) table 99" })
+        let watched = try Watched(lab)
+        var losses: [String] = []
+        for _ in 0..<20 {
+            try lab.addDefaultRoute(via: "2001:db8:1::1", through: wan, metric: 100)
+            try watched.monitor.next { $0.interfaceNames.first == "wan0" && $0["status"] == "satisfied" }
+            try wan.setDown()
+            try watched.monitor.next { line in
+                if line["status"] != "satisfied" { losses.append(line.reason) }
+                return line.interfaceNames.first == "wan1" && line["status"] == "satisfied"
+            }
+            try wan.setUp()
+        }
+        #expect(losses == [])
+    }
+
+    private static func prefix(_ number: Int) -> String {
+        "fd00:\(String(number >> 16, radix: 16)):\(String(number & 0xFFFF, radix: 16))::/48"
+    }
+
     @Test func carrierLossKeepsTheRouteAndLosesThePath() throws {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1", metric: 100)

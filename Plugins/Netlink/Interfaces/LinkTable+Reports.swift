@@ -51,6 +51,14 @@ extension LinkTable {
         return reportable
     }
 
+    /// Whether a next hop is flagged otherwise than its interface is known to be.
+    // One by one: an interface is large.
+    @inline(__always) func contradicts(_ nextHop: NextHop) -> Bool {
+        nextHop.isDown
+            ? self.entries[nextHop.interfaceIndex]?.hasCarrier == true
+            : self.entries[nextHop.interfaceIndex]?.interface.flags.contains(.up) == false
+    }
+
     /// Whether it makes sense to ask for the default routes of an interface.
     func mayHaveDefaultRoutes(_ index: UInt32) -> Bool {
         guard let interface = self.entries[index]?.interface else { return false }
