@@ -139,7 +139,7 @@ public final class OfflineRequestQueue: Sendable {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func cancelRequests(requestType: String) async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.cancel(.type(requestType), in: store) }
+        try await self.core.perform { worker, store in try worker.cancel(type: requestType, in: store) }
     }
 
     /// Removes the requests of a lane, as ``cancelRequest(id:)`` does.
@@ -149,7 +149,7 @@ public final class OfflineRequestQueue: Sendable {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func cancelRequests(orderingKey: String) async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.cancel(.lane(orderingKey), in: store) }
+        try await self.core.perform { worker, store in try worker.cancel(lane: orderingKey, in: store) }
     }
 
     /// Removes all requests that are not finished, as ``cancelRequest(id:)`` does; dead letters and responses stay.
@@ -158,7 +158,7 @@ public final class OfflineRequestQueue: Sendable {
     /// - Throws: ``QueueError``; nothing was removed then.
     @discardableResult
     public func cancelRequests() async throws(QueueError) -> Int {
-        try await self.core.perform { worker, store in try worker.cancel(.all, in: store) }
+        try await self.core.perform { worker, store in try worker.cancel(in: store) }
     }
 
     /// Removes everything, dead letters and what is being sent included.

@@ -13,13 +13,7 @@ enum QueueFile {
         return "\(data ?? "\(environment["HOME"] ?? NSHomeDirectory())/.local/share")/netpath"
     }
 
-    /// The file of an application that names none.
-    ///
-    /// - Parameters:
-    ///   - application: Its identifier; nil for the name of the executable.
-    ///   - environment: The variables `XDG_DATA_HOME` and `HOME`.
-    /// - Returns: `netpath/requests/APPLICATION.sqlite` in the folder for data of the user.
-    /// - Throws: ``QueueError/io(path:reason:)`` when that is no name for a file.
+    /// The file of an application that names none: ``OfflineRequestQueue/standardFile(application:)``.
     static func standard(
         application: String? = nil,
         environment: [String: String] = ProcessInfo.processInfo.environment
@@ -42,10 +36,6 @@ enum QueueFile {
 
     /// The one path of a queue, whatever name leads to it: it has one name, and so its locks have one place.
     ///
-    /// - Parameters:
-    ///   - file: The name that was given; nil for ``standard(application:environment:)``.
-    ///   - application: The identifier of the application.
-    /// - Returns: The path without symbolic links.
     /// - Throws: ``QueueError/notTrusted(path:reason:)`` for a link that another user could have made.
     static func path(of file: String?, application: String?) throws(QueueError) -> String {
         let name = if let file { file } else { try self.standard(application: application) }

@@ -61,13 +61,6 @@ public struct PathRequirements: Hashable, Sendable, Codable {
         self.interfaceType = interfaceType
     }
 
-    /// Decodes requirements; what is missing is not required.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        self.unmeteredOnly = try values.decodeIfPresent(Bool.self, forKey: .unmeteredOnly) ?? false
-        self.interfaceType = try values.decodeIfPresent(ConnectionType.self, forKey: .interfaceType)
-    }
-
     /// Whether something of the path itself is required, which has to be known.
     var dependsOnPath: Bool { self.unmeteredOnly || self.interfaceType != nil }
 }

@@ -10,7 +10,7 @@ extension RetryableRequest: Codable {
     private enum CodingKeys: String, CodingKey {
         case id, endpoint, method, headers, body, bodyFile, timestamp, retryCount, maxRetries, requestType, priority
         case expiresAt, orderingKey, onFailure, idempotencyKey, requires, uniqueKey, ifExists, sensitiveHeaders
-        case timeouts, responseLimit, keepsResponse, expects, context
+        case timeouts, responseLimit, keepsResponse, expectedStatuses, expectedHeaders, context
     }
 
     /// Durations as numbers of seconds, which other programs can read.
@@ -51,7 +51,8 @@ extension RetryableRequest: Codable {
         try read(.ifExists, into: &self.ifExists)
         try read(.sensitiveHeaders, into: &self.sensitiveHeaders)
         try read(.responseLimit, into: &self.responseLimit)
-        try read(.expects, into: &self.expects)
+        try read(.expectedStatuses, into: &self.expectedStatuses)
+        try read(.expectedHeaders, into: &self.expectedHeaders)
         try read(.keepsResponse, into: &self.keepsResponse)
         try read(.context, into: &self.context)
         guard let seconds = try values.decodeIfPresent(Seconds.self, forKey: .timeouts) else { return }
@@ -89,7 +90,8 @@ extension RetryableRequest: Codable {
         try encode(self.ifExists, unless: .keep, .ifExists)
         try encode(self.sensitiveHeaders, unless: [], .sensitiveHeaders)
         try encode(self.responseLimit, unless: Self.usualResponseLimit, .responseLimit)
-        try encode(self.expects, unless: ExpectedAnswer(), .expects)
+        try encode(self.expectedStatuses, unless: [], .expectedStatuses)
+        try encode(self.expectedHeaders, unless: [:], .expectedHeaders)
         try encode(self.keepsResponse, unless: false, .keepsResponse)
         try values.encodeIfPresent(self.context, forKey: .context)
         guard self.timeouts != TransportRequest.Timeouts() else { return }

@@ -87,9 +87,9 @@ extension RetryableRequest {
     private func validateNeeds() throws(QueueError) {
         let isSomewhere = self.requires.interfaceType != ConnectionType.none
         try Self.require(isSomewhere, "required interface", "is none, over which nothing goes")
-        let areFinal = self.expects.statuses.allSatisfy { (200...599).contains($0) }
+        let areFinal = self.expectedStatuses.allSatisfy { (200...599).contains($0) }
         try Self.require(areFinal, "expected status", "is none of a final answer; those are 200 to 599")
-        let areNamed = self.expects.headers.fields.allSatisfy { !$0.name.isEmpty }
+        let areNamed = self.expectedHeaders.fields.allSatisfy { !$0.name.isEmpty }
         try Self.require(areNamed, "expected header", "has no name")
     }
 

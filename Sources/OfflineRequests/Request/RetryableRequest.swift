@@ -53,8 +53,12 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// How many bytes of the body of a response are read; a longer one is delivered all the same, and cut:
     /// `TransportResponse.isCut`.
     public var responseLimit: Int
-    /// What an answer must be like for the request to count as delivered.
-    package var expects = ExpectedAnswer()
+    /// The statuses that mean success; empty for 200 to 299.
+    public var expectedStatuses: Set<Int> = []
+    /// The fields that the answer of a delivered request has, with a value that begins with this one, or with any where this
+    /// one is empty: best something that only the server writes, since others, such as captive portals, may answer in its
+    /// place.
+    public var expectedHeaders: HeaderFields = [:]
     /// What the application wants to have at hand when the answer comes; it is not sent, and has at most 64 KiB.
     ///
     /// ``setContext(_:encoder:)`` and ``context(as:decoder:)`` write and read it.
@@ -121,20 +125,21 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     }
 }
 
-// What an answer must be like for a request to count as delivered.
-//
-// Between this host and the server others may answer in its place, as captive portals do with plain http. What such an
-// answer lacks is best something that only the server writes.
 extension RetryableRequest {
-    /// The statuses that mean success; empty for 200 to 299.
-    public var expectedStatuses: Set<Int> {
-        get { self.expects.statuses }
-        set { self.expects.statuses = newValue }
+    /// Whether a status means success.
+    func expects(status: Int) -> Bool {
+        self.expectedStatuses.isEmpty ? 200..<300 ~= status : self.expectedStatuses.contains(status)
     }
 
-    /// The fields that must be there, with a value that begins with this one, or with any where this one is empty.
-    public var expectedHeaders: HeaderFields {
-        get { self.expects.headers }
-        set { self.expects.headers = newValue }
+    /// What an answer lacks whose status means success here or everywhere, without secrets; nil when it is as expected.
+    func lack(in response: TransportResponse) -> String? {
+        guard self.expects(status: response.status) else { return "the status \(response.status)" }
+        let missing = self.expectedHeaders.fields.first { expected in
+            !response.headers.fields.contains { field in
+                field.name.lowercased() == expected.name.lowercased()
+                    && field.value.lowercased().hasPrefix(expected.value.lowercased())
+            }
+        }
+        return missing.map { "no header \($0.name), or with another value" }
     }
 }

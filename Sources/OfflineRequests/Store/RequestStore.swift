@@ -11,11 +11,8 @@ import Synchronization
 /// Everything is in the database, and nothing is kept in memory besides. All functions block; any thread may call them,
 /// but none from within a transaction.
 final class RequestStore: Sendable {
-    /// Where the files are.
     let paths: StorePaths
-    /// How much is kept, among other things.
     let settings: QueueSettings
-    /// Where the long bodies are.
     let bodies: BodyFiles
 
     private let clock: @Sendable () -> Moment
@@ -24,7 +21,6 @@ final class RequestStore: Sendable {
     private let reserve: StoreReserve
     /// Whether what was reserved was given up, and is to be reserved again as soon as that can be.
     private let isReserveUsed = Atomic<Bool>(false)
-    /// What reads.
     let reader: StoreReader
     private let isSender = Atomic<Bool>(false)
     /// How long is waited for a process that makes or repairs the file.
@@ -72,12 +68,8 @@ final class RequestStore: Sendable {
 
     /// Changes the queue: everything that is done with the transaction, or nothing.
     ///
-    /// - Parameters:
-    ///   - durable: Whether it survives the loss of power.
-    ///   - size: How many bytes the requests have that are to be inserted; zero for none, nil for none to be taken.
-    ///   - body: Does it.
-    /// - Returns: What that returns.
-    /// - Throws: ``QueueError/diskFull(path:missing:)`` when there is no room; ``makeRoom()`` may help then.
+    /// What is durable survives the loss of power. `size` is how many bytes the requests have that are to be inserted: zero
+    /// for none, nil for none to be taken. Where there is no room, ``makeRoom()`` may help.
     func transaction<Value: Sendable>(
         durable: Bool,
         inserting size: Int? = 0,
@@ -295,8 +287,6 @@ final class RequestStore: Sendable {
             }
             // To switch to WAL writes into the file, and the file of another program must stay as it is.
             if size > 0 { try StoreFile.open(path, readOnly: true).read { _ = try StoreSchema.check($0, path: path) } }
-            // SQLite makes those beside it as the file was.
-            for suffix in ["", "-wal", "-shm"] { StoreFiles.makePrivate(path + suffix) }
         } else {
             // It cannot be read without its file, and must not be played into another.
             if hasJournal || last != nil {
@@ -316,17 +306,18 @@ final class RequestStore: Sendable {
     /// Opens a file that is up to date; nil where there is none.
     private func openCurrent() throws -> DatabaseQueue? {
         let path = self.paths.database
-        guard let size = try FileTrust.check(self.paths), size > 0, StoreFiles.kind(self.paths.replacement) == .nothing
+        guard let size = try FileTrust.check(self.paths), size > 0, StoreFiles.kind(self.paths.replacement) == .nothing,
+            try StoreFile.open(path, readOnly: true).read({ try StoreSchema.check($0, path: path) }) > 0
         else { return nil }
-        let version = try StoreFile.open(path, readOnly: true).read { try StoreSchema.check($0, path: path) }
-        guard version == StoreSchema.version else { return nil }
-        for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
         return try self.connect(at: self.clock())
     }
 
+    /// Opens the file, which is made a queue's where it is empty; SQLite makes those beside it as the file was.
     private func connect(at stamp: Moment) throws -> DatabaseQueue {
-        let database = try StoreFile.open(self.paths.database, readOnly: false)
-        try StoreSchema.make(database, path: self.paths.database, at: stamp)
+        let path = self.paths.database
+        for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
+        let database = try StoreFile.open(path, readOnly: false)
+        try StoreSchema.make(database, path: path, at: stamp)
         return database
     }
 

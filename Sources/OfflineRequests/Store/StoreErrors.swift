@@ -36,7 +36,6 @@ enum StoreErrors {
         return if case .diskFull = self.queueError(error, path: path) { true } else { false }
     }
 
-    /// Looks for damage in every page of the file.
     static func check(_ db: Database, _ pragma: String) throws {
         let finding = try String.fetchOne(db, sql: "PRAGMA \(pragma)(1)") ?? ""
         if finding != "ok" { throw StoreDamage(message: finding) }

@@ -46,31 +46,25 @@ extension StoreTransaction {
         except isKnown: (UUID) -> Bool = { _ in false }
     ) throws -> [ReadyRequest] {
         let gates = "INDEXED BY requestReady WHERE state = 'ready' AND gate = ?"
-        func oldest(limit: Int, except isKnown: (UUID) -> Bool) throws -> [ReadyRequest] {
-            let order = "ORDER BY retries, priority DESC, sequence"
-            return try self.ready("\(gates) \(order)", [gate], limit: limit, except: isKnown)
+        let oldest = "ORDER BY retries, priority DESC"
+        // One look into the index, whose order is that of `oldest`, and another for what it says.
+        let other: String? =
+            switch order {
+            case .oldest: nil
+            case .newest:
+                "(retries, priority) = (SELECT retries, priority FROM request \(gates) \(oldest) LIMIT 1) "
+                    + "ORDER BY sequence DESC"
+            case .mostFailed:
+                "retries = (SELECT max(retries) FROM request \(gates) AND retries > 0) ORDER BY priority DESC, sequence"
+            }
+        let first = try other.map { condition in
+            try self.ready("\(gates) AND \(condition)", [gate, gate], limit: min(limit, 1), except: isKnown)
         }
-        // Each but the first of two steps is a look into the index, whose order is that of `oldest`.
-        let select = try self.db.cachedStatement(
-            sql: """
-                SELECT retries, priority FROM request \(gates)
-                ORDER BY \(order == .mostFailed ? "retries DESC" : "retries, priority DESC") LIMIT 1
-                """
-        )
-        guard order != .oldest, limit > 0, let end = try Row.fetchOne(select, arguments: [gate]) else {
-            return try oldest(limit: limit, except: isKnown)
+        let ids = first?.map(\.id) ?? []
+        let rest = try self.ready("\(gates) \(oldest), sequence", [gate], limit: limit - ids.count) { id in
+            ids.contains(id) || isKnown(id)
         }
-        let (retries, priority): (Int, Int) = (end[0], end[1])
-        var first: [ReadyRequest] = []
-        if order == .newest {
-            let condition = "\(gates) AND retries = ? AND priority = ? ORDER BY sequence DESC"
-            first = try self.ready(condition, [gate, retries, priority], limit: 1, except: isKnown)
-        } else if retries > 0 {
-            let condition = "\(gates) AND retries = ? ORDER BY priority DESC, sequence"
-            first = try self.ready(condition, [gate, retries], limit: 1, except: isKnown)
-        }
-        let ids = first.map(\.id)
-        return try first + oldest(limit: limit - first.count) { ids.contains($0) || isKnown($0) }
+        return (first ?? []) + rest
     }
 
     /// A request, if it may go.
@@ -185,7 +179,6 @@ extension StoreTransaction {
 
     // MARK: Ends
 
-    /// Changes where a request stands, and whatever else.
     func set(
         _ row: StoredRow,
         _ state: RequestState,
@@ -203,7 +196,6 @@ extension StoreTransaction {
         try self.execute(sql, arguments + [state.rawValue, status, error, row.sequence])
     }
 
-    /// Holds a request until a caller lets it go.
     func hold(_ row: StoredRow, _ reason: WaitingReason, status: Int? = nil, error: String?) throws {
         try self.set(row, .held, status: status, error: error, "waiting = ?", [JSON.text(of: reason)])
     }

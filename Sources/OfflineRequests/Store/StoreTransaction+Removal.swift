@@ -7,28 +7,16 @@ import NetPathHTTP
 
 /// What people and applications do with requests, and what time does.
 extension StoreTransaction {
-    /// Which requests are meant.
-    enum Selection: Hashable, Sendable {
-        /// All that are not finished.
-        case all
-        /// Those of a type.
-        case type(String)
-        /// Those of a lane.
-        case lane(String)
-    }
-
     /// Cancels a request, whatever its state; one that is being sent too, which then has to be told.
     ///
     /// - Returns: Where it stood; nil when it is not there.
     func cancel(_ id: UUID) throws -> RequestState? { try self.end("id = ?", [id]).first?.state }
 
-    /// Cancels requests that are not finished.
-    func cancel(_ selection: Selection) throws -> [UUID] {
-        switch selection {
-        case .all: try self.end(StoreSchema.pending).map(\.id)
-        case .type(let type): try self.end("requestType = ? AND \(StoreSchema.pending)", [type]).map(\.id)
-        case .lane(let lane): try self.end("lane = ? AND \(StoreSchema.pending)", ["o\(lane)"]).map(\.id)
-        }
+    /// Cancels all requests that are not finished, or those of a type or of a lane.
+    func cancel(type: String? = nil, lane: String? = nil) throws -> [UUID] {
+        if let type { return try self.end("requestType = ? AND \(StoreSchema.pending)", [type]).map(\.id) }
+        if let lane { return try self.end("lane = ? AND \(StoreSchema.pending)", ["o\(lane)"]).map(\.id) }
+        return try self.end(StoreSchema.pending).map(\.id)
     }
 
     /// Removes everything, finished requests too.

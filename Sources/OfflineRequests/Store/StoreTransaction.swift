@@ -69,7 +69,6 @@ final class StoreTransaction {
 
     var seen: Seen { Seen(dataVersion: self.dataVersion, status: self.status) }
 
-    /// Reads requests as this transaction sees them.
     var records: StoreRecords {
         StoreRecords(db: self.db, status: self.status, stamp: self.stamp, bodies: self.bodies)
     }
@@ -82,7 +81,6 @@ final class StoreTransaction {
 
     // MARK: Statements
 
-    /// Executes a statement.
     @discardableResult
     func execute(_ sql: String, _ arguments: StatementArguments = []) throws -> Int {
         try self.db.cachedStatement(sql: sql).execute(arguments: arguments)
@@ -96,7 +94,6 @@ final class StoreTransaction {
 
     func row(_ id: UUID) throws -> StoredRow? { try self.rows("WHERE id = ?", [id]).first }
 
-    /// Removes requests, and their bodies.
     func remove(_ condition: String, _ arguments: StatementArguments = []) throws -> [StoredRow] {
         let sql = "DELETE FROM request WHERE \(condition) RETURNING \(StoredRow.columns)"
         let rows = try StoredRow.fetchAll(self.db.cachedStatement(sql: sql), arguments: arguments)

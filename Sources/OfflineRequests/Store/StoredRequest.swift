@@ -45,7 +45,6 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
         var isCut: Bool?
     }
 
-    /// A new request, whose body may be in a file.
     init(_ request: RetryableRequest, to host: String, _ copy: BodyFiles.Copy?) throws(QueueError) {
         self.id = request.id
         self.gate = Gate(request, to: host).text
@@ -62,7 +61,6 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
         self.body = request.body
     }
 
-    /// Writes a request without its body.
     static func text(of request: RetryableRequest) throws(QueueError) -> String {
         var request = request
         (request.body, request.bodyFile) = (nil, nil)
@@ -116,7 +114,6 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
         return request
     }
 
-    /// The request and where it stands.
     func record(of request: RetryableRequest, _ status: StoreStatus, at stamp: Moment) -> RequestRecord {
         RequestRecord(
             request: request,

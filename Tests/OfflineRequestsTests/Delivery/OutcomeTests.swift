@@ -187,7 +187,8 @@ struct OutcomeTests {
         var lab = MachineLab()
         lab.machine.path(PathFacts(isSatisfied: true, internet: .reachable), at: lab.now)
         var request = post()
-        request.expects = ExpectedAnswer(statuses: [201, 404], headers: ["Content-Type": "application/json", "X": ""])
+        request.expectedStatuses = [201, 404]
+        request.expectedHeaders = ["Content-Type": "application/json", "X": ""]
         let fields: HeaderFields = ["content-type": "Application/JSON; charset=utf-8", "x": "1"]
         #expect(lab.attempt(request, .status(201, fields)) == .succeeded)
         #expect(lab.attempt(request, .status(404, fields)) == .succeeded)

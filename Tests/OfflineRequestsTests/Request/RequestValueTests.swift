@@ -40,7 +40,6 @@ struct RequestValueTests {
     @Test func theBodyIsWhatTheQueueKept() {
         var request = RetryableRequest(endpoint: "http://e.net/", method: "PUT", body: Data([1, 2]))
         #expect(request.httpRequest().body == .bytes([1, 2]))
-        #expect(request.httpRequest(bodyFile: "/q/1").body == .file("/q/1"))
         request.body = nil
         #expect(request.httpRequest().body == TransportRequest.Body.none)
         request.bodyFile = "/tmp/a"

@@ -46,7 +46,7 @@ import Testing
         try self.store.run(purged, .dead(reason: "refused"))
         #expect(try self.store.transaction(durable: true) { try $0.purge(purged) })
         let dropped = try self.store.insert(sample(5)).id
-        try self.store.transaction(durable: true) { _ = try $0.cancel(.all) }
+        try self.store.transaction(durable: true) { _ = try $0.cancel() }
         let states = try [delivered, cancelled, replaced, purged, dropped].map { try self.end(of: $0) }
         #expect(states == [.succeeded, .cancelled, .cancelled, .dead, .cancelled])
         #expect(try self.store.read { try $0.end(of: delivered)?.status } == 204)

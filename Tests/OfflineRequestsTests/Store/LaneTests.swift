@@ -98,7 +98,7 @@ import Testing
         #expect(try self.store.readyIDs() == [ids[1]])
         // What the transport says afterwards is about nothing.
         #expect(try self.store.transaction(durable: false) { try $0.finish(ids[0], .succeeded) } == nil)
-        #expect(try self.store.transaction(durable: true) { try $0.cancel(.lane("lane")) } == [ids[1], ids[2]])
+        #expect(try self.store.transaction(durable: true) { try $0.cancel(lane: "lane") } == [ids[1], ids[2]])
         #expect(try self.store.counts == QueueCounts())
     }
 }

@@ -197,8 +197,8 @@ import Testing
             try self.store.insert(sample(number) { $0.requestType = number % 2 == 0 ? "even" : "odd" }).id
         }
         _ = try self.change { try $0.markRunning(ids[0]) }
-        #expect(try self.change { try $0.cancel(.type("even")) } == [ids[0], ids[2], ids[4]])
-        #expect(try self.change { try $0.cancel(.all) } == [ids[1], ids[3], ids[5]])
+        #expect(try self.change { try $0.cancel(type: "even") } == [ids[0], ids[2], ids[4]])
+        #expect(try self.change { try $0.cancel() } == [ids[1], ids[3], ids[5]])
         #expect(try self.change { try $0.cancel(ids[1]) } == nil)
     }
 

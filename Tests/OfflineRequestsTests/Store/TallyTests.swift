@@ -88,7 +88,7 @@ private struct Walk {
             self.model.remove(id)
             return "cancel"
         case 19:
-            let cancelled = try self.change { try $0.cancel(.lane("a")) }
+            let cancelled = try self.change { try $0.cancel(lane: "a") }
             for entry in self.model.pending where entry.lane == "order a" { self.model.remove(entry.id) }
             return "cancel \(cancelled.count) of a lane"
         case 20:
@@ -105,7 +105,7 @@ private struct Walk {
             #expect(throws: QueueError.self) {
                 try self.change { transaction in
                     _ = try transaction.insert(prepared)
-                    _ = try transaction.cancel(.type("even"))
+                    _ = try transaction.cancel(type: "even")
                     throw Undo()
                 }
             }

@@ -7,15 +7,13 @@ import NetPath
 /// that were not tried yet go first.
 extension DeliveryMachine {
     /// How a host stands among the others.
-    private enum Rank: Int, Comparable {
+    private enum Rank: Comparable {
         /// It has answered, and not failed since.
         case proven
         /// It fails, and none that does is being tried.
         case overdue
         case unknown
         case failing
-
-        static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
     /// Which of the requests through a gate are looked at first.
@@ -75,11 +73,7 @@ extension DeliveryMachine {
 
     /// Chooses what is sent now, and counts it as being sent.
     ///
-    /// - Parameters:
-    ///   - places: How many at most.
-    ///   - heads: What is ready: of each gate the first ones; the gates in the order of their turns.
-    ///   - now: When.
-    /// - Returns: Those that go.
+    /// Of each gate there are the first ones, and the gates are in the order of their turns.
     mutating func choose(_ places: Int, of heads: [[RequestRecord]], at now: Moment) -> [RequestRecord] {
         struct Candidate {
             var record: RequestRecord

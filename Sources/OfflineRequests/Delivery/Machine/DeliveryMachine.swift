@@ -18,15 +18,12 @@ struct DeliveryMachine: Sendable {
     var random: any RandomNumberGenerator & Sendable
 
     /// Which of those that wait for their time go now.
-    enum Promotion: Int, Comparable, Sendable {
+    enum Promotion: Comparable, Sendable {
         case due
         case restored
         case all
-
-        static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
-    /// Whether nothing more is to be started.
     var isPaused = false
     /// Which of those that wait for their time go now, once there is a path; `due` when that has been done.
     var promotion = Promotion.due
@@ -44,10 +41,8 @@ struct DeliveryMachine: Sendable {
     private(set) var proven: Set<String> = []
     /// When hosts that were left alone were last tried again.
     private(set) var probedAt: MonotonicTime?
-    /// How often something was chosen.
     var turns = 0
 
-    /// A request that is being sent.
     struct Attempt: Hashable, Sendable {
         var host: String
         var since: MonotonicTime
@@ -144,14 +139,7 @@ struct DeliveryMachine: Sendable {
         self.forget(host)
     }
 
-    /// An attempt ended.
-    ///
-    /// - Parameters:
-    ///   - id: The request.
-    ///   - request: The same, with the attempts that counted before this one.
-    ///   - result: How it ended.
-    ///   - now: When.
-    /// - Returns: What becomes of it.
+    /// An attempt ended; says what becomes of the request, which has the attempts that counted before this one.
     mutating func finished(
         _ id: UUID,
         request: RetryableRequest,

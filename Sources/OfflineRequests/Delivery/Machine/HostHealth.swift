@@ -5,7 +5,6 @@ import NetPath
 
 /// Whether a host is doing well, and how many requests it gets while it is not: its circuit breaker.
 struct HostHealth: Hashable, Sendable {
-    /// How many requests to it are being sent.
     var running = 0
     /// How many attempts failed since the last one that did not.
     private(set) var failures = 0
@@ -13,7 +12,6 @@ struct HostHealth: Hashable, Sendable {
     private(set) var pauses = 0
     /// Until when it is left alone; may have passed.
     private(set) var pausedUntil: MonotonicTime?
-    /// When the last attempt failed.
     private(set) var failedAt: MonotonicTime?
     /// How many requests were sent to it since the first of those failures.
     var probes = 0
@@ -34,7 +32,6 @@ struct HostHealth: Hashable, Sendable {
         self.isFailing ? 1 : max(1, settings.perHostConcurrency)
     }
 
-    /// It answered as one that works.
     mutating func recovered() {
         self = HostHealth(running: self.running)
     }
@@ -61,9 +58,38 @@ struct HostHealth: Hashable, Sendable {
         self.failedAt = now
     }
 
-    /// It is left alone.
     mutating func pause(until end: MonotonicTime, isReached: Bool) {
         self.pausedUntil = end
         if !isReached { self.pauses += 1 }
+    }
+}
+
+/// How long to wait before the next attempt.
+///
+/// Full jitter, `random(0, min(cap, base · 2^attempt))`, spreads the requests of a fleet over the whole time and so
+/// needs the fewest attempts (https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/).
+enum Backoff {
+    /// The longest wait after an attempt; the first is number 0.
+    static func ceiling(attempt: Int, base: Duration, cap: Duration) -> Duration {
+        let base = max(base, .zero).inNanoseconds
+        let (product, overflow) = base.multipliedReportingOverflow(by: 1 << min(max(attempt, 0), 62))
+        return min(max(cap, .zero), overflow ? cap : .nanoseconds(product))
+    }
+}
+
+extension QueueSettings {
+    /// A random wait from nothing up to the ceiling, for a request.
+    func fullJitter(attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
+        .nanoseconds(Int64.random(in: 0...self.ceiling(attempt: attempt), using: &random))
+    }
+
+    /// A random wait of at least half the ceiling, where no wait at all would mean to spin.
+    func equalJitter(attempt: Int, using random: inout some RandomNumberGenerator) -> Duration {
+        let half = self.ceiling(attempt: attempt) / 2
+        return .nanoseconds(half + Int64.random(in: 0...half, using: &random))
+    }
+
+    private func ceiling(attempt: Int) -> Int64 {
+        max(0, Backoff.ceiling(attempt: attempt, base: self.baseBackoff, cap: self.maxBackoff).inNanoseconds)
     }
 }

@@ -9,7 +9,6 @@ import NetPath
 /// Deadlines within a process are monotonic. The wall clock may jump at any time, and is only what people and other
 /// processes can read; with the boot and the time since then ages can be told whatever happens to it.
 struct Moment: Hashable, Sendable {
-    /// The wall clock.
     var wall: Date
     /// Which boot of the machine this was; nil when the kernel does not tell.
     var bootID: String?
@@ -28,7 +27,6 @@ struct Moment: Hashable, Sendable {
     private static let thisBoot = (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .ascii))
         .map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// Reads the clocks of the machine.
     static func now() -> Moment {
         // ContinuousClock is CLOCK_BOOTTIME on Linux.
         let clock = ContinuousClock()

@@ -21,13 +21,11 @@ enum Outcome: Hashable, Sendable {
         case unknown
     }
 
-    /// It is done.
     case succeeded
     /// Nothing left this host.
     case notSent
     /// The same may work later.
     case again(retryAfter: Duration?)
-    /// It waits for a decision.
     case hold(WaitingReason)
     /// Another host may have answered.
     case misled(WaitingReason)
@@ -35,7 +33,7 @@ enum Outcome: Hashable, Sendable {
     case final
 
     /// How long a server may ask to wait.
-    static let longestRetryAfter: Duration = .seconds(86_400)
+    fileprivate static let longestRetryAfter: Duration = .seconds(86_400)
 }
 
 extension QueueSettings {
@@ -61,8 +59,8 @@ extension QueueSettings {
     /// Why an answer may come from another host than the server; nil when nothing tells of that.
     private func suspicion(of response: TransportResponse, to request: RetryableRequest) -> WaitingReason? {
         let status = response.status
-        if 200..<300 ~= status || request.expects.includes(status) {
-            return request.expects.lack(in: response).map { .unexpectedAnswer($0) }
+        if 200..<300 ~= status || request.expects(status: status) {
+            return request.lack(in: response).map { .unexpectedAnswer($0) }
         }
         guard [301, 302, 303, 307, 308].contains(status), !self.retryableStatuses.contains(status),
             !self.holdingStatuses.contains(status), let place = response.headers["Location"]
@@ -83,7 +81,7 @@ extension QueueSettings {
 
     private func outcome(ofStatus status: Int, retryAfter: Duration?, for request: RetryableRequest) -> Outcome {
         switch status {
-        case _ where request.expects.includes(status): .succeeded
+        case _ where request.expects(status: status): .succeeded
         case _ where self.holdingStatuses.contains(status): .hold(.unauthorized)
         case _ where self.retryableStatuses.contains(status): .again(retryAfter: retryAfter)
         // The first request with that key is still being worked on
@@ -149,7 +147,6 @@ extension Result<TransportResponse, TransportError> {
 
 /// What becomes of a request after an attempt.
 enum Disposition: Hashable, Sendable {
-    /// It is done.
     case succeeded
     /// It is tried again, at the earliest after a time; whether the attempt counts against
     /// ``RetryableRequest/maxRetries``.

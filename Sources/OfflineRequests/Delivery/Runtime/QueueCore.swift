@@ -59,10 +59,8 @@ final class QueueCore: Sendable {
 
     /// Has something done on the executor, and what follows from it; on any thread.
     ///
-    /// - Parameters:
-    ///   - message: What is done.
-    ///   - isHere: Whether this thread may be the executor while no other is, until that is done.
-    /// - Returns: Whether that will be; not after the end.
+    /// With `isHere` this thread may be the executor while no other is, until that is done. Returns whether it will be; not
+    /// after the end.
     @discardableResult
     func post(_ message: @escaping Message, here isHere: Bool = false) -> Bool {
         let (isTaken, isFirst) = self.inbox.withLock { inbox in
@@ -167,12 +165,7 @@ final class QueueCore: Sendable {
         return try result.get()
     }
 
-    /// Keeps a request, and waits for its answer for as long as that may come soon.
-    ///
-    /// - Parameters:
-    ///   - request: The request.
-    ///   - isKept: Whether it stays where there is no path.
-    /// - Returns: What came of it.
+    /// Keeps a request, also where there is no path if `isKept`, and waits for its answer for as long as that may come soon.
     @concurrent
     func fetch(_ request: RetryableRequest, isKept: Bool) async -> FetchEnd {
         await withTaskCancellationHandler {

@@ -16,7 +16,6 @@ extension QueueWorker {
     /// How long after a vain election the next one is, of who sends one request only.
     private static let electionPause: Duration = .seconds(1)
 
-    /// Begins to send all requests, or one; once.
     func start(following monitor: NetworkMonitor, only id: UUID?) {
         guard self.pathFeed == nil else { return }
         self.only = id
@@ -101,7 +100,6 @@ extension QueueWorker {
 
     // MARK: One request
 
-    /// The only request, if it may go.
     func head(_ only: UUID, in store: StoreTransaction, at now: Moment) throws -> [ReadyRequest] {
         guard let ready = try store.ready(only) else { return [] }
         self.gates = [Gate(ready.record.request)]

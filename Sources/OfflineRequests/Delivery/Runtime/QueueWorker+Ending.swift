@@ -17,7 +17,6 @@ struct Shutdown: Sendable {
 extension QueueWorker {
     // MARK: The queue
 
-    /// Begins nothing from now on.
     func begin(_ shutdown: Shutdown) {
         self.shutdowns.append(shutdown)
         self.takeBackPreparing()
@@ -41,7 +40,6 @@ extension QueueWorker {
 
     // MARK: Handlers
 
-    /// Calls the handler of a response, if there is one.
     func handle(_ response: TransportResponse, of flight: Flight, at now: Moment) {
         let (id, run, request) = (flight.record.id, flight.run, flight.record.request)
         // A caller that waits for it takes it.

@@ -2,7 +2,50 @@
 // Copyright the netpath authors
 
 import Foundation
+import NetPath
 import NetPathHTTP
+
+/// A request that is being sent, from the moment the file says so until its end is about to be recorded there.
+struct Flight {
+    /// How far it is.
+    enum Phase {
+        case preparing
+        case sending(any TransportTask)
+        /// The handler of the response runs, and may until then.
+        case handling(TransportResponse, Task<Void, Never>, by: MonotonicTime)
+    }
+
+    let record: RequestRecord
+    /// Tells what is said of this attempt from what is said of an earlier one.
+    let run: UInt64
+    var phase = Phase.preparing
+
+    /// Until when the handler of the response may run; nil while none does.
+    var handledBy: MonotonicTime? { if case .handling(_, _, let end) = self.phase { end } else { nil } }
+
+    func cancel() {
+        switch self.phase {
+        case .preparing: ()
+        case .sending(let task): task.cancel()
+        case .handling(_, let task, _): task.cancel()
+        }
+    }
+}
+
+/// The end of an attempt, until it is recorded.
+struct CompletedAttempt {
+    let record: RequestRecord
+    let disposition: Disposition
+    var status: Int?
+    /// What went wrong, without secrets.
+    var failure: String?
+    /// How the attempt ended, where it was made.
+    var result: AttemptResult?
+    /// The response, which is kept where the request asks for that, or no handler took it.
+    var response: TransportResponse?
+}
+
+typealias AttemptResult = Result<TransportResponse, TransportError>
 
 /// The way of a request from the file to the server, and of its end back into the file.
 extension QueueWorker {
@@ -123,7 +166,6 @@ extension QueueWorker {
         self.completed.append(attempt)
     }
 
-    /// Records the end of an attempt.
     func record(_ attempt: CompletedAttempt, in store: StoreTransaction) throws {
         let id = attempt.record.id
         if self.fetches[id] != nil, let result = attempt.result, attempt.disposition.endsSending {

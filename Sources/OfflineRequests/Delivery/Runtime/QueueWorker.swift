@@ -41,13 +41,11 @@ final class QueueWorker {
     /// How often other processes wanted what waits to go now.
     var forces: Int64?
 
-    /// What callers want.
     var commands: [QueueCommand] = []
     /// Callers that wait for the answers to requests.
     var fetches: [UUID: Fetch] = [:]
     /// Requests that callers want back, as they may be about to be put there.
     var abandonedFetches: Set<UUID> = []
-    /// What is being sent.
     var flights: [UUID: Flight] = [:]
     var lastRun: UInt64 = 0
     /// What was sent, and is not recorded yet.
@@ -145,7 +143,6 @@ final class QueueWorker {
         self.checkWaiters(all: true)
     }
 
-    /// Begins to watch a file.
     func watch(_ path: String, _ event: FileWatch.Event) throws(QueueError) {
         guard self.wakeSource.files.add(path, event) else {
             throw .io(path: path, reason: "it cannot be watched: it is gone, or fs.inotify.max_user_watches is too low")
@@ -231,7 +228,6 @@ final class QueueWorker {
         return true
     }
 
-    /// Finds out what may go.
     private func plan(in store: StoreTransaction, at now: Moment) throws {
         self.machine.isPaused = store.status.isPaused
         self.applyForces(in: store)
@@ -279,7 +275,6 @@ final class QueueWorker {
         if self.tooOldAt == nil { self.tooOldAt = try store.nextAge(maxAge: maxAge).map(time) }
     }
 
-    /// Says what became true.
     private func announce(_ effects: TurnEffects, isDrained: Bool) {
         self.core.observers.send(isDrained ? effects.events + [.drained] : effects.events)
         self.checkWaiters(ended: effects.ended, isDrained: !effects.isPending)
@@ -303,7 +298,6 @@ final class QueueWorker {
         self.core.observers.send([.failed(error)])
     }
 
-    /// Tells others what is true now.
     private func publish(at now: Moment) {
         let report = SenderReport(self.machine, gates: self.gates, at: now)
         let isNew = self.core.status.withLock { status in

@@ -55,13 +55,11 @@ struct SenderReport: Codable, Hashable, Sendable {
         return self.gates[gate] ?? (isNear ? nil : self.all)
     }
 
-    /// What is written.
     var bytes: [UInt8] { (try? JSONEncoder().encode(self)).map { [UInt8]($0) } ?? [] }
 }
 
 /// What a queue says of itself, for those who read on other threads.
 struct QueueStatus: Sendable {
-    /// What this process does about sending.
     enum Role: Sendable {
         /// Nothing: it was not started, or is closed.
         case none
@@ -69,20 +67,13 @@ struct QueueStatus: Sendable {
         case waiting
         /// It sends one request only, when that can go and no other process sends.
         case standby
-        /// It sends.
         case sender
     }
 
     var role = Role.none
     var report = SenderReport()
 
-    /// Adds what requests wait for, where the database does not say it.
-    ///
-    /// - Parameters:
-    ///   - records: The requests.
-    ///   - isPaused: Whether the queue is.
-    ///   - file: The queue, beside which another process that sends says what hinders it.
-    /// - Returns: The same requests.
+    /// Adds what requests wait for, where the database does not say it, and another process that sends may beside it.
     func explain(_ records: [RequestRecord], isPaused: Bool, in file: String) -> [RequestRecord] {
         let waiting: Set<RequestState> = [.ready, .backoff, .running]
         guard records.contains(where: { waiting.contains($0.state) }) else { return records }

@@ -13,7 +13,6 @@ final class SenderLock {
     private let descriptor: FileDescriptor
     private(set) var isHeld = false
 
-    /// Opens the file, or makes it.
     init(path: String) throws(QueueError) {
         self.descriptor = try StoreFiles.create(path)
     }

@@ -16,7 +16,6 @@ struct FileIdentity: Hashable, Sendable {
 }
 
 extension FileDescriptor {
-    /// What is open; nil when the system does not say.
     var status: stat? {
         var status = stat()
         return unsafe fstat(self.number, &status) == 0 ? status : nil
@@ -28,7 +27,6 @@ extension FileDescriptor {
 /// The file of the queue itself is never opened here while a database has it open: closing any descriptor of it would
 /// drop all locks that SQLite holds on it in this process (fcntl_locking(2)).
 enum StoreFiles {
-    /// What a path leads to.
     enum Kind: Hashable, Sendable {
         case nothing
         case file(FileIdentity, size: Int)

@@ -17,7 +17,6 @@ struct StoreReserve: Sendable {
 
     let paths: StorePaths
 
-    /// How many bytes are reserved.
     private var size: Int { StoreFiles.size(self.paths.reserve) }
 
     /// Makes sure of the room that is needed with requests of so many bytes more.
@@ -46,7 +45,6 @@ struct StoreReserve: Sendable {
         return ftruncate(file.number, 0) == 0
     }
 
-    /// Gives back what is more than needed.
     func shrink() {
         let wanted = StoreFiles.size(self.paths.journal) + Self.margin
         guard self.size > wanted + Self.step, let file = try? StoreFiles.create(self.paths.reserve) else { return }
