@@ -74,7 +74,7 @@ run: packages $(ARCHIVES)/libstdc++.a
 # Offline requests at work, in a network of its own that is cut and mended; nothing of this machine is touched.
 demo: packages
 	$(SWIFT) build --product LabPeers
-	$(SWIFT) build --product ExampleOfflineDemo
+	$(SWIFT) build --product Examples
 	Examples/OfflineDemo/run
 
 # Leaves the programs at .build/release/netpath, and netpath-http, netpath-plugin, netpath-queue and netpath-serve beside
@@ -122,7 +122,7 @@ lab-table: packages
 # `netpath run` in a network that walks at random, with backends, plugins, hooks, clients and files that fail, for MINUTES with
 # the seed SEED; what fails prints the seed and the last minute of the recording. `make test-long` has ten minutes of it.
 soak: packages
-	NETPATH_SOAK_MINUTES=$(MINUTES) NETPATH_SOAK_SEED=$(SEED) $(SWIFT) test --filter '^NetworkTests\.SoakTests'
+	NETPATH_SOAK_MINUTES=$(MINUTES) NETPATH_SOAK_SEED=$(SEED) $(SWIFT) test --filter '^KernelTests\.SoakTests'
 
 # What has programs in other languages ask netpath, in .build/clients: libnetpath for C, a module for GIO, a plugin for Qt where its
 # private headers are, a Python package.

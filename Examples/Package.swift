@@ -4,8 +4,8 @@
 
 import PackageDescription
 
-// Programs as applications write them. The name of a package is that of its folder, which is netpath for everybody
-// else.
+// Programs as applications write them, each whole. The name of a package is that of its folder, which is netpath
+// elsewhere.
 let netpath = String(Context.packageDirectory.split(separator: "/").dropLast().last ?? "netpath")
 let network = Target.Dependency.product(
     name: "Network",
@@ -18,6 +18,11 @@ let package = Package(
     dependencies: [.package(path: "..")],
     targets: [
         .executableTarget(name: "NetworkCheck", dependencies: [network]),
+        .executableTarget(
+            name: "OwnBackend",
+            dependencies: ["NetPath", "NetPathCLI", "NetPathPluginKit"].map { .product(name: $0, package: netpath) },
+            path: "OwnBackend"
+        ),
         // Of the time before Swift 6, and not to be changed.
         .executableTarget(
             name: "NetworkScreen",

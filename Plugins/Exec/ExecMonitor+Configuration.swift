@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 public import NetPath
-import NetPathProcess
 import NetPathSystem
 
 extension ExecMonitor {

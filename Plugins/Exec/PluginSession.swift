@@ -2,8 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
-package import NetPathProcess
-import NetPathSystem
+package import NetPathSystem
 
 /// What a session is asked to do, until its thread takes it.
 struct PendingRequests: Sendable {

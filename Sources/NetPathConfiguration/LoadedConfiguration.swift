@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 public import NetPath
-import NetPathProcess
+import NetPathSystem
 
 /// A configuration that was read and found good: backends, made and ready to run.
 public struct LoadedConfiguration: Sendable {

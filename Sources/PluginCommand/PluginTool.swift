@@ -7,7 +7,7 @@ import NetPath
 import NetPathCLI
 import NetPathConfiguration
 import NetPathExec
-import NetPathProcess
+import NetPathSystem
 import NetPathTestKit
 import Synchronization
 

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
-import NetPathProcess
+import NetPathSystem
 import NetPathTestKit
 
 /// The checks of a program that are made by those who start it and read what it writes.

@@ -15,7 +15,7 @@ struct OfflineDemoTests {
 
     init() throws {
         self.lab = try NetworkNamespace()
-        let program = try MonitorProcess.builtProduct("ExampleOfflineDemo")
+        let program = try MonitorProcess.builtProduct("Examples")
         self.products = URL(filePath: program).deletingLastPathComponent().path
         self.script =
             URL(filePath: #filePath).deletingLastPathComponent()
@@ -103,7 +103,7 @@ struct OfflineDemoTests {
     /// However it ends, and whoever ends it, the terminal is as it was.
     @Test(arguments: [
         ("printf '\\003' >KEYS", 130), ("pkill -TERM -P SHELL", 143), ("pkill -HUP -P SHELL", 129),
-        ("pkill -KILL -P $(pgrep -P SHELL) -x ExampleOfflineD", 137),
+        ("pkill -KILL -P $(pgrep -P SHELL) -x Examples", 137),
     ])
     func theTerminalIsGivenBack(_ command: String, _ status: Int) throws {
         let terminal = try self.terminal()

@@ -14,13 +14,9 @@ struct ExampleTests {
         self.lab = try NetworkNamespace()
     }
 
-    private func start(_ name: String, _ arguments: String...) throws -> MonitorProcess {
-        try self.start(name, arguments)
-    }
-
     private func start(_ name: String, _ arguments: [String]) throws -> MonitorProcess {
         // Line by line, though the output is a pipe.
-        try self.lab.start("stdbuf", ["-oL", MonitorProcess.builtProduct(name)] + arguments)
+        try self.lab.start("stdbuf", ["-oL", MonitorProcess.builtProduct("Examples"), name] + arguments)
     }
 
     /// Reads up to a line that contains a text.
@@ -30,7 +26,7 @@ struct ExampleTests {
 
     @Test(arguments: ["backend", "code"])
     func changesArePrinted(example: String) throws {
-        let program = try self.start("ExampleCoordinator", example)
+        let program = try self.start("coordinator", [example])
         try self.expect("unsatisfied: there is no network interface besides loopback", from: program)
         try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         try self.expect("satisfied: IPv4 through wan0", from: program)
@@ -39,7 +35,7 @@ struct ExampleTests {
     @Test func configurationFileIsFollowed() throws {
         try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
         let path = try Watched.write("backends: [{type: netlink}]\n", in: self.lab)
-        let program = try self.start("ExampleCoordinator", "file", path)
+        let program = try self.start("coordinator", ["file", path])
         try self.expect("satisfied: IPv4 through wan0", from: program)
         let ignoring = "backends: [{type: netlink}]\ninterfaces: [{match: {name: wan0}, ignore: true}]\n"
         try Data(ignoring.utf8).write(to: URL(filePath: path), options: .atomic)
@@ -48,69 +44,12 @@ struct ExampleTests {
         try self.expect("\(path):1:19: error: 'backends[0].type'", from: program)
     }
 
-    @Test func backendOfOnesOwnIsConfiguredByName() throws {
-        let flag = "\(self.lab.directory)/flag"
-        let path = try Watched.write("backends: [{type: flagFile, path: \(flag), interval: 100ms}]\n", in: self.lab)
-        let program = try self.lab.start(
-            MonitorProcess.builtProduct("ExampleOwnBackend"),
-            ["watch", "--json", "--config", path]
-        )
-        try program.next { $0["status"]?.string == "unsatisfied" }
-        try self.lab.run("touch \(flag)")
-        try program.next { $0["status"]?.string == "satisfied" }
-        let wrong = try Watched.write("backends: [{type: flagFile, pth: /x}]\n", in: self.lab)
-        let output = try self.lab.run(
-            "\(MonitorProcess.builtProduct("ExampleOwnBackend")) config check \(wrong) 2>&1; echo $?"
-        )
-        #expect(output.contains("unknown key 'pth' in 'backends[0]' (did you mean 'path'?)"))
-        #expect(output.hasSuffix("78\n"))
-    }
-
-    /// What it states is shown as its word, beside netlink, which shows what there is.
-    @Test func backendOfOnesOwnStatesItsConclusionBesideNetlink() throws {
-        try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
-        let flag = "\(self.lab.directory)/flag"
-        let own = "{type: flagFile, path: \(flag), interface: wan0, interval: 100ms}"
-        let first = try Watched.write("backends: [\(own), {type: netlink}]\n", in: self.lab)
-        let tool = try MonitorProcess.builtProduct("ExampleOwnBackend")
-        func ask(_ words: String) throws -> String {
-            try self.lab.run("\(tool) \(words) --config \(first) 2>&1; echo $?")
-        }
-
-        let screen = try ask("status")
-        #expect(screen.hasPrefix("UNSATISFIED  \(flag) is missing (stated by flagFile)"))
-        #expect(screen.contains("healthy: states unsatisfied, \(flag) is missing"))
-        #expect(screen.contains("disagrees with the path"))
-        let explanation = try ask("explain")
-        #expect(explanation.contains("Stated, not worked out (flagFile)"))
-        #expect(explanation.contains("netpath did not work it out"))
-        #expect(!explanation.contains("What would help"))
-        let comparison = try ask("compare")
-        #expect(comparison.contains("flagFile states its conclusion and shows no evidence"))
-        #expect(!comparison.contains("missed an event"))
-
-        let program = try self.lab.start(tool, ["watch", "--json", "--config", first])
-        try program.next { $0["status"]?.string == "unsatisfied" && $0["statedBy"]?.string == "flagFile" }
-        try self.lab.run("touch \(flag)")
-        let path = try program.next { $0["status"]?.string == "satisfied" }
-        #expect(path["reason"]?["code"]?.string == "stated")
-        #expect(path["interfaces"]?[0]?["name"]?.string == "wan0")
-        #expect(path["interfaces"]?[0]?["type"]?.string == "wired", "known to netlink")
-        #expect(path["supportsIPv4"] == .null)
-
-        let second = try Watched.write("backends: [{type: netlink}, \(own)]\n", in: self.lab)
-        let below = try self.lab.start(tool, ["watch", "--json", "--config", second])
-        let worked = try below.next { $0["status"]?.string == "satisfied" }
-        #expect(worked["statedBy"] == .null)
-        #expect(worked["reason"]?["code"]?.string == "routed")
-    }
-
     @Test func bulletproofRequestSucceedsInTheEnd() throws {
         let wan = try self.lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
         try self.lab.addFarAddress("192.0.2.1/24", behind: wan)
         try self.lab.runOnFarSide("ip addr add 203.0.113.9/32 dev lo")
         try self.lab.serve("hello", on: 8080, closingFirst: 1)
-        let program = try self.start("ExampleBulletproofRequest", "203.0.113.9", "8080")
+        let program = try self.start("request", ["203.0.113.9", "8080"])
         try self.expect("waiting: unreachable", from: program)
         try self.lab.addDefaultRoute(via: "192.0.2.1", through: wan)
         try self.expect("requesting: 203.0.113.9 through wan0", from: program)
@@ -125,7 +64,7 @@ struct ExampleTests {
         try self.lab.addFarAddress("192.0.2.1/24", behind: wan)
         try self.lab.runOnFarSide("ip addr add 203.0.113.9/32 dev lo")
         try self.lab.serve("hello", on: 8080, closingFirst: 1)
-        let program = try self.start("ExampleBulletproofRequest", "http://203.0.113.9:8080/")
+        let program = try self.start("request", ["http://203.0.113.9:8080/"])
         try self.expect("waiting: unreachable", from: program)
         try self.lab.addDefaultRoute(via: "192.0.2.1", through: wan)
         try self.expect("requesting: 203.0.113.9 through wan0", from: program)
@@ -143,11 +82,11 @@ struct ExampleTests {
         try self.lab.runOnFarSide("ip addr add 203.0.113.9/32 dev lo")
         try self.lab.addDefaultRoute(via: "192.0.2.1", through: modem, metric: 700)
         try self.lab.serve("hello", on: 8080)
-        let careless = try self.start("ExampleBulletproofRequest", words)
+        let careless = try self.start("request", words)
         try self.expect("requesting: 203.0.113.9 through wwan0", from: careless)
         #expect(try careless.nextText() == "done: hello")
 
-        let careful = try self.start("ExampleBulletproofRequest", words + ["--no-cellular"])
+        let careful = try self.start("request", words + ["--no-cellular"])
         try self.expect("waiting: cellular", from: careful)
         let wired = try self.lab.addUplink("wan0", addresses: ["198.51.100.2/24"])
         try self.lab.addFarAddress("198.51.100.1/24", behind: wired)
@@ -159,7 +98,7 @@ struct ExampleTests {
 
     @Test(arguments: [["203.0.113.9", "8080"], ["http://203.0.113.9:8080/"]])
     func bulletproofRequestCanBeCancelled(_ words: [String]) throws {
-        let program = try self.start("ExampleBulletproofRequest", words)
+        let program = try self.start("request", words)
         try self.expect("waiting: unreachable", from: program)
         program.sendSignal(.interrupt)
         try self.expect("failed: cancelled", from: program)

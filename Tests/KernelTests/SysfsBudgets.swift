@@ -14,8 +14,8 @@ struct SysfsBudgets {
     /// Looks again and again, and returns what that cost.
     private func passes(_ count: Int, in lab: NetworkNamespace, _ what: String) throws -> JSONValue {
         let built = ProcessInfo.processInfo.environment["NETPATH_SYSFS_PASSES"]
-        let program = try built ?? MonitorProcess.builtProduct("SysfsPasses")
-        let figures = try lab.run("\(program) \(count)", timeout: .seconds(120))
+        let program = try built ?? MonitorProcess.builtProduct("MonitorScenarios")
+        let figures = try lab.run("\(program) sysfs \(count)", timeout: .seconds(120))
         print("\(what): \(figures)", terminator: "")
         return try JSONValue(json: figures)
     }

@@ -4,7 +4,7 @@
 import Foundation
 import NetPath
 import NetPathConfiguration
-import NetPathProcess
+import NetPathSystem
 import NetPathTestKit
 import Testing
 

@@ -3,7 +3,7 @@
 
 import NetPath
 import NetPathConfiguration
-import NetPathProcess
+import NetPathSystem
 import Testing
 
 @testable import NetPathCLI

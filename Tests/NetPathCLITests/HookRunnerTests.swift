@@ -4,7 +4,6 @@
 import Glibc
 import NetPath
 import NetPathConfiguration
-import NetPathProcess
 import NetPathSystem
 import NetPathTestKit
 import Testing

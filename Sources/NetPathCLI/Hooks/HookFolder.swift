@@ -3,7 +3,6 @@
 
 import NetPath
 import NetPathConfiguration
-import NetPathProcess
 import NetPathSystem
 
 /// The folder whose programs are hooks.

@@ -3,7 +3,6 @@
 
 import NetPath
 import NetPathConfiguration
-import NetPathProcess
 import NetPathSystem
 
 /// How a running command is told to end.

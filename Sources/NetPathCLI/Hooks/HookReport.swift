@@ -3,7 +3,6 @@
 
 import NetPath
 import NetPathConfiguration
-import NetPathProcess
 package import NetPathSystem
 
 /// How one run of a hook went.

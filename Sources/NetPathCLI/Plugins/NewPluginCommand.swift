@@ -122,11 +122,10 @@ extension PluginName {
 
     /// Modules of netpath, and of the packages that it depends on.
     private static let modules = [
-        "ArgumentParser", "Atomics", "CBuildFacts", "CCurl", "CLaunch", "CNetlink", "CYAML", "ChaosCommand",
-        "Collections",
-        "Connectivity", "ConnectivityNotifications", "GRDB", "HTTPCommand", "LabPeers", "LinuxNetworkPath",
+        "ArgumentParser", "Atomics", "CCurl", "CNetPath", "CNetlink", "CYAML", "Collections",
+        "Connectivity", "ConnectivityNotifications", "Examples", "GRDB", "HTTPCommand", "LabPeers", "LinuxNetworkPath",
         "MonitorScenarios", "Network", "OfflineRequests", "OfflineScenarios", "OpenCombine", "PluginCommand",
-        "QueueCommand", "Reachability", "ServeCommand", "SysfsPasses", "SystemPackage",
+        "QueueCommand", "Reachability", "ServeCommand", "SystemPackage",
     ]
 
     /// Why a backend cannot be called that, and what to do; nil when it can.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import CBuildFacts
+import CNetPath
 import NetPathConfiguration
 import NetPathSystem
 

@@ -2,7 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
-import NetPathProcess
+import NetPathSystem
 
 /// A command that is run when the path changes, as the configuration names it.
 package struct Hook: Hashable, Sendable, Codable {

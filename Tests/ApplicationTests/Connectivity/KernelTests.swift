@@ -126,7 +126,7 @@ struct KernelTests {
     // MARK: Examples
 
     @Test func exampleLabel() throws {
-        let (program, write) = try self.startInteractive("ExampleConnectivity", "label")
+        let (program, write) = try self.startInteractive("Examples", "connectivity label")
         #expect(try program.nextText() == "first: hidden")
         try self.goOffline()
         #expect(try program.nextText() == "first: ∆ No Network")
@@ -148,7 +148,7 @@ struct KernelTests {
     }
 
     @Test func exampleOverlay() throws {
-        let program = try self.start("ExampleConnectivity", "overlay")
+        let program = try self.start("Examples", "connectivity", "overlay")
         #expect(try program.nextText() == "started")
         try self.goOffline()
         #expect(try program.nextText() == "present ∆ No Network")
@@ -167,7 +167,7 @@ struct KernelTests {
 
     @Test func exampleOverlayStartedOffline() throws {
         try self.goOffline()
-        let program = try self.start("ExampleConnectivity", "overlay")
+        let program = try self.start("Examples", "connectivity", "overlay")
         #expect(try program.nextText() == "present ∆ No Network")
         #expect(try program.nextText() == "started")
         try self.goOnline()
@@ -178,7 +178,7 @@ struct KernelTests {
     }
 
     @Test func exampleStatusView() throws {
-        let (program, write) = try self.startInteractive("ExampleConnectivity", "status")
+        let (program, write) = try self.startInteractive("Examples", "connectivity status")
         #expect(try program.nextText() == "● Online via Ethernet")
         try self.goOffline()
         #expect(try program.nextText() == "○ Offline not connected")
@@ -190,7 +190,7 @@ struct KernelTests {
     }
 
     @Test func exampleEventLoop() throws {
-        let (program, _) = try self.startInteractive("ExampleConnectivity", "event-loop")
+        let (program, _) = try self.startInteractive("Examples", "connectivity event-loop")
         #expect(try program.nextText() == "hidden")
         try self.goOffline()
         #expect(try program.nextText() == "∆ No Network")

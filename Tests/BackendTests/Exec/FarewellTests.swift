@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 @testable import NetPathExec
-@testable import NetPathProcess
+@testable import NetPathSystem
 
 /// What it takes to end a program.
 @Suite struct FarewellTests {

@@ -6,7 +6,7 @@ import NetPath
 import Testing
 
 @testable import NetPathExec
-@testable import NetPathProcess
+@testable import NetPathSystem
 
 /// What a privileged process executes.
 ///

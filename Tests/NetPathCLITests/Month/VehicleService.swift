@@ -2,7 +2,6 @@
 // Copyright the netpath authors
 
 import NetPathConfiguration
-import NetPathProcess
 import NetPathSystem
 import NetPathTestKit
 import Synchronization

@@ -13,6 +13,8 @@
 // Options of `carry` and `probe`: --mark N (SO_MARK), --device NAME (SO_BINDTODEVICE), --source ADDRESS (bind); of
 // `probe`: --port N, 7 without it; --refusals N, after how many in succession nobody waits for an address.
 
+// Where the variable NETPATH_CHAOS names a pipe, it is netpath with backends that can be broken: see Chaos/Chaos.swift.
+
 import Glibc
 
 func fail(_ message: String) -> Never {
@@ -24,6 +26,7 @@ func numericAddress(_ text: String, port: UInt16) -> SocketAddress {
     SocketAddress(text, port: port) ?? { fail("no address: \(text)") }()
 }
 
+if let pipe = unsafe getenv("NETPATH_CHAOS") { breakableNetPath(orders: unsafe String(cString: pipe)) }
 if CommandLine.arguments.dropFirst().first == "serve" { serve(Array(CommandLine.arguments.dropFirst(2))) }
 var words: [String] = []
 var options: [String: String] = [:]

@@ -17,5 +17,6 @@ switch CommandLine.arguments.dropFirst().first {
 case "path-monitor": pathMonitor(arguments)
 case "connectivity": ConnectivityScenarios.run(arguments)
 case "hosts": try HostScenarios.run()
+case "sysfs": try sysfsPasses(arguments)
 default: refuse()
 }
