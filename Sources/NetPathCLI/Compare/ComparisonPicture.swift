@@ -31,7 +31,12 @@ struct ComparisonPicture: LivePicture {
     }
 
     func sections(local: (WallTime) -> CivilTime) -> [LiveSection] {
-        self.snapshot.map { [self.backends($0, local: local), self.differences($0)] } ?? []
+        guard let snapshot else { return [] }
+        // When, not how long ago: nothing is drawn while nothing happens.
+        return snapshot.sections(width: self.size.columns, self.characters) { column in
+            guard let time = column.report.reportedAt else { return "nothing" }
+            return String(local(snapshot.takenAt.wall(at: time)).time.prefix(8))
+        }
     }
 
     func title(local _: (WallTime) -> CivilTime) -> [LiveLine] {
@@ -43,40 +48,6 @@ struct ComparisonPicture: LivePicture {
             for line in text.prefix(2) { lines.append(LiveLine(String(repeating: " ", count: word.count + 2) + line)) }
         }
         return lines
-    }
-
-    private func backends(_ comparison: Comparison, local: (WallTime) -> CivilTime) -> LiveSection {
-        // When, not how long ago: nothing is drawn while nothing happens.
-        let said = { (column: Comparison.Column) -> String in
-            guard let time = column.report.reportedAt else { return "nothing" }
-            return String(local(comparison.takenAt.wall(at: time)).time.prefix(8))
-        }
-        let table = ComparisonTable(comparison, said: said, printable: self.characters.displayable)
-        let brief = table.briefLines
-        let lines = table.lines(width: self.size.columns, ellipsis: self.characters.ellipsis)
-        // The table is what it is all about.
-        return LiveSection(heading: "Backends", detailed: lines ?? brief, brief: brief, comesFirst: true)
-    }
-
-    private func differences(_ comparison: Comparison) -> LiveSection {
-        var section = LiveSection(heading: "Differences", detailed: [], brief: [])
-        for difference in comparison.differences {
-            let line = LiveLine("  " + self.characters.displayable(difference.summary))
-            section.brief.append(line)
-            section.detailed.append(line)
-            for explanation in difference.explanations {
-                for part in wrapped(self.characters.displayable(explanation), to: max(20, self.size.columns - 4)) {
-                    section.detailed.append(LiveLine("    " + part, .faint))
-                }
-            }
-        }
-        for column in comparison.columns {
-            guard let remark = comparison.remark(on: column) else { continue }
-            let line = LiveLine("  " + self.characters.displayable("\(column.report.name): \(remark)"), .caution)
-            section.brief.append(line)
-            section.detailed.append(line)
-        }
-        return section
     }
 
     func footer(local: (WallTime) -> CivilTime) -> LiveLine {

@@ -22,23 +22,50 @@ extension Comparison {
         return ("AGREED", verdict.status.emphasis, sentence)
     }
 
+    /// What stands below the headline: the backends side by side, where they differ, and why some have no verdict.
+    ///
+    /// - Parameters:
+    ///   - width: The columns of the output; nil for as many as it takes.
+    ///   - characters: What the output shows.
+    ///   - said: How long ago a backend spoke, or when.
+    /// - Returns: The sections that have something to say.
+    func sections(width: Int?, _ characters: LiveCharacters, said: (Column) -> String) -> [LiveSection] {
+        let table = ComparisonTable(self, said: said, printable: characters.displayable)
+        let brief = table.briefLines
+        let lines = table.lines(width: width, ellipsis: characters.ellipsis) ?? brief
+        // The table is what it is all about.
+        var sections = [LiveSection(heading: "Backends", detailed: lines, brief: brief, comesFirst: true)]
+        func add(_ heading: String, _ rows: [(backend: String, texts: [String])]) {
+            if rows.isEmpty { return }
+            var screen = TextScreen(TextStyle(isColored: false, width: width))
+            for row in rows { screen.row(row.backend, row.texts) }
+            let lines = screen.text.split(separator: "\n").map { LiveLine(characters.displayable(String($0))) }
+            let brief = rows.map { LiveLine("  " + characters.displayable("\($0.backend): \($0.texts[0])")) }
+            sections.append(LiveSection(heading: heading, detailed: lines, brief: brief))
+        }
+        add("Differences", self.differences.map { ($0.backend, [$0.summary] + $0.explanations) })
+        add(
+            "Without a verdict",
+            self.columns.compactMap { column in self.remark(on: column).map { (column.report.name, [$0]) } }
+        )
+        return sections
+    }
+
     /// The screen of `compare`.
     func screen(_ style: TextStyle) -> String {
         var screen = TextScreen(style)
         let (word, emphasis, sentence) = self.headline
         screen.title(word, emphasis, sentence)
-        screen.heading("Backends")
-        let table = ComparisonTable(self, said: { $0.saidText(at: self.takenAt) }, printable: \.safe)
-        for line in table.lines(width: style.width, ellipsis: "~") ?? table.briefLines {
-            screen.line(line.text(style, fitting: style.width ?? .max, ellipsis: "~"))
+        // Where a line goes is not known; what is cut off is marked so that every program shows it.
+        let sections = self.sections(width: style.width, LiveCharacters(isUnicode: true)) { column in
+            column.report.age(at: self.takenAt).map { "\($0.brief) ago" } ?? "nothing"
         }
-        if !self.differences.isEmpty { screen.heading("Differences") }
-        for difference in self.differences {
-            screen.row(difference.backend, [difference.summary] + difference.explanations)
+        for section in sections {
+            screen.heading(section.heading)
+            for line in section.detailed {
+                screen.line(line.text(style, fitting: style.width ?? .max, ellipsis: "~"))
+            }
         }
-        let remarks = self.columns.compactMap { column in self.remark(on: column).map { (column.report.name, $0) } }
-        if !remarks.isEmpty { screen.heading("Without a verdict") }
-        for (name, remark) in remarks { screen.row(name, [remark]) }
         return screen.text
     }
 
@@ -75,13 +102,6 @@ extension Comparison {
         // A reader that was too slow for a change and its end has to be told something.
         let lines = changes.isEmpty ? ["\(self.headline.word.lowercased()) \(self.headline.sentence)"] : changes
         return lines.map { "\(time.date) \(time.time) \($0.safe)\n" }.joined()
-    }
-}
-
-extension Comparison.Column {
-    /// How long ago the backend spoke.
-    fileprivate func saidText(at now: ClockReading) -> String {
-        self.report.age(at: now).map { "\($0.brief) ago" } ?? "nothing"
     }
 }
 
