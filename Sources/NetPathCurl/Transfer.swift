@@ -85,7 +85,8 @@ final class Transfer {
 
     func takeHeader(_ line: [UInt8]) -> Bool {
         if self.head.take(line) { return true }
-        self.failure = Failure(.badResponse, "the head of the response is longer than \(ResponseHead.limit) bytes")
+        let fault = "the head of the response, or its trailer, is longer than \(ResponseHead.limit) bytes"
+        self.failure = Failure(.badResponse, fault)
         return false
     }
 

@@ -23,14 +23,14 @@ final class QueueSession {
     private var isClosed = false
 
     /// SQLite, libcurl and the runtime of Swift keep so many for themselves; the runtime ends the process where it gets none.
-    private static let leastDescriptors = 20
+    private static let leastDescriptors = 32
 
     init(file: String?) throws {
         let limit = OpenFiles.limit
         guard limit >= Self.leastDescriptors else {
             throw ToolFailure(
                 .failure,
-                "a process may have \(limit) descriptors here, which are too few to send requests; allow "
+                "a process may have \(limit) descriptors here, which are too few for a queue; allow "
                     + "\(Self.leastDescriptors) or more with 'ulimit -n'"
             )
         }

@@ -113,6 +113,22 @@ struct QueueCommandErrorTests {
         #expect(result.errors.contains(folder), "\(result.errors)")
     }
 
+    /// To look takes no room: what is to be cancelled has to be found.
+    @Test func aFullDiskHidesNothing() throws {
+        let folder = "\(self.tool.lab.directory)/full"
+        try self.tool.lab.run("mkdir \(folder) && mount -t tmpfs -o size=3m none \(folder)")
+        var tool = self.tool
+        tool.file = "\(folder)/a queue?.sqlite"
+        let sent = try tool.run("send", "http://198.51.100.7/")
+        try #require(sent.status == 0, "\(sent.errors)")
+        try self.tool.lab.run("dd if=/dev/zero of=\(folder)/rest bs=4k status=none 2>&1 || true")
+        for words in [["list"], ["list", "--json"], ["dead"], ["stats"]] {
+            let result = try tool.run(["queue"] + words)
+            #expect(result.status == 0, "\(words): \(result.errors)")
+        }
+        #expect(try tool.run("queue", "list").output.contains(String(sent.output.prefix(8))))
+    }
+
     @Test func withoutTheOtherProgram() throws {
         let folder = "\(self.tool.lab.directory)/alone"
         let program = try QueueTool.program

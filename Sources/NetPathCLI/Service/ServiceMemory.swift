@@ -10,15 +10,20 @@ enum ServiceMemory {
     /// The network namespace of this thread, which a service has to be in as well; nil where it is not known.
     static var namespace: String? { FileAccess.linkTarget("/proc/thread-self/ns/net") }
 
+    /// What names thousands of interfaces; more would take longer to read than it may take.
+    private static let answerLimit = 1 << 20
+
     /// Asks which interfaces had a default route at some time.
     ///
-    /// - Returns: Their indices; none where no service of this network namespace answers within ``ServiceWord/limit``.
+    /// - Returns: Their indices; none where no service of this network namespace answers within ``ServiceWord/limit`` in all.
     static func formerCarriers() -> Set<UInt32> {
         let places = ServiceFolders.places(of: ToolContext.current.environment)
+        let deadline = MonotonicTime.now() + ServiceWord.limit
         for folders in places where ServiceFolders.exists(folders.socket) {
-            guard let client = ServiceClient([folders], limit: ServiceWord.limit),
+            let left = deadline - MonotonicTime.now()
+            guard left > .zero, let client = ServiceClient([folders], limit: left),
                 client.user.map({ self.isTrusted($0, at: folders, asking: PeerCredentials.ownUser) }) == true,
-                let answer = try? client.ask(.snapshot, limit: ServiceWord.limit),
+                let answer = try? client.ask(.snapshot, limit: deadline - MonotonicTime.now(), size: Self.answerLimit),
                 let snapshot = try? CodedLine.value(ServiceSnapshot.self, from: answer),
                 let namespace = self.namespace, snapshot.key?.hasPrefix(namespace + " ") == true
             else { continue }

@@ -2,12 +2,13 @@
 // Copyright the netpath authors
 
 import Glibc
+import NetPath
 import NetPathSystem
 
 /// Asks a running service over its socket.
 struct ServiceClient {
     /// An answer is shorter than this.
-    private static let answerLimit = 64 << 20
+    static let answerLimit = 64 << 20
 
     private let socket: FileDescriptor
 
@@ -16,7 +17,8 @@ struct ServiceClient {
         // Also of connect(2), which waits where the queue is full (unix(7)).
         var time = timeval()
         time.tv_sec = Int(limit.components.seconds)
-        time.tv_usec = Int(limit.components.attoseconds / 1_000_000_000_000)
+        // Zero would be no limit.
+        time.tv_usec = max(1, Int(limit.components.attoseconds / 1_000_000_000_000))
         for place in places {
             guard let socket = FileDescriptor(Glibc.socket(AF_UNIX, SocketType.blockingStream, 0)) else { return nil }
             _ = unsafe setsockopt(
@@ -66,17 +68,28 @@ struct ServiceClient {
         }
     }
 
-    /// Asks, and reads the whole answer, no part of which may take longer than the limit.
+    /// Asks, and reads the whole answer.
     ///
+    /// - Parameters:
+    ///   - request: The question.
+    ///   - limit: How long the answer may take; of a history, which a service sends bit by bit, each part of it.
+    ///   - size: How many bytes are read.
+    /// - Returns: The answer.
     /// - Throws: `SystemError` when the service does not answer, ``ToolFailure`` with its words when it refuses to.
-    func ask(_ request: ServiceRequest, limit: Duration = .seconds(5)) throws -> [UInt8] {
+    func ask(
+        _ request: ServiceRequest,
+        limit: Duration = .seconds(5),
+        size: Int = Self.answerLimit
+    ) throws -> [UInt8] {
+        var deadline: MonotonicTime?
+        if case .history = request {} else { deadline = .now() + limit }
         let line = Array((request.line + "\n").utf8)
         let flags = Int32(MSG_NOSIGNAL)
         let count = unsafe line.withUnsafeBytes { unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }
         // A service that refuses the connection may have closed it already; its reason can still be read.
         let isSent = count == line.count && shutdown(self.socket.number, Int32(SHUT_WR)) == 0
         let failure = SystemError.last("cannot ask the service")
-        let answer = try self.readToEnd(limit: limit)
+        let answer = try self.readToEnd(limit: limit, deadline: deadline, size: size)
         if let sentence = Self.refusal(in: answer[...]) {
             throw ToolFailure(.failure, "the service refuses to answer: \(sentence.safe)")
         }
@@ -92,9 +105,13 @@ struct ServiceClient {
         return sentence
     }
 
-    private func readToEnd(limit: Duration) throws(SystemError) -> [UInt8] {
+    private func readToEnd(limit: Duration, deadline: MonotonicTime?, size: Int) throws(SystemError) -> [UInt8] {
         var answer: [UInt8] = []
-        while FileDescriptor.poll(readable: [self.socket.number], timeout: limit)[0] {
+        while true {
+            let left = deadline.map { $0 - MonotonicTime.now() } ?? limit
+            guard left > .zero, FileDescriptor.poll(readable: [self.socket.number], timeout: left)[0] else {
+                throw SystemError(action: "the service does not answer", errno: ETIMEDOUT)
+            }
             guard let part = self.socket.read(limit: 1 << 16) else {
                 if errno == EINTR { continue }
                 // A connection that was refused with a question in it is reset, once the reason was read.
@@ -103,10 +120,9 @@ struct ServiceClient {
             }
             if part.isEmpty { return answer }
             answer += part
-            guard answer.count < Self.answerLimit else {
+            guard answer.count < size else {
                 throw SystemError(action: "the service answers with more than netpath reads", errno: EFBIG)
             }
         }
-        throw SystemError(action: "the service does not answer", errno: ETIMEDOUT)
     }
 }

@@ -153,7 +153,9 @@ import NetPathSystem
         var error = 0
         _ = unsafe netpath_get_number(self.handle, CURLINFO_OS_ERRNO, &error)
         let reason = TransportError.Reason(code, systemError: Int32(truncatingIfNeeded: error), isConnected)
-        let text = self.errorText.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : self.errorText
+        var text = self.errorText.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : self.errorText
+        // libcurl before 8.6 says the same of a line of a head for which its buffer is too small (CURLE_TOO_LARGE since).
+        if code == CURLE_OUT_OF_MEMORY { text += ", or a line in the head of the response that has no end" }
         var failure = Transfer.Failure(reason, text)
         if code == CURLE_PEER_FAILED_VERIFICATION {
             var result = 0

@@ -92,7 +92,18 @@ final class StoreReader: Sendable {
                 { database, _ in try inTransaction ? database.read(body) : database.inDatabase(body) }
             )
         } catch {
-            throw StoreErrors.queueError(error, path: path)
+            let meaning = StoreErrors.queueError(error, path: path)
+            // Where the disk is full there is no room for the memory that those who read share with those who write.
+            if case .diskFull = meaning, let value = try? self.readUnshared(body) { return value }
+            throw meaning
+        }
+    }
+
+    /// Reads a file that no process has open, and that none can open meanwhile.
+    private func readUnshared<Value: Sendable>(_ body: (Database) throws -> Value) throws -> Value? {
+        try self.file.alone {
+            guard StoreFiles.kind(self.paths.journal).isEmpty else { return nil }
+            return try StoreFile.openUnshared(self.paths.database).inDatabase(body)
         }
     }
 }

@@ -102,6 +102,12 @@ import Testing
         #expect(recording.newerFiles == 1 && count == 1 && damaged == 0)
     }
 
+    @Test(arguments: ["/dev/zero", "/dev/null"])
+    func aDeviceAmongTheFilesIsNotRead(_ device: String) {
+        #expect(unsafe symlink(device, "\(self.folder.path)/00000001.jsonl") == 0)
+        #expect(throws: SystemError.self) { try Recording(self.folder.path).read { _ in true } }
+    }
+
     @Test func whatIsNoPlaceForARecording() throws {
         let file = self.folder.file("file", [])
         self.expectRefusal(RecordingStore(folder: file))

@@ -77,7 +77,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: "/dev/null-wal"))
     }
 
-    @Test(arguments: ["Dear diary,\n", String(repeating: "a line of text\n", count: 10_000)])
+    @Test(arguments: ["x", "Dear diary,\n", String(repeating: "a line of text\n", count: 10_000)])
     func somebodyElsesTextStaysAsItIs(_ text: String) throws {
         try Data(text.utf8).write(to: URL(filePath: self.bench.path))
         #expect(throws: QueueError.notAQueue(path: self.bench.path)) { try self.bench.open() }
@@ -171,9 +171,11 @@ import Testing
         #expect(self.bench.salvages.map(\.cause) == [.damaged])
     }
 
-    @Test func aFileThatLostEverythingIsDamaged() throws {
+    /// Of a single byte, too, which SQLite takes for an empty database.
+    @Test(arguments: [0, 1] as [UInt64])
+    func aFileThatLostEverythingIsDamaged(_ size: UInt64) throws {
         try self.makeQueue()
-        try FileHandle(forWritingTo: URL(filePath: self.bench.path)).truncate(atOffset: 0)
+        try FileHandle(forWritingTo: URL(filePath: self.bench.path)).truncate(atOffset: size)
         #expect(throws: QueueError.corrupt(path: self.bench.path, setAsideAs: nil)) {
             try QueueReader(file: self.bench.path)
         }

@@ -40,6 +40,11 @@ enum FileTrust {
         }
         switch try StoreFiles.present(paths.database) {
         case .nothing: return nil
+        case .file(_, size: 1):
+            // SQLite takes a single byte for an empty database, and would write over it (`unixFileSize` of os_unix.c).
+            let isRest = !StoreFiles.kind(paths.journal).isEmpty || StoreFiles.size(paths.reserve) > 0
+            guard isRest else { throw .notAQueue(path: paths.database) }
+            return 0
         case .file(_, let size): return size
         case .folder: throw .isDirectory(path: paths.database)
         case .other: throw .notAQueue(path: paths.database)
