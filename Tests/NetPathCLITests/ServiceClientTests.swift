@@ -19,19 +19,16 @@ struct ServiceClientTests {
     @Test func bytesThatDripHoldUpNoQuestion() async throws {
         let folders = ServiceFolders(runtime: self.folder.path, state: self.folder.path)
         let listener = try #require(FileDescriptor(Glibc.socket(AF_UNIX, SocketType.blockingStream, 0)))
-        try #require(unsafe UnixAddress(folders.socket).with { unsafe bind(listener.number, $0, $1) } == 0)
-        try #require(listen(listener.number, 1) == 0)
+        #expect(unsafe UnixAddress(folders.socket).with({ unsafe bind(listener.number, $0, $1) }) == 0)
+        #expect(listen(listener.number, 1) == 0)
         async let failure = onBlockingThread { () -> Int32? in
             do {
                 _ = try ServiceClient([folders])?.ask(.snapshot, limit: .milliseconds(300))
                 return nil
             } catch { return (error as? SystemError)?.errno }
         }
-        let connection = try #require(
-            try await onBlockingThread { [number = listener.number] in
-                unsafe FileDescriptor(accept(number, nil, nil))
-            }
-        )
+        let accepted = try await onBlockingThread { [number = listener.number] in accept(number, nil, nil) }
+        let connection = try #require(FileDescriptor(accepted))
         async let drops = onBlockingThread { [number = connection.number] in
             var drops = 0
             // Until the client has gone, or for much longer than it may wait.
