@@ -3,12 +3,8 @@
 
 #include "commit.h"
 
-#include <malloc.h>
-
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
 
 // In a function, so that another commit compiles this file anew and no Swift.
 const char *netpath_commit(void) { return TEXT(NETPATH_COMMIT); }
-
-void netpath_share_heaps(void) { mallopt(M_ARENA_MAX, 2); }

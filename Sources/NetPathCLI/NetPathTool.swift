@@ -36,8 +36,6 @@ public enum NetPathTool: Sendable {
     ///   - prepare: Changes what they get from the process.
     package static func main(_ root: any ParsableCommand.Type, prepare: (inout ToolContext) -> Void) -> Never {
         StandardStreams.prepare()
-        // Threads come and go, with hooks, plugins and pages: each would take another heap, and each keeps the most it ever held.
-        Self.shareHeaps()
         var context = ToolContext()
         prepare(&context)
         // The runtime reads them from /proc; without them any command would be another one.

@@ -64,8 +64,3 @@ package struct BuildFacts: Sendable {
         ]
     }
 }
-
-extension NetPathTool {
-    /// Has all threads share two heaps.
-    static func shareHeaps() { netpath_share_heaps() }
-}

@@ -7,8 +7,8 @@ import Testing
 
 /// The service in a network that walks, with everything that can go wrong at random: `make soak`.
 ///
-/// NETPATH_SOAK_MINUTES (0.3) minutes with the seed NETPATH_SOAK_SEED (1). Memory is compared in runs of eight
-/// minutes or more, and closely in those of an hour: a heap takes some minutes until it has met the most that it will ever hold.
+/// NETPATH_SOAK_MINUTES (0.3) minutes with the seed NETPATH_SOAK_SEED (1). Memory is compared in runs of an hour or more:
+/// a heap takes some minutes until it has met all that it will ever hold at once.
 @Suite(.needsNamespaces, .serialized)
 struct SoakTests {
     private static func value(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
@@ -26,8 +26,7 @@ struct SoakTests {
         for (name, program) in [("service", \SoakHoldings.service), ("server", \.server)] {
             guard let growth = soak.trend.growth(program) else { continue }
             print("memory of the \(name) grew by \((growth * 10_000).rounded() / 100) %")
-            guard minutes >= 8 else { continue }
-            #expect(growth < (minutes >= 60 ? 0.01 : 0.05), "the \(name) grows: \(soak.trend.summary)")
+            if minutes >= 60 { #expect(growth < 0.01, "the \(name) grows: \(soak.trend.summary)") }
         }
     }
 }
