@@ -226,9 +226,13 @@ func dependencies(_ names: String) -> [Target.Dependency] {
 }
 
 func program(_ name: String, _ needs: String, in folder: String? = nil) -> Target {
-    let others = ["OfflineDemo/run", "OwnBackend", "Package.resolved", "Package.swift", "Plugins", "Sources"]
-    let exclude = name == "Examples" ? others : []
-    return .executableTarget(name: name, dependencies: dependencies(needs), path: folder, exclude: exclude)
+    let target = Target.executableTarget(name: name, dependencies: dependencies(needs), path: folder)
+    if name == "Examples" {
+        // The rest of the folder is a package of its own, and programs that are no Swift.
+        target.sources = ["main.swift", "BulletproofRequest", "Connectivity", "Coordinator", "OfflineDemo"]
+        target.exclude = ["OfflineDemo/run"]
+    }
+    return target
 }
 
 func library(_ name: String, _ needs: String, in folder: String? = nil) -> Target {

@@ -10,6 +10,8 @@ final class BrokenService {
     private let place: ServiceLab
     private let clock: WallClock
     private(set) var log = OutageLog()
+    /// How many outages the history has that was looked at last.
+    private(set) var told = 0
     /// How often each thing was done.
     private(set) var done: [String: Int] = [:]
     private var service: MonitorProcess?
@@ -230,6 +232,7 @@ final class BrokenService {
     func faults() throws -> [String] {
         if !self.isUp { try self.toggle() }
         let claims = try OutageLog.Claim.claims(of: self.write())
+        self.told = self.log.told(in: claims)
         return self.log.faults(of: claims, until: Self.now())
     }
 

@@ -26,13 +26,15 @@ struct BrokenServiceTests {
             try #require(faults.isEmpty, "\(words): \(faults.joined(separator: "; "))")
         } while BrokenService.now() < begin + Double(Self.length)
         let outages = broken.log.outages
-        #expect(!outages.isEmpty || Self.length == 0)
         let faults = try broken.finish()
         #expect(faults.isEmpty, "\(words): \(faults.joined(separator: "; "))")
         if Self.length > 0 {
+            // A history that knows nothing is not right either.
+            #expect(broken.told * 3 > outages.count, "\(broken.told) of \(outages.count)")
             let done = broken.done.sorted { $0.key < $1.key }.map { "\($0.value) × \($0.key)" }.joined(separator: ", ")
             let length = Int(BrokenService.now() - begin)
-            print("\(length) s, \(outages.count) outages of 1 s and more, seed \(Self.seed): \(done)")
+            let told = "\(outages.count) outages of 1 s and more, \(broken.told) of them told"
+            print("\(length) s, \(told), seed \(Self.seed): \(done)")
         }
     }
 }

@@ -46,6 +46,12 @@ struct OutageLog {
     /// The times in which there was certainly no path, of a second and more.
     var outages: [Span] { self.certain(isUp: false, until: .infinity) }
 
+    /// How many of them a history has, and does not state as unknown altogether.
+    func told(in claims: [Claim]) -> Int {
+        let groups = Self.groups(of: claims, isUp: false)
+        return self.outages.count { outage in groups.contains { $0.overlap(outage) > 0 } }
+    }
+
     /// What a history says that was not so, and what it does not say.
     ///
     /// - Parameters:
