@@ -36,10 +36,11 @@ package final class ServeSession: Sendable {
         loop.wakeUp.reloadOnHangUp()
         self.loop = loop
         self.source = command.source
-        self.recordingFolder = try command.options.recordingFolder()
         let places = ServiceFolders.places(of: self.context.environment)
         let answer = command.standalone ? nil : try ServiceClient(places)?.ask(.status)
         if let answer {
+            // Metrics of a service tell of a configuration that is refused, and do not need it.
+            self.recordingFolder = try? command.options.recordingFolder()
             self.isAttached = true
             self.document = answer
             self.follower = ServiceFollower(places)
@@ -53,6 +54,7 @@ package final class ServeSession: Sendable {
         }
         self.isAttached = false
         self.follower = nil
+        self.recordingFolder = try command.options.recordingFolder()
         let configuration = try command.standingConfiguration()
         if let backend = configuration.backends.first(where: { $0.mode != .off && $0.program != nil }) {
             throw ToolFailure(
