@@ -226,13 +226,9 @@ func dependencies(_ names: String) -> [Target.Dependency] {
 }
 
 func program(_ name: String, _ needs: String, in folder: String? = nil) -> Target {
-    let target = Target.executableTarget(name: name, dependencies: dependencies(needs), path: folder)
-    if name == "Examples" {
-        // The rest of the folder is a package of its own, and programs that are no Swift.
-        target.sources = ["main.swift", "BulletproofRequest", "Connectivity", "Coordinator", "OfflineDemo"]
-        target.exclude = ["OfflineDemo/run"]
-    }
-    return target
+    // Beside the program, what is no Swift, and a package of its own.
+    let exclude = name == "Examples" ? ["Applications", "OfflineDemo/run", "Plugins"] : []
+    return .executableTarget(name: name, dependencies: dependencies(needs), path: folder, exclude: exclude)
 }
 
 func library(_ name: String, _ needs: String, in folder: String? = nil) -> Target {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-// Ways to use the libraries, small enough to read, and run by the tests: Examples FOLDER ARGUMENTS. Whole programs are in the
-// package beside this file.
+// Ways to use the libraries, small enough to read, and run by the tests: Examples FOLDER ARGUMENTS. Applications has
+// whole programs, which are a package of their own.
 
 import Foundation
 

@@ -14,7 +14,7 @@ extension ConsumerPackageTests {
 
         init() throws {
             self.lab = try NetworkNamespace()
-            self.tool = try ConsumerPackage("Examples").program("OwnBackend")
+            self.tool = try ConsumerPackage("Examples/Applications").program("OwnBackend")
         }
 
         private func write(_ configuration: String) throws -> String {

@@ -54,7 +54,7 @@ extension ConsumerPackageTests {
         }
 
         @Test(.needsNamespaces) func exampleSingleton() throws {
-            let package = try ConsumerPackage("Examples")
+            let package = try ConsumerPackage("Examples/Applications")
             let (lab, wan) = try NetworkNamespace.online()
             let program = try lab.start(package.program("NetworkCheck"), [])
             #expect(try program.nextText() == "connected (ethernet)")
@@ -66,7 +66,7 @@ extension ConsumerPackageTests {
         }
 
         @Test(.needsNamespaces) func exampleScreen() throws {
-            let package = try ConsumerPackage("Examples")
+            let package = try ConsumerPackage("Examples/Applications")
             let (lab, wan) = try NetworkNamespace.online()
             let program = try lab.start(package.program("NetworkScreen"), [])
             try wan.setDown()

@@ -6,7 +6,7 @@ import PackageDescription
 
 // Programs as applications write them, each whole. The name of a package is that of its folder, which is netpath
 // elsewhere.
-let netpath = String(Context.packageDirectory.split(separator: "/").dropLast().last ?? "netpath")
+let netpath = String(Context.packageDirectory.split(separator: "/").dropLast(2).last ?? "netpath")
 let network = Target.Dependency.product(
     name: "Network",
     package: netpath,
@@ -15,13 +15,12 @@ let network = Target.Dependency.product(
 )
 let package = Package(
     name: "Examples",
-    dependencies: [.package(path: "..")],
+    dependencies: [.package(path: "../..")],
     targets: [
         .executableTarget(name: "NetworkCheck", dependencies: [network]),
         .executableTarget(
             name: "OwnBackend",
-            dependencies: ["NetPath", "NetPathCLI", "NetPathPluginKit"].map { .product(name: $0, package: netpath) },
-            path: "OwnBackend"
+            dependencies: ["NetPath", "NetPathCLI", "NetPathPluginKit"].map { .product(name: $0, package: netpath) }
         ),
         // Of the time before Swift 6, and not to be changed.
         .executableTarget(
