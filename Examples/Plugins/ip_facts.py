@@ -9,7 +9,7 @@ look, and `ip -json` what there is. netpath works out the path from the facts, a
         name: ip
         command: [/usr/bin/python3, /etc/netpath/plugins/ip_facts.py]
 
-`netpath plugin compare -- /usr/bin/python3 ip_facts.py` plays it beside the backend netlink.
+`netpath plugin compare -- /usr/bin/python3 "$PWD/ip_facts.py"` plays it beside the backend netlink.
 """
 
 import json
