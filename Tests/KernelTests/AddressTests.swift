@@ -81,13 +81,15 @@ struct AddressTests {
         let lab = try NetworkNamespace()
         let wan = try lab.addUplink("wan0")
         let peer = try #require(wan.peerName)
-        try lab.runOnFarSide("ip addr add 2001:db8::2/64 dev \(peer) nodad")
+        // Asked once a second, ten times: the other host comes between two of them.
+        try lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 10)
         let watched = try Watched(lab)
         try watched.expect("unsatisfied", "noAddress")
         try watched.expect("requiresConnection", "configuringAddress") {
             try wan.addTentativeAddress("2001:db8::2/64")
             try lab.addDefaultRoute(via: "2001:db8::1", through: wan)
         }
+        try lab.runOnFarSide("ip addr add 2001:db8::2/64 dev \(peer) nodad")
         let line = try watched.expect("unsatisfied", "noAddress")
         #expect(line.interface(named: "wan0")?["addresses"] == [])
     }
