@@ -65,7 +65,6 @@ package struct PathHistory: Sendable {
     }
 
     private mutating func endUnseen(isSameBoot: Bool) {
-        guard case .path? = self.periods.last?.content else { return }
         self.endUnseen(
             isSameBoot
                 ? "netpath was killed some time after the last change; when is not recorded"
@@ -85,10 +84,10 @@ package struct PathHistory: Sendable {
         self.periods[self.firstOfBoot - 1].end = max(self.periods[self.firstOfBoot - 1].begin, begin)
     }
 
-    /// Takes that the program ended at an unknown time after what it wrote last.
+    /// Takes that the program ended at an unknown time after what it wrote last, unless that was its end.
     package mutating func endUnseen(_ reason: String) {
-        guard let end = self.periods.last?.end else { return }
-        self.begin(.unknown(reason), at: end)
+        guard let last = self.periods.last, case .path = last.content else { return }
+        self.begin(.unknown(reason), at: last.end)
     }
 
     private mutating func begin(_ content: Period.Content, at wall: Int64) {

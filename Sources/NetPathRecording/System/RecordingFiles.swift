@@ -52,6 +52,13 @@ package struct RecordingFiles: Sendable {
         return format > Int64(RecordingHeader.format)
     }
 
+    /// Whether a file holds anything but a recording.
+    static func isOther(_ path: String) -> Bool {
+        let mark = Array("{\"\(RecordingKey.time)\":".utf8)
+        guard let start = try? self.bytes(of: path, limit: mark.count), !start.isEmpty else { return false }
+        return start != mark
+    }
+
     /// Reads a file, or a part of it; one that was removed meanwhile is empty.
     ///
     /// - Throws: `SystemError` when it cannot be read.

@@ -38,7 +38,7 @@ package struct RecordingStore: Sendable {
         self.isFolder = true
     }
 
-    /// A file, in place of one that has that name.
+    /// A file, in place of a recording that has that name, and of nothing else.
     package init(file: String) {
         self.path = file
         self.isFolder = false
@@ -84,6 +84,9 @@ package struct RecordingStore: Sendable {
         // Not waiting for the reader of what is a pipe.
         let flags =
             O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_APPEND | (self.isFolder ? 0 : O_TRUNC)
+        if !self.isFolder, RecordingFiles.isOther(path) {
+            throw SystemError(action: "cannot write the recording \(path), which holds something else", errno: EEXIST)
+        }
         guard let file = FileDescriptor(unsafe Glibc.open(path, flags, 0o640)) else {
             throw .last("cannot write the recording \(path)")
         }

@@ -87,6 +87,15 @@ import Testing
         #expect(sum.share.map { abs($0 - 187.0 / 250) < 1e-9 } == true)
     }
 
+    /// What is known to have ended is not said to have ended at an unknown time.
+    @Test func anEndInGoodOrderStays() {
+        var history = PathHistory()
+        history.take(RecordedEvent(time: MonotonicTime(nanoseconds: 5), wallNanoseconds: 5, kind: .end))
+        history.endUnseen("it did not say when")
+        history.close(at: 9)
+        #expect(history.periods.map(\.content) == [.unknown("netpath did not run")])
+    }
+
     @Test func restartsAndKills() throws {
         var script = Script()
         script.begin(0)

@@ -108,6 +108,17 @@ import Testing
         #expect(throws: SystemError.self) { try Recording(self.folder.path).read { _ in true } }
     }
 
+    @Test func whatIsNoRecordingIsNotOverwritten() throws {
+        let notes = self.folder.file("notes", Array("precious\n".utf8))
+        self.expectRefusal(RecordingStore(file: notes))
+        #expect(try RecordingFiles.bytes(of: notes) == Array("precious\n".utf8))
+        let recording = self.folder.file("recording", Array("{\"at\":1}\n".utf8))
+        var store = RecordingStore(file: recording)
+        try store.open()
+        store.close()
+        #expect(try RecordingFiles.bytes(of: recording).isEmpty)
+    }
+
     @Test func whatIsNoPlaceForARecording() throws {
         let file = self.folder.file("file", [])
         self.expectRefusal(RecordingStore(folder: file))
