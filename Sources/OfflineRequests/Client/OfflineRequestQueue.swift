@@ -93,6 +93,8 @@ public final class OfflineRequestQueue: Sendable {
 
     /// Ends the work and waits for nothing: what is being sent is given up, and sent again when the file is opened
     /// the next time; see ``shutdown(within:)``.
+    ///
+    /// The sequences of changes and events end once the file is closed.
     public func close() {
         self.core.close()
     }

@@ -355,10 +355,11 @@ final class QueueWorker {
         for command in self.commands { command.refuse(error) }
         for waiter in self.waiters { waiter.reply(.failure(error)) }
         for (id, fetch) in self.fetches { fetch.reply(.kept(id)) }
-        self.core.observers.end()
         self.core.store.close()
         // The next sender hears of it.
         self.lock = nil
+        // Those that wait for the end of a sequence may move or remove the file.
+        self.core.observers.end()
         for shutdown in self.shutdowns { shutdown.reply(isDone) }
     }
 }
