@@ -123,7 +123,7 @@ class Stranger:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
         self.parts, self.reads, self.pause, self.then_close = parts, reads, pause, then_close
-        self.path, self.asked, self.held = path, [], []
+        self.path, self.asked, self.held, self.answered = path, [], [], 0
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen(64)
@@ -145,6 +145,8 @@ class Stranger:
                 time.sleep(self.pause)
             if self.then_close:
                 client.close()
+        # One that has enough closes the connection.
+        self.answered += 1
 
     def __enter__(self):
         return self

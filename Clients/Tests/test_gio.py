@@ -78,29 +78,34 @@ class NetworkMonitor(unittest.TestCase):
             lines.find(f"{TYPE} available metered=0 connectivity=4", begin)
 
     def test_is_as_fast_as_watch(self):
-        """Prints how long after the cable each of them has its line, in the same run."""
-        delays = {"netpath watch": [], "GIO module": [], "GLib's own": []}
+        """How long after the cable each of them has its line, in the same run."""
         with Service(), program() as ours, program(kind=OWN, GIO_USE_NETWORK_MONITOR="netlink") as own, \
                 Lines(NETPATH, "watch", "--json") as watch:
             ours.find(f"{TYPE} available")
             own.find(f"{OWN} available")
             watch.find('"status":"satisfied"')
-            for _ in range(15):
-                for is_in in (False, True):
-                    begin = time.time()
-                    cable(is_in)
-                    delays["netpath watch"].append(
-                        watch.find('"status":"satisfied"' if is_in else '"status":"unsatisfied"', begin) - begin)
-                    delays["GIO module"].append(ours.find(" available" if is_in else " unavailable", begin) - begin)
-            medians = {name: sorted(times)[len(times) // 2] * 1000 for name, times in delays.items() if times}
-            print("median ms from `ip` to the line: " + ", ".join(f"{name} {time:.1f}" for name, time in medians.items()))
+            # A busy machine costs either of them some milliseconds, but not always the same one.
+            for _ in range(6):
+                of_watch, of_module = self.medians(watch, ours)
+                print(f"median ms from `ip` to the line: netpath watch {of_watch:.1f}, GIO module {of_module:.1f}")
+                if of_module <= of_watch * 1.3:
+                    break
             # Of GLib's own what it says of the cable that is out: nothing.
             cable(False)
             ours.find(" unavailable", time.time() - 1)
             time.sleep(2)
             print("GLib's own says 2 s after the cable is out: " + own.lines[-1][1].split()[2])
-        # A busy machine costs either some milliseconds.
-        self.assertLess(medians["GIO module"], medians["netpath watch"] * 3 + 20)
+        self.assertLessEqual(of_module, of_watch * 1.3)
+
+    def medians(self, watch, module):
+        delays = [], []
+        for _ in range(15):
+            for is_in in (False, True):
+                begin = time.time()
+                cable(is_in)
+                delays[0].append(watch.find('"status":"satisfied"' if is_in else '"status":"unsatisfied"', begin) - begin)
+                delays[1].append(module.find(" available" if is_in else " unavailable", begin) - begin)
+        return [sorted(times)[len(times) // 2] * 1000 for times in delays]
 
     def test_is_out_of_the_way_where_there_is_no_service(self):
         with program(kind=OWN) as lines:

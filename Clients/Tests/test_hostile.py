@@ -2,7 +2,6 @@
 # Copyright the netpath authors
 """libnetpath in a program that has no descriptors left or forks, and, with the sanitizers, beside what means it ill."""
 
-import glob
 import os
 import resource
 import subprocess
@@ -11,12 +10,12 @@ import unittest
 
 from lab import *
 
-SANITIZED = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
 def has_sanitizers():
     with tempfile.TemporaryDirectory() as folder:
-        return subprocess.run(["cc", *SANITIZED, "-x", "c", "-", "-o", folder + "/a"], input=b"int main(void) { return 0; }",
+        return subprocess.run(["cc", *SANITIZERS, "-x", "c", "-", "-o", folder + "/a"], input=b"int main(void) { return 0; }",
                               stderr=subprocess.DEVNULL).returncode == 0
 
 
@@ -74,22 +73,27 @@ class Host(unittest.TestCase):
                     self.assertEqual((client.path.status, client.path.reason), (UNKNOWN, b"noService"))
 
 
-@needs(has_sanitizers(), "THE LIBRARY IS NOT TESTED WITH THE SANITIZERS: this compiler has none")
+@needs(has_sanitizers(), "NOTHING IS TESTED WITH THE SANITIZERS: this compiler has none")
 class Sanitized(unittest.TestCase):
-    """The library, built with the sanitizers of addresses and of what C does not define."""
+    """The library and the toolkits' modules, built with the sanitizers of addresses and of what C does not define."""
 
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(cls.folder.cleanup)
-        cls.follow = cls.folder.name + "/follow"
-        sources = [source for source in glob.glob(f"{ROOT}/Clients/C/*.c") if not source.endswith("fuzz.c")]
-        subprocess.run(["cc", *SANITIZED, f"-I{ROOT}/Clients/C", *sources, "-o", cls.follow], check=True)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.built = folder.name
+        compilers = [f"{name}={' '.join([program, *SANITIZERS])}" for name, program in (("CC", "cc"), ("CXX", "c++"))]
+        subprocess.run(
+            ["make", "-s", "-C", f"{ROOT}/Clients", f"OUT={cls.built}", "CFLAGS=-g -O1", "HARDENING=", *compilers, "c", "gio", "qt"],
+            check=True)
+        cls.programs = [[cls.built + "/follow"], [cls.built + "/gio-program", "192.0.2.1"]]
+        if os.path.exists(cls.built + "/qt-program"):
+            cls.programs.append([cls.built + "/qt-program"])
 
     def test_beside_strangers(self):
         whole = (LINE % "satisfied").encode()
         strangers = {
-            "a reply of 100 MB": [whole, b'{"schema":1,"x":"', *[b"x" * 1_000_000] * 100],
+            "a reply of 100 MB": [b'{"schema":1,"x":"', *[b"x" * 1_000_000] * 100],
             "many lines": [whole * 5000],
             "half lines": [whole[:40], whole[40:] + whole[:9]],
             "every byte": [bytes([byte]) * 100 for byte in range(256)],
@@ -99,17 +103,33 @@ class Sanitized(unittest.TestCase):
             "newer": [b'{"schema":99999999999999999999,"status":"satisfied"}\n'],
             "a flood of refusals": [b'{"error":"no"}\n' * 1000],
         }
-        for name, parts in strangers.items():
+        # A toolkit's module listens to what has answered it once, and leaves the others alone.
+        for begin in ([], [whole]):
             for closes in (False, True):
-                with self.subTest(name, closes=closes), Stranger(*parts, then_close=closes), tempfile.TemporaryFile() as errors:
-                    environment = os.environ | {"NETPATH_PROGRAM": "", "ASAN_OPTIONS": "detect_leaks=0"}
-                    with subprocess.Popen([self.follow], stdout=subprocess.DEVNULL, stderr=errors, env=environment) as process:
-                        time.sleep(0.3)
-                        is_alive = process.poll() is None
-                        process.kill()
-                    errors.seek(0)
-                    self.assertEqual(errors.read(), b"")
-                    self.assertTrue(is_alive)
+                for name, parts in strangers.items():
+                    with self.subTest(name, begin=begin, closes=closes):
+                        self.outlive(Stranger(*begin, *parts, then_close=closes))
+
+    def outlive(self, stranger):
+        environment = os.environ | {
+            "NETPATH_PROGRAM": "", "ASAN_OPTIONS": "detect_leaks=0", "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/none",
+            "GIO_EXTRA_MODULES": self.built + "/gio", "QT_PLUGIN_PATH": self.built + "/qt", "LD_LIBRARY_PATH": self.built}
+        with stranger, contextlib.ExitStack() as stack:
+            errors = [stack.enter_context(tempfile.TemporaryFile()) for _ in self.programs]
+            running = [
+                stack.enter_context(subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=file, env=environment))
+                for program, file in zip(self.programs, errors)]
+            try:
+                until(lambda: stranger.answered >= len(running))
+                time.sleep(0.2)
+                ended = [process.args for process in running if process.poll() is not None]
+            finally:
+                for process in running:
+                    process.kill()
+            for file in errors:
+                file.seek(0)
+                self.assertEqual(file.read(), b"")
+            self.assertEqual(ended, [])
 
 
 if __name__ == "__main__":
