@@ -38,8 +38,7 @@ final class BulletproofRequest: Operation, @unchecked Sendable {
         allowsCellularAccess: Bool = true,
         log: @escaping @Sendable (String) -> Void
     ) throws {
-        self.host =
-            try coordinator.map { try HostReachability(host: host, on: $0) } ?? HostReachability(host: host)
+        self.host = try HostReachability(host: host, on: coordinator)
         self.port = port
         self.allowsCellularAccess = allowsCellularAccess
         self.log = log

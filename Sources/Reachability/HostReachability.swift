@@ -39,47 +39,31 @@ public final class HostReachability: Sendable {
     ///
     /// The interface after the percent sign need not be there: then, and until it is, the host is unreachable.
     ///
-    /// - Parameter host: The host; a port after it is of no matter.
+    /// - Parameters:
+    ///   - host: The host; a port after it is of no matter.
+    ///   - coordinator: A coordinator of one's own, which may know more of interfaces than the kernel does; nil for the one
+    ///     that all hosts share. It is started here, unless it runs already, and its owner stops it.
     /// - Throws: ``HostReachabilityError`` when the text names no host.
-    public convenience init(host: String) throws(HostReachabilityError) {
-        self.init(try HostTarget(host).host, coordinator: nil)
+    public convenience init(host: String, on coordinator: PathCoordinator? = nil) throws(HostReachabilityError) {
+        self.init(try HostTarget(host).host, coordinator: coordinator)
     }
 
     /// Watches the host of a URL.
     ///
-    /// - Parameter url: The URL, such as `https://example.net/path`.
-    /// - Throws: ``HostReachabilityError`` when the URL names no host.
-    public convenience init(url: String) throws(HostReachabilityError) {
-        self.init(try HostTarget(url: url).host, coordinator: nil)
-    }
-
-    /// Watches an address; a link-local one of IPv6 needs its interface, see ``init(host:)``.
-    public convenience init(address: InternetAddress) {
-        self.init(.address(address, zone: nil), coordinator: nil)
-    }
-
-    /// Watches a host on a coordinator of one's own, which may know more of interfaces than the kernel does.
-    ///
-    /// - Parameters:
-    ///   - host: The host, named or by address.
-    ///   - coordinator: Runs the backends. Started here, unless it runs already, and stopped by its owner.
-    /// - Throws: ``HostReachabilityError`` when the text names no host.
-    public convenience init(host: String, on coordinator: PathCoordinator) throws(HostReachabilityError) {
-        self.init(try HostTarget(host).host, coordinator: coordinator)
-    }
-
-    /// Watches the host of a URL on a coordinator of one's own; see ``init(host:on:)``.
-    ///
     /// - Parameters:
     ///   - url: The URL, such as `https://example.net/path`.
-    ///   - coordinator: Runs the backends.
+    ///   - coordinator: A coordinator of one's own; see ``init(host:on:)``.
     /// - Throws: ``HostReachabilityError`` when the URL names no host.
-    public convenience init(url: String, on coordinator: PathCoordinator) throws(HostReachabilityError) {
+    public convenience init(url: String, on coordinator: PathCoordinator? = nil) throws(HostReachabilityError) {
         self.init(try HostTarget(url: url).host, coordinator: coordinator)
     }
 
-    /// Watches an address on a coordinator of one's own; see ``init(host:on:)``.
-    public convenience init(address: InternetAddress, on coordinator: PathCoordinator) {
+    /// Watches an address.
+    ///
+    /// - Parameters:
+    ///   - address: The address; a link-local one of IPv6 needs its interface, which ``init(host:on:)`` takes.
+    ///   - coordinator: A coordinator of one's own; see ``init(host:on:)``.
+    public convenience init(address: InternetAddress, on coordinator: PathCoordinator? = nil) {
         self.init(.address(address, zone: nil), coordinator: coordinator)
     }
 

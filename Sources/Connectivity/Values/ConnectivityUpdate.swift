@@ -25,7 +25,7 @@ public struct ConnectivityUpdate: Hashable, Sendable {
     init(_ path: NetworkPath?, wasConnected: Bool) {
         self.path = path
         self.status = NetworkStatus(path)
-        self.isConnected = path == nil ? wasConnected : self.status.isConnected
+        self.isConnected = path == nil ? wasConnected : self.status.hasPath
         self.connectionType = self.isConnected ? ConnectionType(path) : .none
     }
 

@@ -39,8 +39,8 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Whether there is a path for certain; whether to try all the same, ``NetworkMonitor/isConnected`` says.
-    public var isConnected: Bool { [.connected, .portal, .noInternet].contains(self) }
+    /// Whether there is a path for certain; false where that is unknown, unlike ``NetworkMonitor/isConnected``.
+    public var hasPath: Bool { [.connected, .portal, .noInternet].contains(self) }
 
     /// Whether a path may come without a user touching a cable or a switch.
     public var mayConnect: Bool { self == .requiresConnection }
