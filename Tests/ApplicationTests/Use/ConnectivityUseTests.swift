@@ -79,7 +79,7 @@ struct ConnectivityUseTests {
         monitor.start()
         var updates = monitor.updates.makeAsyncIterator()
         let first = await updates.next()
-        #expect(first?.status.isConnected == first?.isConnected)
+        #expect(first?.status.hasPath == first?.isConnected)
         #expect(first?.connectionType.phrase.isEmpty == false)
         monitor.stop()
         #expect(first?.isConnected == monitor.isConnected)

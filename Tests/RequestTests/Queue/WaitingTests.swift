@@ -33,8 +33,12 @@ struct WaitingTests {
         try await lab.transport.waitForHeld()
         let waiter = Task { try await spool.wait(for: lost) }
         while await !self.isWaitedFor(in: spool) {}
+        // All three at once: a queue whose shared memory goes alone ends.
+        let lock = try StoreLock(lab.file + "-lock")
+        try lock.takeAlone(within: .seconds(60))
         for suffix in ["", "-wal", "-shm"] { StoreFiles.remove(lab.file + suffix) }
-        // That nobody knows it, or that the file is gone, who looks at the very instant.
+        lock.release()
+        // That no request has this id, or that the file is gone.
         await #expect(throws: QueueError.self) { try await waiter.value }
 
         // And so is what happens in the new one.
