@@ -45,6 +45,8 @@ final class NetlinkSession {
     var defaultRouteExpiry: MonotonicTime?
     /// When it is looked again who gives interfaces their addresses; nil where that does not matter, or is known.
     var lookAgainAt: MonotonicTime?
+    /// When the name servers are read again; nil unless descriptors or memory lacked.
+    var readServersAgainAt: MonotonicTime?
     /// When the kernel is asked once more about what it said goes; nil when nothing went.
     var confirmAt: MonotonicTime?
     /// The interfaces whose links were read again since the last report, because an answer contradicted what was known.
@@ -223,7 +225,8 @@ final class NetlinkSession {
             if ready[1], let events { try self.drain(events) }
             // From now on: it may take long to read thousands.
             if self.onlyAddressesGo { self.confirmSoon() }
-            if ready[2], self.resolverFile.drain() { self.readNameServers() }
+            let isDue = self.readServersAgainAt.map { $0 <= self.context.clock.now() } ?? false
+            if (ready[2] && self.resolverFile.drain()) || isDue { self.readNameServers() }
             if ready[3], self.hasSlept() {
                 self.suspensions += 1
                 isAsked = true
@@ -256,6 +259,7 @@ final class NetlinkSession {
     func timeout() -> Duration? {
         let deadline = [
             self.readAgainAt, self.confirmAt, self.lookup.earliestExpiry, self.defaultRouteExpiry, self.lookAgainAt,
+            self.readServersAgainAt,
         ]
         .lazy.compactMap { $0 }.min()
         return deadline.map { max(.zero, $0 - self.context.clock.now()) }

@@ -15,6 +15,9 @@ package enum FileAccess {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    /// Whether the file that could just not be read lacked a descriptor or memory: it may be read later.
+    package static var lackedResources: Bool { [EMFILE, ENFILE, ENOMEM].contains(errno) }
+
     /// Whether a path is a file that this process's user owns and no other user may write.
     package static func isOwn(_ path: String) -> Bool {
         var status = stat()

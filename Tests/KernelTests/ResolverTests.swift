@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import NetPathTestKit
 import Testing
 
@@ -39,6 +40,24 @@ struct ResolverTests {
             ["192.0.2.59", "fe80::1%wan0"],
             after: "printf 'nameserver 192.0.2.59\\nnameserver fe80::1%%wan0\\n' >/etc/a/h && mv /etc/a/h /etc/a/g"
         )
+    }
+
+    /// The kernel tells of the change once, and not when there are descriptors again.
+    @Test func withoutDescriptorsTheServersStayAndAreReadLater() throws {
+        let lab = try NetworkNamespace(resolverConfiguration: "nameserver 192.0.2.53\n")
+        let wan = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"], gateway: "192.0.2.1")
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        let process = watched.monitor.processIdentifier
+        let names = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
+        let numbers = Set(names.compactMap { Int($0) })
+        let lowest = try #require((0...1_000).first { !numbers.contains($0) })
+        try lab.run("prlimit --pid \(process) --nofile=\(lowest):1024")
+        try lab.run("echo nameserver 192.0.2.54 >/etc/resolv.conf")
+        let line = try watched.expect("unsatisfied", "noCarrier") { try wan.setPeerCarrier(false) }
+        #expect(line.dnsServers == ["192.0.2.53"])
+        try lab.run("prlimit --pid \(process) --nofile=1024:1024")
+        try watched.monitor.next { $0.dnsServers == ["192.0.2.54"] }
     }
 
     @Test func behindAStubWhatItForwardsToCounts() throws {

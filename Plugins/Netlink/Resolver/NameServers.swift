@@ -68,9 +68,12 @@ struct NameServers {
 
 extension NetlinkSession {
     /// Reads the files again; the kernel is asked about other servers than before with everything else.
+    ///
+    /// Those known before stay while the system grants no descriptor to read them.
     func readNameServers() {
         let servers = self.resolverFile.servers()
-        guard servers != self.nameServers.servers else { return }
+        self.readServersAgainAt = self.resolverFile.lacksResources ? self.context.clock.now() + .seconds(1) : nil
+        guard self.readServersAgainAt == nil, servers != self.nameServers.servers else { return }
         self.nameServers = NameServers(servers)
         self.setQuestionsAboutNameServers()
         self.attachFilter()

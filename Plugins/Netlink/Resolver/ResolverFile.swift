@@ -10,6 +10,8 @@ final class ResolverFile {
     private let path: String
     private let runtime: String
     private let watcher: FileWatcher?
+    /// Whether the latest look lacked descriptors or memory: then nothing is known of the servers, and no event comes.
+    private(set) var lacksResources = false
 
     /// Names a file, and starts to watch it.
     ///
@@ -35,7 +37,12 @@ final class ResolverFile {
     }
 
     private func read() -> ResolverConfiguration {
-        ResolverConfiguration(path: self.path, runtime: self.runtime) { FileAccess.contents($0) }
+        self.lacksResources = false
+        return ResolverConfiguration(path: self.path, runtime: self.runtime) { path in
+            let text = FileAccess.contents(path)
+            if text == nil, FileAccess.lackedResources { self.lacksResources = true }
+            return text
+        }
     }
 
     /// Takes what the watcher reports.
