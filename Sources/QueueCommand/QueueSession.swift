@@ -3,6 +3,7 @@
 
 import Connectivity
 import Foundation
+import NetPath
 import NetPathCLI
 import NetPathCurl
 import NetPathSystem
@@ -21,6 +22,8 @@ final class QueueSession {
     private var queue: OfflineRequestQueue?
     private var toldSalvages = 0
     private var isClosed = false
+    /// When the time is over that a command may take; nil without a limit.
+    private(set) var deadline: MonotonicTime?
 
     /// SQLite, libcurl and the runtime of Swift keep so many for themselves; the runtime ends the process where it gets none.
     private static let leastDescriptors = 32
@@ -100,7 +103,12 @@ final class QueueSession {
         trusting trust: TrustOptions,
         within limit: TimeLimit?
     ) throws -> OfflineRequestQueue {
-        if let limit { Shortage.end(after: limit.duration) }
+        var settings = QueueSettings()
+        if let limit {
+            self.deadline = self.loop.now() + limit.duration
+            settings.waitsUntil = .now + limit.duration
+            Shortage.end(after: limit.duration)
+        }
         // Of the queue, the monitor and its backends, the transport, and for the names of hosts.
         try Shortage.check(threads: 10)
         for path in [trust.file, trust.folder].compactMap({ $0 })
@@ -118,11 +126,17 @@ final class QueueSession {
         let queue = try OfflineRequestQueue(
             application: Self.application,
             file: self.file,
+            settings: settings,
             transport: transport,
             monitor: monitor
         )
         self.queue = queue
         return queue
+    }
+
+    /// Whether another process may have kept the queue until the time was over.
+    func isOver(_ error: QueueError) -> Bool {
+        if case .io = error, let deadline { self.loop.now() >= deadline } else { false }
     }
 
     /// Closes the queue, and waits for that: what was delivered or cancelled leaves the journal then.

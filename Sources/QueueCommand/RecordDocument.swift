@@ -20,6 +20,7 @@ extension JSONNode {
         let until: Date? =
             switch reason {
             case .backoff(let until), .hostPaused(_, let until): until
+            case .ownSender(let until): until
             default: nil
             }
         return ["code": .string(reason.code), "message": .string(reason.description), "until": .time(until)]

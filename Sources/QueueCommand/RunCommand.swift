@@ -40,7 +40,7 @@ extension QueueCommands.Run: RunnableCommand {
         }
         let hasWork = (try? queue.counts.isDrained) != true
         queue.start()
-        let deadline = self.timeout.map { loop.now() + $0.duration }
+        let deadline = session.deadline
         var drainedAt: MonotonicTime?
         var shutdown: QueueSession.Work<Bool>?
         var pausedAt: MonotonicTime?

@@ -15,11 +15,16 @@ extension SendCommand: RunnableCommand {
     private static let patience: Duration = .seconds(5)
 
     func run(in session: QueueSession) throws -> ToolStatus {
-        let queue =
-            self.wait
-            ? try session.openToSend(self.options, trusting: self.trust, within: self.timeout) : try session.open()
-        let request = try self.request(bodyLimit: queue.settings.maxBodyBytes)
-        let id = try session.wait { () async throws(QueueError) in try await queue.enqueue(request) }
+        let (queue, request, id): (OfflineRequestQueue, RetryableRequest, UUID)
+        do {
+            queue =
+                self.wait
+                ? try session.openToSend(self.options, trusting: self.trust, within: self.timeout) : try session.open()
+            request = try self.request(bodyLimit: queue.settings.maxBodyBytes)
+            id = try session.wait { [queue, request] () async throws(QueueError) in try await queue.enqueue(request) }
+        } catch let error as QueueError where session.isOver(error) {
+            throw ToolFailure(.timedOut, "the request was not kept: \(error.description.safe)")
+        }
         if self.wait {
             let status = try self.wait(for: id, in: queue, of: session)
             // Another process that waits for it put it there, and removes it. What cannot be removed now goes by its age.
@@ -35,28 +40,32 @@ extension SendCommand: RunnableCommand {
 
     private func wait(for id: UUID, in queue: OfflineRequestQueue, of session: QueueSession) throws -> ToolStatus {
         // It is held until a user decides, which this command does not wait for.
-        let held = Mutex<WaitingReason?>(nil)
+        let last = Mutex<(held: WaitingReason?, retry: Date?)>((nil, nil))
         let loop = session.loop
         let evidence = queue.observe { event in
-            guard case .held(id, let reason) = event else { return }
-            held.withLock { $0 = reason }
+            switch event {
+            case .held(id, let reason): last.withLock { $0.held = reason }
+            case .backoff(id, let until): last.withLock { $0.retry = until }
+            default: return
+            }
             loop.wakeUp.wake(.output)
         }
         defer { evidence.cancel() }
         let work = session.begin { () async throws(QueueError) in try await queue.wait(for: id) }
         queue.start(only: id)
-        let deadline = self.timeout.map { session.loop.now() + $0.duration }
+        let deadline = session.deadline
         // The process that sends says that it has expired, unless that process stands still.
         let expiry = self.expiresIn.map { session.loop.now() + $0.duration + Self.patience }
         while work.result == nil {
-            if let reason = held.withLock({ $0 }) {
+            if let until = last.withLock({ $0.retry.take() }) { self.tellRetry(of: id, at: until, in: queue) }
+            if let reason = last.withLock({ $0.held }) {
                 throw ToolFailure(
                     .unsatisfied,
                     "\(id.text) is held: \(reason.description.safe)\(reason.advice(for: id))"
                 )
             }
             let rest = deadline.map { $0 - session.loop.now() }
-            if let rest, rest <= .zero { return try self.timedOut(id, in: queue) }
+            if let rest, rest <= .zero { return self.timedOut(id, in: queue) }
             let expiryRest = expiry.map { max($0 - session.loop.now(), .seconds(1)) }
             if let expiry, session.loop.now() >= expiry, try queue.record(id: id)?.state != .running {
                 let sender = queue.otherSender.map { ": \($0) sends, and does not answer" } ?? ""
@@ -68,8 +77,19 @@ extension SendCommand: RunnableCommand {
         return try self.show(record)
     }
 
-    private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) throws -> ToolStatus {
-        let waiting = (try queue.record(id: id)?.waiting).map { "; it waits: \($0.description.safe)" } ?? ""
+    /// Says why the request is tried again, and when, so that a user who waits for a certain answer sees the other one.
+    private func tellRetry(of id: UUID, at date: Date, in queue: OfflineRequestQueue) {
+        // What cannot be read now the next attempt says.
+        guard let record = try? queue.record(id: id), let error = record.lastError else { return }
+        let rest = DurationText.format(.seconds(max(1, Int(date.timeIntervalSinceNow.rounded(.up)))))
+        let left = record.request.maxRetries - record.request.retryCount + 1
+        let times = left == 1 ? "for the last time" : "at most \(left) times"
+        ToolContext.current.say("\(error.safe); tries again in \(rest), \(times) (--max-retries)")
+    }
+
+    private func timedOut(_ id: UUID, in queue: OfflineRequestQueue) -> ToolStatus {
+        // Another process may have the file.
+        let waiting = (try? queue.record(id: id))?.waiting.map { "; it waits: \($0.description.safe)" } ?? ""
         let sender = queue.otherSender.map { "; \($0) sends" } ?? ""
         ToolContext.current.say("\(id.text) stays in the queue\(waiting)\(sender)")
         return .timedOut

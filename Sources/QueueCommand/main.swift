@@ -24,7 +24,7 @@ NetPathTool.main(QueueTool.self) { context in
             let status = try command.run(in: session)
             return session.tellDamage() && status == .satisfied ? .failure : status
         } catch let error as QueueError {
-            throw ToolFailure(error)
+            throw session.isOver(error) ? ToolFailure(.timedOut, error.description.safe) : ToolFailure(error)
         }
     }
 }

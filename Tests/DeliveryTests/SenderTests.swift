@@ -40,20 +40,53 @@ struct SenderTests {
         #expect(try server.bodies(1) == ["x"])
     }
 
-    /// One that is stopped, for example.
-    @Test(arguments: [["send", QueueTool.origin], ["queue", "run", "--until-empty"], ["queue", "reset", "--yes"]])
-    func whoHasTheLockIsNamedInTime(_ words: [String]) throws {
-        try self.tool.send("-d", "x")
+    /// Has another process keep the file, one that is stopped, for example.
+    private func keepFile() throws -> MonitorProcess {
         let holder = try self.tool.lab.start("flock", ["--no-fork", "\(self.tool.file)-lock", "sleep", "300"])
         let isHeld = "flock --nonblock --shared \(self.tool.file)-lock true && echo free || echo held"
         let deadline = ContinuousClock.now + .seconds(20)
         while try !self.tool.lab.run(isHeld).contains("held") { try #require(.now < deadline) }
+        return holder
+    }
+
+    @Test(arguments: [["send", QueueTool.origin], ["queue", "run", "--until-empty"], ["queue", "reset", "--yes"]])
+    func whoHasTheLockIsNamedInTime(_ words: [String]) throws {
+        try self.tool.send("-d", "x")
+        let holder = try self.keepFile()
         let begin = ContinuousClock.now
         let result = try self.tool.run(words)
         #expect(ContinuousClock.now - begin < .seconds(40))
         #expect(result.status == 70)
         #expect(result.errors.contains("(sleep)"), "\(result.errors)")
         holder.sendSignal(.terminate)
+    }
+
+    @Test(arguments: [["send", "--wait", QueueTool.origin], ["queue", "run", "--until-empty"]])
+    func theTimeIsKeptWhileAnotherHasTheFile(_ words: [String]) throws {
+        try self.tool.send("-d", "x")
+        let holder = try self.keepFile()
+        let result = try self.tool.run(words + ["--timeout", "2s"])
+        #expect(result.status == 3)
+        #expect(result.errors.contains("(sleep) has kept"), "\(result.errors)")
+        #expect(result.errors.contains("was not kept: ") == words.contains("send"), "\(result.errors)")
+        holder.sendSignal(.terminate)
+        try holder.waitForEnd()
+        #expect(try self.tool.run("queue", "--json").documents.count == 1)
+    }
+
+    /// While it waits for its answer, and at the end of its time.
+    @Test(arguments: [["send", "--wait", "--interface-type", "wifi"], ["queue", "run", "--until-empty"]])
+    func theTimeIsKeptWhenAnotherTakesTheFile(_ words: [String]) throws {
+        if words[0] == "queue" { try self.tool.send("--interface-type", "wifi") }
+        let more = words[0] == "send" ? [QueueTool.origin] : []
+        let limits = ["--timeout", "8s", "--queue", self.tool.file]
+        let waiting = try self.tool.lab.start(try QueueTool.program, words + more + limits)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try self.tool.run("queue", "list", "--json").documents.isEmpty { try #require(.now < deadline) }
+        let holder = try self.keepFile()
+        #expect(try waiting.waitForEnd(timeout: .seconds(40)) == 3)
+        holder.sendSignal(.terminate)
+        #expect(try self.tool.run("queue", "list", "--json").documents.count == 1)
     }
 
     @Test func whatIsDamagedIsNotDelivered() throws {
@@ -314,6 +347,53 @@ struct SenderTests {
         #expect(try server.bodies(1) == ["other"])
         waiting.sendSignal(.terminate)
         try waiting.waitForEnd()
+    }
+
+    /// Other processes say that one sends it, and when, and of the others that none does.
+    @Test func whoWaitsForOneRequestIsSeen() throws {
+        let server = try self.tool.serve()
+        defer { withExtendedLifetime(server) {} }
+        let other = try self.tool.send("-d", "other")
+        func awaitReason(_ code: String, hasTime: Bool = false) throws {
+            let deadline = ContinuousClock.now + .seconds(20)
+            while true {
+                let documents = try self.tool.run("queue", "--json").documents
+                #expect(documents.first { $0["id"]?.string == other }?["waiting"]?["code"]?.string == "notRunning")
+                let waiting = documents.first { $0["id"]?.string != other }?["waiting"]
+                let message = waiting?["message"]?.string ?? ""
+                #expect((waiting?["code"]?.string == "ownSender") == message.contains("sends this request alone"))
+                if waiting?["code"]?.string == code, (waiting?["until"]?.string != nil) == hasTime { return }
+                try #require(.now < deadline, "\(documents)")
+            }
+        }
+        let words = ["send", "--wait", "-d", "mine"]
+        for path in ["/status/503?retry-after=3600", "/ok"] {
+            let isTried = path != "/ok"
+            let more = isTried ? [] : ["--interface-type", "wifi"]
+            let waiting = try self.tool.lab.start(
+                try QueueTool.program,
+                words + more + [QueueTool.origin + path, "--queue", self.tool.file]
+            )
+            try awaitReason("ownSender", hasTime: isTried)
+            waiting.sendSignal(.kill)
+            try waiting.waitForEnd()
+            try awaitReason("notRunning")
+            for document in try self.tool.run("queue", "--json").documents where document["id"]?.string != other {
+                try self.tool.run("queue", "cancel", #require(document["id"]?.string))
+            }
+        }
+    }
+
+    /// A user who waits sees each answer that is not as expected.
+    @Test func whoWaitsForACertainAnswerSeesTheOther() throws {
+        let server = try self.tool.serve()
+        let words = ["send", "--wait", "--max-retries", "1", "--expect-status", "201", "-d", "x"]
+        let result = try self.tool.run(words + [QueueTool.origin + "/ok?id=1"])
+        #expect(result.status == 1)
+        let said = /the server answered 200 instead of 201; tries again in 1s, for the last time \(--max-retries\)/
+        #expect(result.errors.contains(said), "\(result.errors)")
+        #expect(result.errors.contains("is held: the answer is not as expected: 200 inst"), "\(result.errors)")
+        #expect(try server.bodies(2) == ["x", "x"])
     }
 
     @Test func whoWaitsForOneRequestHearsThatItExpired() throws {

@@ -52,7 +52,7 @@ package struct SendCommand: RequestCommand {
             prints the body of the response; like 'queue run' it applies the rules of the configuration about \
             interfaces, which say what is metered. The exit status is then 0 when the server accepted it, 1 when it \
             refused it or the request was given up, and 3 when --timeout ended first; the request stays in the queue \
-            then.
+            then, unless another process kept the file all the time: the message says so.
             """
     )
 
@@ -135,7 +135,12 @@ package struct SendCommand: RequestCommand {
     @Option(help: ArgumentHelp("Give up after this long, for example 1h.", valueName: "duration"))
     package var expiresIn: TimeLimit?
 
-    @Option(help: ArgumentHelp("Give up after this many repeats; none is counted while offline.", valueName: "number"))
+    @Option(
+        help: ArgumentHelp(
+            "Give up after this many repeats; none is counted while offline. Default: 10.",
+            valueName: "number"
+        )
+    )
     package var maxRetries: Int?
 
     @Option(help: ArgumentHelp("End an attempt after this long. Default: 1h.", valueName: "duration"))
@@ -161,6 +166,11 @@ package struct SendCommand: RequestCommand {
     @Option(
         help: ArgumentHelp(
             "Count an answer with this status as success, and no other, for example 201 or 200-204; may be repeated.",
+            discussion: """
+                Another 2xx over https is the server's, and the request is held at once. Over plain http a captive \
+                portal may have given it: unless probes find that the internet is there, the request is sent again, up \
+                to --max-retries times, and then held. --wait says so each time.
+                """,
             valueName: "status"
         )
     )
@@ -169,6 +179,7 @@ package struct SendCommand: RequestCommand {
     @Option(
         help: ArgumentHelp(
             "Count an answer as success only if it has this header, its value beginning so; may be repeated.",
+            discussion: "An answer without it is treated as one that --expect-status does not name.",
             valueName: "name[: value]"
         )
     )

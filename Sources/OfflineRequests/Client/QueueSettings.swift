@@ -58,6 +58,8 @@ public struct QueueSettings: Sendable {
     public var prepare: Prepare?
     /// Whether it sends, once started; a queue that does not only takes requests, for another process to send.
     public var sends: Bool
+    /// Until when is waited at the latest for processes that have the file.
+    package var waitsUntil: ContinuousClock.Instant?
 
     /// Creates the settings that suit most; what else there is to say is said afterwards.
     public init(handlerTimeLimit: Duration = .seconds(60), prepare: Prepare? = nil, sends: Bool = true) {

@@ -131,15 +131,23 @@ extension RetryableRequest {
         self.expectedStatuses.isEmpty ? 200..<300 ~= status : self.expectedStatuses.contains(status)
     }
 
-    /// What an answer lacks whose status means success here or everywhere, without secrets; nil when it is as expected.
+    /// How an answer that means success here or everywhere is not as expected, without secrets; nil for any other.
     func lack(in response: TransportResponse) -> String? {
-        guard self.expects(status: response.status) else { return "the status \(response.status)" }
+        let status = response.status
+        guard self.expects(status: status) else {
+            let ranges = IndexSet(self.expectedStatuses).rangeView.map { range in
+                range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound)-\(range.upperBound - 1)"
+            }
+            return 200..<300 ~= status ? "\(status) instead of \(ranges.joined(separator: " or "))" : nil
+        }
         let missing = self.expectedHeaders.fields.first { expected in
             !response.headers.fields.contains { field in
                 field.name.lowercased() == expected.name.lowercased()
                     && field.value.lowercased().hasPrefix(expected.value.lowercased())
             }
         }
-        return missing.map { "no header \($0.name), or with another value" }
+        return missing.map { field in
+            "\(status) without the header \(field.name)\(field.value.isEmpty ? "" : ", or with another value of it")"
+        }
     }
 }

@@ -39,6 +39,8 @@ public enum WaitingReason: Hashable, Sendable {
     case paused
     /// Another process sends for this queue.
     case otherSender
+    /// Another process sends this request alone, and tries it again then; nil for as soon as it can.
+    case ownSender(until: Date?)
     /// Sending has not been started.
     case notRunning
 }
@@ -67,6 +69,9 @@ extension WaitingReason: CustomStringConvertible {
         case .damaged: "it is not what was taken: the file of the queue or of its body was damaged"
         case .paused: "the queue is paused"
         case .otherSender: "another process sends for this queue, and gets to it in turn"
+        case .ownSender(let until):
+            "another process sends this request alone, and tries it again "
+                + (until.map { "at \($0.formatted(.iso8601))" } ?? "as soon as it can")
         case .notRunning: "sending has not been started"
         }
     }
@@ -99,6 +104,7 @@ extension WaitingReason: Codable {
         case .damaged: Coded(code: "damaged")
         case .paused: Coded(code: "paused")
         case .otherSender: Coded(code: "otherSender")
+        case .ownSender(let until): Coded(code: "ownSender", until: until)
         case .notRunning: Coded(code: "notRunning")
         }
     }
@@ -115,7 +121,8 @@ extension WaitingReason: Codable {
         let all: [WaitingReason] = [
             .noPath(text), .metered, .interfaceType(text), .behind(id), .backoff(until: until),
             .reconnecting, .concurrency, .hostPaused(text, until: until), .unauthorized, .portal, .redirected(text),
-            .unexpectedAnswer(text), .laneHeld, .damaged, .paused, .otherSender, .notRunning,
+            .unexpectedAnswer(text), .laneHeld, .damaged, .paused, .otherSender,
+            .ownSender(until: coded.until), .notRunning,
         ]
         // What belongs to it must be there, too.
         guard let decoded = all.first(where: { $0.coded == coded }) else {

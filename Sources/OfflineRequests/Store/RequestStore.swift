@@ -46,8 +46,11 @@ final class RequestStore: Sendable {
         // Only a file that was a queue once has a lock, so that its beginning may be damaged.
         if let size, size > 0, StoreFiles.kind(self.paths.lock) == .nothing { try StoreReader(existing: path).close() }
         try StoreFiles.createFolder(self.paths.folder)
-        self.file = StoreFile(self.paths, lock: try StoreLock(self.paths.lock), patience: Self.patience)
-        self.reader = StoreReader(self.paths, lock: try StoreLock(self.paths.lock), clock: clock)
+        // One for each: to share the one of the other would end its sharing.
+        let lock = try StoreLock(self.paths.lock, waitingUntil: settings.waitsUntil)
+        self.file = StoreFile(self.paths, lock: lock, patience: Self.patience)
+        let other = try StoreLock(self.paths.lock, waitingUntil: settings.waitsUntil)
+        self.reader = StoreReader(self.paths, lock: other, clock: clock)
         do { try self.use { _, _ in } } catch .corrupt {}
     }
 
@@ -316,7 +319,7 @@ final class RequestStore: Sendable {
     private func connect(at stamp: Moment) throws -> DatabaseQueue {
         let path = self.paths.database
         for suffix in [""] + StorePaths.companions { StoreFiles.makePrivate(path + suffix) }
-        let database = try StoreFile.open(path, readOnly: false)
+        let database = try StoreFile.open(path, readOnly: false, waitingUntil: self.settings.waitsUntil)
         try StoreSchema.make(database, path: path, at: stamp)
         return database
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import GRDB
 import NetPathSystem
 import Synchronization
@@ -124,13 +125,25 @@ final class StoreFile: Sendable {
     }
 
     /// Opens a database that exists.
-    static func open(_ path: String, readOnly: Bool) throws -> DatabaseQueue {
+    static func open(
+        _ path: String,
+        readOnly: Bool,
+        waitingUntil limit: ContinuousClock.Instant? = nil
+    ) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.label = "netpath.queue"
         configuration.readonly = readOnly
         configuration.foreignKeysEnabled = false
         // Others keep the file for one transaction at a time; who waits for longer tries again at another time.
         configuration.busyMode = .timeout(2)
+        if let limit {
+            configuration.busyMode = .callback { tries in
+                // For 2 s as well.
+                guard tries < 400, .now < limit else { return false }
+                Thread.sleep(forTimeInterval: 0.005)
+                return true
+            }
+        }
         configuration.prepareDatabase { db in
             // Without this SQLite keeps up to 2 MB.
             try db.execute(sql: "PRAGMA cache_size = -1024")

@@ -204,6 +204,18 @@ struct OutcomeTests {
         }
     }
 
+    /// No other host can have given it.
+    @Test(arguments: [InternetReachability.unknown, .portal, .unreachable])
+    func whatIsNotExpectedOverTLSIsHeldAtOnce(_ internet: InternetReachability) {
+        var lab = MachineLab()
+        lab.machine.path(PathFacts(isSatisfied: true, internet: internet), at: lab.now)
+        var request = RetryableRequest(endpoint: "https://e.net/", method: "POST")
+        request.expectedStatuses = [201, 204, 205, 206]
+        let end = lab.attempt(request, .status(200))
+        #expect(end == .hold(.unexpectedAnswer("200 instead of 201 or 204-206")))
+        #expect(lab.attempt(request, Self.elsewhere) == .hold(.redirected("portal.example")))
+    }
+
     /// A token that cannot be had is no reason to give a request up, nor to ask for it in a circle.
     @Test func aPreparationThatFailsCostsNothingAndPauses() throws {
         var lab = MachineLab()

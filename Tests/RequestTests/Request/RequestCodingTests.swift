@@ -96,7 +96,7 @@ struct RequestCodingTests {
         .backoff(until: Date(timeIntervalSince1970: 1_800_000_000)), .reconnecting, .concurrency,
         .hostPaused("example.net:8080", until: Date(timeIntervalSince1970: 1_800_000_000)), .unauthorized, .laneHeld,
         .portal, .redirected("example.net"), .unexpectedAnswer("no header X"), .damaged, .paused, .otherSender,
-        .notRunning,
+        .ownSender(until: nil), .notRunning,
     ]
 
     @Test(arguments: reasons)

@@ -235,7 +235,8 @@ extension DeliveryMachine {
         _ reason: WaitingReason,
         failure: String
     ) -> Disposition {
-        switch self.facts?.update.internet ?? .unknown {
+        // What came over TLS came from the server, and would come again.
+        switch Gate(request).isPlain ? self.facts?.update.internet ?? .unknown : .reachable {
         case .portal, .unreachable: return .retry(after: self.pause(attempt: 5), countsAttempt: false)
         case .unknown where request.retryCount < request.maxRetries:
             return self.again(request, failure: failure, retryAfter: nil)
@@ -243,7 +244,7 @@ extension DeliveryMachine {
         }
         // A lane that is not to stand still goes on.
         let isLane = request.orderingKey != nil && request.onFailure != .hold
-        return isLane ? .dead(reason: "\(failure): \(reason)") : .hold(reason)
+        return isLane ? .dead(reason: "\(failure); \(reason)") : .hold(reason)
     }
 
     /// The end of a request whose attempts are used up by one that counts.

@@ -139,7 +139,7 @@ extension Result<TransportResponse, TransportError> {
     /// What went wrong, as it may be shown.
     func failure(of request: RetryableRequest) -> String {
         switch self {
-        case .success(let response): "the server answered \(response.status)"
+        case .success(let response): "the server answered \(request.lack(in: response) ?? "\(response.status)")"
         case .failure(let error): request.redact(error.message)
         }
     }

@@ -81,6 +81,8 @@ struct QueueWaiter: Sendable {
     let id: UUID?
     /// The request as it was when it was last looked at.
     var last: RequestRecord?
+    /// Since when the file cannot be read; nil when it could be the last time.
+    var unreadSince: MonotonicTime?
     let reply: @Sendable (Result<RequestRecord?, QueueError>) -> Void
 }
 
@@ -107,8 +109,13 @@ extension QueueWorker {
         }
     }
 
+    /// How long the file may be kept by other processes before those that wait hear of it.
+    private static let longestUnread: Duration = .seconds(10)
+
     /// - Returns: Whether it was answered.
     private func answer(_ waiter: inout QueueWaiter) -> Bool {
+        let (begin, unreadSince) = (Moment.now().monotonic, waiter.unreadSince)
+        waiter.unreadSince = nil
         do throws(QueueError) {
             guard let id = waiter.id else {
                 guard try self.core.store.read({ try $0.counts.isDrained }) else { return false }
@@ -136,6 +143,10 @@ extension QueueWorker {
             record.lastStatus = end.status ?? record.lastStatus
             waiter.reply(.success(record))
         } catch {
+            if case .io = error, Moment.now().monotonic - (unreadSince ?? begin) < Self.longestUnread {
+                waiter.unreadSince = unreadSince ?? begin
+                return false
+            }
             waiter.reply(.failure(error))
         }
         return true

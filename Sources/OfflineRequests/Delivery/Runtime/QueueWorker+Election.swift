@@ -19,6 +19,7 @@ extension QueueWorker {
     func start(following monitor: NetworkMonitor, only id: UUID?) {
         guard self.pathFeed == nil else { return }
         self.only = id
+        self.claim = id.flatMap { OwnSenders.join(for: $0, at: QueueFile.senderLock(of: self.core.file)) }
         self.hosts.follow(monitor)
         self.pathFeed = PathFeed(monitor, telling: self.core)
     }
@@ -68,7 +69,7 @@ extension QueueWorker {
         self.electionAt = nil
         do throws(QueueError) {
             if self.lock == nil { self.lock = try self.openLock() }
-            guard self.lock?.take() == true else {
+            guard self.lock?.take(saying: SenderReport(only: self.only).bytes) == true else {
                 self.role = .waiting
                 return
             }

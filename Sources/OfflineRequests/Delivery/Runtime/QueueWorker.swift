@@ -5,6 +5,7 @@ import Connectivity
 import Foundation
 import NetPath
 import NetPathHTTP
+import NetPathSystem
 import Synchronization
 
 /// What a queue does on its executor, a turn at a time: it takes what came, writes it down in one transaction together
@@ -34,6 +35,8 @@ final class QueueWorker {
     var lock: SenderLock?
     /// The only request that this process sends; nil for all.
     var only: UUID?
+    /// Says to other processes that it does.
+    var claim: FileDescriptor?
     /// When to ask again to be the one that sends; nil when the end of another process tells that.
     var electionAt: MonotonicTime?
     /// Whether the file says of requests that they are being sent which the last sender was at when it died.
@@ -299,7 +302,7 @@ final class QueueWorker {
     }
 
     private func publish(at now: Moment) {
-        let report = SenderReport(self.machine, gates: self.gates, at: now)
+        let report = SenderReport(self.machine, gates: self.gates, only: self.only, at: now)
         let isNew = self.core.status.withLock { status in
             defer { (status.role, status.report) = (self.role, report) }
             return status.role != self.role || status.report != report
@@ -309,11 +312,13 @@ final class QueueWorker {
 
     private func deadline(at now: Moment) -> MonotonicTime? {
         var times = [self.shutdowns.map(\.until).min(), self.flights.values.lazy.compactMap(\.handledBy).min()]
+        // A sender knows of the ends of requests, but for those that it could not read.
+        let looks = self.waiters.contains { self.role != .sender || $0.unreadSince != nil }
+        self.lookAt = looks ? self.lookAt ?? now.monotonic + Self.lookInterval : nil
+        times.append(self.lookAt)
         if self.role != .sender {
             // Commands that fail are their callers' to repeat; only a sender has something of its own.
-            let look = self.waiters.isEmpty ? nil : self.lookAt ?? now.monotonic + Self.lookInterval
-            self.lookAt = look
-            times += [self.electionAt, look]
+            times.append(self.electionAt)
         } else if let retryAt {
             times.append(retryAt)
         } else {
@@ -352,13 +357,13 @@ final class QueueWorker {
         self.wakeSource.cancel()
         // What they captured may hold the queue, and with it everything here.
         self.core.handlers.withLock { $0 = [:] }
+        // First, because those that hear of the end may move or remove the file.
+        self.core.store.close()
+        // The next sender hears of it.
+        (self.lock, self.claim) = (nil, nil)
         for command in self.commands { command.refuse(error) }
         for waiter in self.waiters { waiter.reply(.failure(error)) }
         for (id, fetch) in self.fetches { fetch.reply(.kept(id)) }
-        self.core.store.close()
-        // The next sender hears of it.
-        self.lock = nil
-        // Those that wait for the end of a sequence may move or remove the file.
         self.core.observers.end()
         for shutdown in self.shutdowns { shutdown.reply(isDone) }
     }

@@ -17,10 +17,13 @@ struct SenderReport: Codable, Hashable, Sendable {
     private var gates: [Gate: WaitingReason] = [:]
     /// Hosts that are reached without what the others wait for.
     private var nearHosts: Set<String> = []
+    /// The only request that the process sends; nil for all.
+    private(set) var only: UUID?
 
-    init() {}
+    init(only: UUID? = nil) { self.only = only }
 
-    init(_ machine: DeliveryMachine, gates: [Gate], at now: Moment) {
+    init(_ machine: DeliveryMachine, gates: [Gate], only: UUID?, at now: Moment) {
+        self.only = only
         if let reason = machine.waiting(for: Gate(host: ""), at: now), case .noPath = reason {
             self.all = reason
             self.nearHosts = Set((machine.facts?.nearHosts ?? []).prefix(Self.capacity))
@@ -48,6 +51,9 @@ struct SenderReport: Codable, Hashable, Sendable {
         }
         self = report ?? Self()
     }
+
+    /// Whether the process would send a request.
+    func isAbout(_ id: UUID) -> Bool { self.only == nil || self.only == id }
 
     /// Why a request with that gate waits; nil when it is for its turn.
     func reason(for gate: Gate) -> WaitingReason? {
@@ -77,29 +83,34 @@ struct QueueStatus: Sendable {
     func explain(_ records: [RequestRecord], isPaused: Bool, in file: String) -> [RequestRecord] {
         let waiting: Set<RequestState> = [.ready, .backoff, .running]
         guard records.contains(where: { waiting.contains($0.state) }) else { return records }
-        let other = self.role == .sender ? nil : SenderReport(ofQueue: file)
+        let sender = self.role == .sender ? nil : SenderReport(ofQueue: file)
+        let ownSenders = OwnSenders(at: QueueFile.senderLock(of: file))
         return records.map { record in
             var record = record
+            let other = sender?.isAbout(record.id) == true ? sender : nil
             // The process that was sending it is there no more.
             if record.state == .running, other == nil, self.role != .sender {
                 (record.state, record.isRepeat) = (.ready, true)
             }
             guard record.state == .ready || record.state == .backoff else { return record }
-            record.waiting = isPaused ? .paused : self.reason(for: Gate(record.request), other)
-            guard record.state == .backoff, let until = record.notBefore else { return record }
+            let until = record.state == .backoff ? record.notBefore : nil
+            let isAlone = other?.only != nil || other == nil && ownSenders.contains(record.id)
+            let alone = isAlone ? WaitingReason.ownSender(until: until) : nil
+            record.waiting = isPaused ? .paused : self.reason(for: Gate(record.request), other, alone)
+            guard let until else { return record }
             // What ends without its own time coming is worth more than a time.
             switch record.waiting {
-            case .notRunning, .paused, .noPath, .portal, .metered, .interfaceType: ()
+            case .notRunning, .ownSender, .paused, .noPath, .portal, .metered, .interfaceType: ()
             default: record.waiting = .backoff(until: until)
             }
             return record
         }
     }
 
-    private func reason(for gate: Gate, _ other: SenderReport?) -> WaitingReason {
-        if let other { return other.reason(for: gate) ?? .otherSender }
+    private func reason(for gate: Gate, _ other: SenderReport?, _ alone: WaitingReason?) -> WaitingReason {
+        if let other { return other.reason(for: gate) ?? alone ?? .otherSender }
         return switch self.role {
-        case .none: .notRunning
+        case .none: alone ?? .notRunning
         // The other one has just ended, and this process is the next.
         case .waiting: .otherSender
         case .standby, .sender: self.report.reason(for: gate) ?? .concurrency

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import Glibc
 import NetPathSystem
 
@@ -17,14 +18,14 @@ final class SenderLock {
         self.descriptor = try StoreFiles.create(path)
     }
 
-    /// Takes the lock, unless another process has it.
+    /// Takes the lock, unless another process has it, and leaves word in the file.
     ///
     /// - Returns: Whether it was taken now.
-    func take() -> Bool {
+    func take(saying bytes: [UInt8] = []) -> Bool {
         guard !self.isHeld, flock(self.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         self.isHeld = true
         // What the last one said is true no more.
-        self.write([])
+        self.write(bytes)
         return true
     }
 
@@ -46,4 +47,24 @@ final class SenderLock {
         _ = FileDescriptor(unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW))
         return false
     }
+}
+
+/// Which requests processes send that send one only: each shares a lock on a byte of the file of ``SenderLock``, which the
+/// identifier leads to, for as long as it lives.
+struct OwnSenders {
+    private let file: FileDescriptor?
+
+    /// Looks into the file of a queue's senders.
+    init(at path: String) { self.file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) }
+
+    func contains(_ id: UUID) -> Bool { self.file?.isShared(from: Self.place(of: id)) ?? false }
+
+    /// Says that this process sends that request alone, for as long as the descriptor is open.
+    static func join(for id: UUID, at path: String) -> FileDescriptor? {
+        let file = try? StoreFiles.create(path)
+        file?.share(from: self.place(of: id))
+        return file
+    }
+
+    private static func place(of id: UUID) -> off_t { off_t(Checksum.of(id.uuidString) & (.max >> 1)) }
 }

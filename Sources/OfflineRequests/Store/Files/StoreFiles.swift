@@ -20,6 +20,20 @@ extension FileDescriptor {
         var status = stat()
         return unsafe fstat(self.number, &status) == 0 ? status : nil
     }
+
+    /// Shares a lock on bytes, which belongs to the open file description and not to the process (fcntl_locking(2)).
+    func share(from start: off_t, length: off_t = 1) { _ = self.lock(37, F_RDLCK, start, length) }
+
+    /// Whether any other description shares a lock on a byte.
+    func isShared(from start: off_t) -> Bool { self.lock(36, F_WRLCK, start, 1).map { $0 != F_UNLCK } ?? false }
+
+    /// The commands are F_OFD_GETLK (36) and F_OFD_SETLK (37), which no module has.
+    private func lock(_ command: Int32, _ type: Int32, _ start: off_t, _ length: off_t) -> Int32? {
+        var lock = flock()
+        lock.l_type = Int16(type)
+        (lock.l_start, lock.l_len) = (start, length)
+        return unsafe fcntl(self.number, command, &lock) == 0 ? Int32(lock.l_type) : nil
+    }
 }
 
 /// The system calls of the store; every one by path.
@@ -112,11 +126,7 @@ enum StoreFiles {
     static func holdOpen(_ database: String) -> FileDescriptor? {
         guard let file = FileDescriptor(unsafe open(database, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return nil }
         // What SQLite locks of every database to read it: https://sqlite.org/src/file/src/os.h (SHARED_FIRST, SHARED_SIZE).
-        var lock = flock()
-        lock.l_type = Int16(F_RDLCK)
-        (lock.l_start, lock.l_len) = (0x4000_0002, 510)
-        let setOpenFileDescriptionLock: Int32 = 37
-        _ = unsafe fcntl(file.number, setOpenFileDescriptionLock, &lock)
+        file.share(from: 0x4000_0002, length: 510)
         return file
     }
 

@@ -12,10 +12,13 @@ import NetPathSystem
 final class StoreLock: Sendable {
     private let descriptor: FileDescriptor
     private let path: String
+    /// Until when is waited at the latest; nil for no limit of its own.
+    private let limit: ContinuousClock.Instant?
 
-    init(_ path: String) throws(QueueError) {
+    init(_ path: String, waitingUntil limit: ContinuousClock.Instant? = nil) throws(QueueError) {
         self.descriptor = try StoreFiles.create(path)
         self.path = path
+        self.limit = limit
         // To read nothing is no event.
         if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(self.descriptor.number, "\n", 1, 0) }
     }
@@ -25,6 +28,7 @@ final class StoreLock: Sendable {
         guard let descriptor = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return nil }
         self.descriptor = descriptor
         self.path = path
+        self.limit = nil
     }
 
     /// Whether the file is still the one under its name, which others lock.
@@ -42,13 +46,15 @@ final class StoreLock: Sendable {
     func release() { _ = flock(self.descriptor.number, LOCK_UN) }
 
     private func lock(_ operation: Int32, within patience: Duration) throws(QueueError) {
-        let deadline = ContinuousClock.now + patience
+        let begin = ContinuousClock.now
+        let deadline = min(begin + patience, self.limit ?? begin + patience)
         // flock(2) knows no deadline.
         while flock(self.descriptor.number, operation | LOCK_NB) != 0 {
             guard [EWOULDBLOCK, EINTR].contains(errno) else { throw StoreFiles.error(errno, self.path) }
             if .now >= deadline {
                 let holders = LockHolders.text(of: [self.path])
-                let reason = "\(holders) kept the queue for \(patience), to open or to repair it; try again, or end it"
+                let time = max(.zero, deadline - begin)
+                let reason = "\(holders) kept the queue for \(time), to open or to repair it; try again, or end it"
                 throw .io(path: self.path, reason: reason)
             }
             usleep(5_000)
@@ -80,9 +86,10 @@ enum LockHolders {
         while let piece = file?.read(limit: 1 << 16), !piece.isEmpty { locks += piece }
         var names: [String] = []
         for line in String(decoding: locks, as: UTF8.self).split(separator: "\n") {
-            // 1: FLOCK ADVISORY WRITE 4711 00:2a:123456 0 EOF; one that waits has an arrow behind the number.
+            // 1: FLOCK ADVISORY WRITE 4711 00:2a:123456 0 EOF; one that waits has an arrow behind the number, and one of an
+            // open file description no process.
             let words = line.split(separator: " ")
-            guard words.count >= 6, words[1] != "->", let process = Int32(words[4]), process != getpid(),
+            guard words.count >= 6, words[1] != "->", let process = Int32(words[4]), process > 0, process != getpid(),
                 let number = words[5].split(separator: ":").last.flatMap({ UInt64($0) }), numbers.contains(number)
             else { continue }
             let name = "process \(process)\(self.program(process).map { " (\($0))" } ?? "")"
