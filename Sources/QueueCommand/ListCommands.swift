@@ -30,11 +30,6 @@ extension QueueReader {
     }
 }
 
-extension RequestState {
-    /// Those of requests that are to be delivered.
-    fileprivate static let pending: Set<Self> = [.ready, .blocked, .backoff, .running, .held]
-}
-
 extension QueueReader {
     /// The request that waits longest.
     fileprivate func oldestPending() throws -> RequestRecord? {

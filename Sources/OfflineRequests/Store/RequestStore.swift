@@ -130,9 +130,7 @@ final class RequestStore: Sendable {
     func makeRoom() {
         if self.reserve.release() { self.isReserveUsed.store(true, ordering: .relaxed) }
         // What still keeps it from being written, the next transaction says.
-        _ = try? self.use { database, _ in
-            try database.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
-        }
+        self.emptyJournal()
     }
 
     /// Reads what the last transaction left, beside whatever is written at the same time; repairs nothing.

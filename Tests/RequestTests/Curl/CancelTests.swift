@@ -128,6 +128,7 @@ import Testing
         transport = nil
         _ = try await lab.waitForEvents(on: "/hold")
         _ = try await self.transport.send(TransportRequest(url: lab.url("/release?id=1"), timeouts: .test))
-        try await result.wait { $0 == 200 }
+        try await result.wait { $0 != nil }
+        #expect(result.value == 200)
     }
 }

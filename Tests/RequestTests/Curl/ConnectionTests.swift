@@ -43,15 +43,13 @@ import Testing
         let transport = CurlTransport(proxy: "")
         // Without anything to do there is nothing to forget.
         transport.pathChanged()
-        func send() async throws {
-            _ = try await transport.send(TransportRequest(url: lab.url("/ok"), timeouts: .test))
-        }
-        for _ in 0..<2 { try await send() }
+        let request = TransportRequest(url: lab.url("/ok"), timeouts: .test)
+        _ = await transport.sendInTurn([request, request])
         transport.pathChanged()
         // Within the second that libcurl counts by, and after it.
-        try await send()
+        _ = try await transport.send(request)
         try await Task.sleep(for: .milliseconds(1100))
-        for _ in 0..<3 { try await send() }
+        _ = await transport.sendInTurn([request, request, request])
         let connections = try await lab.events(on: "/ok").compactMap { $0["connection"]?.number }
         #expect(connections.count == 6)
         #expect(connections[0] == connections[1])

@@ -66,7 +66,8 @@ import Testing
 
     @Test func connectionsAreUsedAgain() async throws {
         let lab = try LabHost()
-        for _ in 0..<5 { _ = try await self.transport.send(TransportRequest(url: lab.url("/ok"), timeouts: .test)) }
+        let request = TransportRequest(url: lab.url("/ok"), timeouts: .test)
+        _ = await self.transport.sendInTurn(Array(repeating: request, count: 5))
         #expect(try await Set(lab.events(on: "/ok").map { $0["connection"]?.number }).count == 1)
     }
 
