@@ -14,6 +14,9 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// What happened.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Reason: String, Hashable, Sendable, Codable {
         /// The address, the method or a header is not valid.
         case invalidRequest
@@ -42,6 +45,9 @@ public struct TransportError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// What is wrong with the certificate of the server that answered.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum CertificateFault: String, Hashable, Sendable {
         /// It was valid once.
         case expired

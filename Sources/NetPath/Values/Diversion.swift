@@ -2,6 +2,9 @@
 // Copyright the netpath authors
 
 /// What may take packets off an interface before they come to the end that its kind puts them to.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum Diversion: Hashable, Sendable, Codable {
     /// Traffic control looks at its packets (a `clsact` qdisc, `tc-actions(8)`), and can redirect them.
     case trafficControl

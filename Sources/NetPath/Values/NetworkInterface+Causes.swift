@@ -3,6 +3,9 @@
 
 extension NetworkInterface {
     /// What gives an interface an address.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Configurer: String, Hashable, Sendable, Codable, CaseIterable {
         /// Nothing is seen to.
         case nothing
@@ -13,6 +16,9 @@ extension NetworkInterface {
     }
 
     /// What the links of a bond lack that carries nothing although some member has a carrier.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum BondFault: Hashable, Sendable, Codable {
         /// The member with this name is the only one that carries packets, has no carrier, and nothing replaces it: the bond
         /// does not watch links (`miimon` and `arp_interval` are 0).

@@ -16,8 +16,9 @@ public struct PathChange: Hashable, Sendable {
 }
 
 /// One thing that differs between two paths; what it tells is how it is now.
-///
-/// Newer versions add cases.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum PathDifference: Hashable, Sendable {
     /// The status.
     case status(PathStatus)
@@ -61,6 +62,9 @@ public enum PathDifference: Hashable, Sendable {
     case disagreement(Disagreement)
 
     /// What differs about one interface.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum InterfaceDifference: Hashable, Sendable {
         /// Its name.
         case name(before: String)

@@ -2,6 +2,9 @@
 // Copyright the netpath authors
 
 /// What every backend promises (`PathMonitor`), one promise a case.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ConformanceRule: String, CaseIterable, Hashable, Sendable {
     /// It reports in full promptly.
     case firstReport

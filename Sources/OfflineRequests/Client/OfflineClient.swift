@@ -179,6 +179,9 @@ extension OfflineClient {
 }
 
 /// Why there is no answer now.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum OfflineClientError: Error, Hashable, Sendable {
     /// It is kept on disk and will be sent by itself; the handler of its type gets the response.
     case queuedForRetry(UUID)

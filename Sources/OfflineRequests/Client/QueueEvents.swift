@@ -8,6 +8,9 @@ import Synchronization
 /// Something that happened in a queue, as seen by this process.
 ///
 /// What another process does with the same queue is seen in its records, not here.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum QueueEvent: Hashable, Sendable {
     /// A request was taken, and is on disk.
     case enqueued(UUID)

@@ -4,6 +4,9 @@
 public import Foundation
 
 /// Why the queue refused something.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum QueueError: Error, Hashable, Sendable {
     /// The request cannot be sent as it is: a field of it, and what is wrong with that. Nothing was kept.
     case invalidRequest(field: String, reason: String)

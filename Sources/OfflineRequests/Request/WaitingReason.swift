@@ -4,6 +4,9 @@
 public import Foundation
 
 /// Why a request does not go out now.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum WaitingReason: Hashable, Sendable {
     /// There is no path, or it is not known whether it is one that the request may take; the text says why.
     case noPath(String)
