@@ -39,6 +39,7 @@ struct source {
     int descriptor;
     bool is_live;     /* has told a path, and has not ended */
     bool is_silent;   /* did not answer; is right again once it does */
+    bool is_starting; /* has no path yet, and what was known before stands */
     int64_t deadline; /* by when it has to have ended a line */
     int64_t begun, heard;
     int64_t retry;    /* when to try again */

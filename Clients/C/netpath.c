@@ -27,7 +27,7 @@ static void settle(struct netpath *handle)
 {
     for (int index = SERVICE; index <= PROGRAM; index++) {
         const struct source *source = &handle->sources[index];
-        if (!source->is_live) continue;
+        if (!source->is_live || source->is_starting) continue;
         show(handle, &source->path, source->hash);
         return;
     }

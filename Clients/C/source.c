@@ -168,8 +168,13 @@ void source_start(struct netpath *handle, int64_t now)
 static void stop(struct netpath *handle, struct source *source)
 {
     handle_drop(handle, &source->descriptor);
-    source->is_live = source->is_silent = false;
+    source->is_live = source->is_silent = source->is_starting = false;
     source->deadline = source->retry = 0;
+}
+
+static bool has_told(const struct source *source)
+{
+    return source->is_live && !source->is_starting;
 }
 
 /* What is known without the service from now on. */
@@ -185,8 +190,8 @@ static void stand_in(struct netpath *handle, int64_t now, bool was_live)
 static void wait_for_service(struct netpath *handle, int64_t now)
 {
     struct source *service = &handle->sources[SERVICE];
-    bool was_live = service->is_live;
-    service->is_live = false;
+    bool was_live = has_told(service);
+    service->is_live = service->is_starting = false;
     service->is_silent = true;
     service->deadline = 0;
     stand_in(handle, now, was_live);
@@ -195,7 +200,7 @@ static void wait_for_service(struct netpath *handle, int64_t now)
 static void lose(struct netpath *handle, int index, int64_t now, bool is_bad)
 {
     struct source *source = &handle->sources[index];
-    bool was_live = source->is_live;
+    bool was_live = has_told(source);
     stop(handle, source);
     if (was_live && !is_bad && now - source->begun > STEADY) source->failures = 0;
     int64_t first = is_bad ? BACKOFF_BAD : BACKOFF_FIRST;
@@ -207,7 +212,8 @@ static void lose(struct netpath *handle, int index, int64_t now, bool is_bad)
 
 static void told(struct netpath *handle, int index, int64_t now)
 {
-    struct source *source = &handle->sources[index];
+    struct source *source = &handle->sources[index], *program = &handle->sources[PROGRAM];
+    bool is_first = !source->is_live;
     source->is_live = true;
     source->is_silent = false;
     source->heard = now;
@@ -215,10 +221,17 @@ static void told(struct netpath *handle, int index, int64_t now)
     source->path = source->document.path;
     source->hash = source->document.hash;
     if (index == SERVICE) {
-        stop(handle, &handle->sources[PROGRAM]);
-        handle->sources[PROGRAM].failures = 0;
         handle->was_served = true;
         handle_drop(handle, &handle->folder);
+        /* One that has just started knows nothing for some milliseconds. */
+        bool is_unknown = source->path.status == NETPATH_UNKNOWN;
+        source->is_starting = is_unknown && (source->is_starting || (is_first && (handle->sure_until || program->is_live)));
+        if (source->is_starting) {
+            if (!handle->sure_until) handle->sure_until = now + GRACE;
+            return;
+        }
+        stop(handle, program);
+        program->failures = 0;
     }
     handle->sure_until = 0;
 }
@@ -281,7 +294,13 @@ void source_expire(struct netpath *handle, int64_t now)
         if (service->heard < handle->noted) source_check(handle, now);
         if (handle->kernel >= 0) listen_once(handle, EPOLL_CTL_MOD);
     }
-    if (handle->sure_until && handle->sure_until <= now) handle->sure_until = 0;
+    if (handle->sure_until && handle->sure_until <= now) {
+        handle->sure_until = 0;
+        if (service->is_starting) {
+            service->is_starting = false;
+            stop(handle, program);
+        }
+    }
     if (service->retry && service->retry <= now) source_connect(handle, now);
     if (program->retry && program->retry <= now) source_start(handle, now);
 }

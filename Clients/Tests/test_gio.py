@@ -45,7 +45,8 @@ class Lines:
 
     def __exit__(self, *_):
         # What it has started, too.
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.thread.join()
         self.process.stdout.close()

@@ -13,7 +13,7 @@ PAGE = (ROOT / "Sources/NetPath/NetPath.docc/AnyLanguage.md").read_text()
 
 
 class Page(unittest.TestCase):
-    def run_block(self, language, name, *commands, needs, satisfied="satisfied", unsatisfied="unsatisfied"):
+    def run_block(self, language, name, *commands, needs, satisfied="satisfied", unsatisfied="unsatisfied", ends=True):
         missing = [tool for tool in needs if not shutil.which(tool)]
         if missing:
             self.skipTest(f"there is no {', '.join(missing)}")
@@ -25,10 +25,14 @@ class Page(unittest.TestCase):
             commands = [[word.format(source=source, folder=folder) for word in command] for command in commands]
             for command in commands[:-1]:
                 subprocess.run(command, check=True, cwd=folder)
-            with Service(), Lines(*commands[-1], LD_LIBRARY_PATH=str(BUILT)) as lines:
+            with Service() as service, Lines(*commands[-1], LD_LIBRARY_PATH=str(BUILT)) as lines:
                 begin = lines.find(rf"\b{satisfied}\b")
                 cable(False)
                 lines.find(rf"\b{unsatisfied}\b", begin)
+                # Without the service it has nothing to say any more, and does not hide that.
+                service.end()
+                if ends:
+                    lines.process.wait(PATIENCE)
 
     def test_shell(self):
         self.run_block("sh", "a.sh", ["sh", "{source}"], needs=["socat", "jq"])
@@ -44,7 +48,7 @@ class Page(unittest.TestCase):
 
     def test_c(self):
         compiler = ["cc", f"-I{ROOT}/Clients/C", "-Wall", "-Werror", "-o", "{folder}/a", "{source}", f"-L{BUILT}", "-lnetpath"]
-        self.run_block("c", "a.c", compiler, ["{folder}/a"], needs=["cc"], satisfied="^3", unsatisfied="^1")
+        self.run_block("c", "a.c", compiler, ["{folder}/a"], needs=["cc"], satisfied="^3", unsatisfied="^1", ends=False)
 
 
 if __name__ == "__main__":
