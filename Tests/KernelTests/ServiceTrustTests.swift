@@ -71,4 +71,26 @@ struct ServiceTrustTests {
         let answer = try self.run(65_534, "status --probe --json --timeout 5s --config \(self.folder["netpath.yaml"])")
         #expect(answer.contains("'\(self.home)' belongs to another user than root; chown it to root"), "\(answer)")
     }
+
+    /// The user of the page's server is another one than the service's, and reads what that kept.
+    @Test func theServerTakesTheLastGoodConfigurationOfTheService() throws {
+        let program = try MonitorProcess.builtProduct("netpath-serve")
+        let answer = try shell(
+            """
+            unshare -mn sh -ec '
+                mount -t tmpfs -o mode=777 tmpfs /var/lib
+                cd /var/lib
+                mkdir -m 750 netpath
+                echo "logging: {level: info}" >netpath/last-good.yaml
+                echo "merge: wrong" >wrong.yaml
+                chmod 640 netpath/last-good.yaml
+                chown -R 65533:65534 netpath
+                export NOTIFY_SOCKET=/var/lib/none
+                exec timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups \(program) serve --standalone \
+                    --config /var/lib/wrong.yaml --textfile /var/lib/netpath.prom'; echo "status $?"
+            """
+        )
+        let sentence = "/var/lib/netpath/last-good.yaml is in force instead: /var/lib/wrong.yaml:1:8"
+        #expect(answer.contains(sentence) && answer.hasSuffix("status 0\n"), "\(answer)")
+    }
 }

@@ -49,10 +49,14 @@ struct MetricsTests {
 
     /// Of a counter that appears when it is 1, `increase()` sees nothing.
     @Test func countersAreThereFromTheStart() throws {
-        let configuration = try LoadedConfiguration.parse(
-            ConfigurationSource(name: "t", text: "backends: [{type: tcpProbe, targets: ['192.0.2.7:443']}]")
-        )
-        #expect(configuration.probeTargets == ["192.0.2.7:443"])
+        let text = """
+            backends:
+              - {type: tcpProbe, targets: ['192.0.2.7:443']}
+              - {type: httpProbe, portalAPI: 'https://example.net/api', checks: [{url: 'http://example.net/204?token=1'}]}
+            """
+        let configuration = try LoadedConfiguration.parse(ConfigurationSource(name: "t", text: text))
+        let targets = ["192.0.2.7:443", "http://example.net/204", "https://example.net/api"]
+        #expect(configuration.probeTargets.sorted() == targets)
         let coordinator = PathCoordinator(backends: [])
         coordinator.keepTally()
         let bytes = coordinator.metrics(isOpenMetrics: false, targets: configuration.probeTargets)
@@ -60,9 +64,10 @@ struct MetricsTests {
         for reason in ["noCarrier", "noRoute", "gatewaySilent", "captivePortal"] {
             #expect(lines.contains("netpath_down_seconds_total{reason=\"\(reason)\"} 0.0"))
         }
-        for result in ["connected", "refused", "unreachable", "timedOut", "notResolved"] {
-            let sample = "netpath_probe_results_total{target=\"192.0.2.7:443\",result=\"\(result)\"} 0"
-            #expect(lines.contains(sample))
+        for (target, result) in targets.flatMap({ target in
+            ["refused", "timedOut", "notResolved", "portal"].map { (target, $0) }
+        }) {
+            #expect(lines.contains("netpath_probe_results_total{target=\"\(target)\",result=\"\(result)\"} 0"))
         }
     }
 

@@ -211,12 +211,14 @@ extension ProbeOutcome.Result {
 }
 
 extension LoadedConfiguration {
-    /// The targets of probes under the names that their results have: of `tcpProbe` as they are written.
+    /// The targets of probes under the names that their results have: of `httpProbe` without the query, which may hold secrets.
     var probeTargets: [String] {
         self.effective.values.compactMap { value in
             let parts = value.path.split(separator: ".")
-            guard parts.count == 2, parts[0].hasPrefix("backends["), parts[1].hasPrefix("targets[") else { return nil }
-            return value.text
+            guard parts.count > 1, parts[0].hasPrefix("backends[") else { return nil }
+            if parts.count == 2, parts[1].hasPrefix("targets[") || parts[1] == "portalAPI" { return value.text }
+            guard parts.count == 3, parts[1].hasPrefix("checks["), parts[2] == "url" else { return nil }
+            return String(value.text.prefix { $0 != "?" && $0 != "#" })
         }
     }
 }

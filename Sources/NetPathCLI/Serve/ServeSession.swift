@@ -54,8 +54,8 @@ package final class ServeSession: Sendable {
         }
         self.isAttached = false
         self.follower = nil
-        self.recordingFolder = try command.options.recordingFolder()
         let configuration = try command.standingConfiguration()
+        self.recordingFolder = configuration.record.folder
         if let backend = configuration.backends.first(where: { $0.mode != .off && $0.program != nil }) {
             throw ToolFailure(
                 .failure,

@@ -31,10 +31,11 @@ struct LastGoodConfiguration: Sendable {
 
     /// The configuration that was kept; nil when there is none, or it says nothing.
     ///
-    /// The service wrote there what the administrator had written, so that hooks in it are taken. A file of another user, or
-    /// that another user may write, is passed over: a service that root runs would run what that user wants.
+    /// The service wrote there what the administrator had written, so that hooks in it are taken. A file that another user may
+    /// write is passed over, and so is one of another user by root, who would run what that user wants. `netpath serve`, which is
+    /// not root, reads that of the service's user.
     func load(path: String?, _ context: ToolContext) -> LoadedConfiguration? {
-        guard FileAccess.isOwn(self.path), let text = FileAccess.contents(self.path, limit: 4 << 20),
+        guard FileAccess.isOwn(self.path, in: self.folder), let text = FileAccess.contents(self.path, limit: 4 << 20),
             let kept = try? LoadedConfiguration.standIn(
                 ConfigurationSource(name: self.path, text: text),
                 path: path,
