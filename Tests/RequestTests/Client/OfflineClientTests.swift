@@ -171,7 +171,7 @@ struct OfflineClientTests {
         lab.network.report(.noLink)
         // Were nobody to hear of it, this would end only here.
         let patience = Task {
-            try await Task.sleep(for: .seconds(20))
+            try await Task.sleep(for: .seconds(240))
             sending.cancel()
         }
         defer { patience.cancel() }

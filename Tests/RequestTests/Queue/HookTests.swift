@@ -172,9 +172,14 @@ struct HookTests {
         second.orderingKey = "lane"
         let left = try await queue.enqueue(second)
         try await lab.transport.waitForHeld()
-        let ending = Task { await queue.shutdown(within: .seconds(30)) }
-        let another = Task { await queue.shutdown(within: .seconds(60)) }
-        try await Task.sleep(for: .milliseconds(50))
+        let ending = Task { await queue.shutdown(within: .seconds(900)) }
+        let another = Task { await queue.shutdown(within: .seconds(1_000)) }
+        func begun() async -> Int {
+            await withCheckedContinuation { continuation in
+                queue.core.post { worker, _ in continuation.resume(returning: worker.shutdowns.count) }
+            }
+        }
+        while await begun() < 2 {}
         lab.transport.release(.status(200))
         #expect(await ending.value)
         #expect(await another.value)

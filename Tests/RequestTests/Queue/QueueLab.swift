@@ -23,6 +23,8 @@ struct QueueLab {
         var settings = QueueSettings.with { ($0.baseBackoff, $0.maxBackoff) = (.milliseconds(20), .milliseconds(100)) }
         settings.minimumOnline = .zero
         settings.reconnectJitter = .zero
+        // The tasks of other tests may hold up one for minutes.
+        settings.handlerTimeLimit = .seconds(900)
         return settings
     }()
 

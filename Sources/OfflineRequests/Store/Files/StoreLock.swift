@@ -53,7 +53,7 @@ final class StoreLock: Sendable {
             guard [EWOULDBLOCK, EINTR].contains(errno) else { throw StoreFiles.error(errno, self.path) }
             if .now >= deadline {
                 let holders = LockHolders.text(of: [self.path])
-                let time = max(.zero, deadline - begin)
+                let time = Duration.seconds((max(.zero, deadline - begin) / .seconds(1)).rounded(.up))
                 let reason = "\(holders) kept the queue for \(time), to open or to repair it; try again, or end it"
                 throw .io(path: self.path, reason: reason)
             }
