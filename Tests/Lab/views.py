@@ -120,7 +120,7 @@ class Views:
         self.peers = Peers(world, title, self.views[0]) if os.environ.get("LAB_PEERS") else None
         self.log = open(f"{world.folder}/steps", "w")
 
-    def expect(self, what, *wanted, truth=None, sysfs=None, fresh=("default", "sysfs"), limit=60):
+    def expect(self, what, *wanted, truth=None, sysfs=None, fresh=("default", "sysfs"), limit=180):
         """After a step: every view comes to the last of the states by way of the others, and by way of no other; datagrams
         return if and only if that state is satisfied (or as `truth` says, where the kernel does not know); a netpath that
         is started then says the same, in the views of `fresh`. `sysfs`: what that backend alone says, where it knows less."""

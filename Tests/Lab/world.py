@@ -36,7 +36,7 @@ def in_namespace(name, action):
     return result[0]
 
 
-def until(what, condition, limit=20):
+def until(what, condition, limit=120):
     """Waits until a condition holds, and returns what it returned."""
     deadline = time.monotonic() + limit
     while True:

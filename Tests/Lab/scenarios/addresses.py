@@ -7,6 +7,7 @@ import socket
 import struct
 import threading
 
+from leases import Leases
 from radio import ask_for_address
 from scenario import scenario
 from world import in_namespace, until, write
@@ -38,6 +39,23 @@ def lease_out(world, watch):
     views.expect("the lease is out", "unsatisfied noAddress", fresh=("default",))
     lease(world, 11, 120)
     views.expect("another address", "?" + WAITING, "?unsatisfied noRoute", WIRED)
+
+
+@scenario("a DHCP server on a cable that refuses: to renew a lease, then each address that it offers, and no more")
+def refused(world, watch):
+    world.veth("lan0", 1, route=False)
+    leases = Leases("lan0-far", 1)
+    ask_for_address(world, "lan0")
+    until("route", lambda: "10.1.0.1" in world.run_in("here", "ip", "route", "show", "default"))
+    views = watch()
+    views.expect("leased", WIRED)
+    leases.refuses = True
+    until("refusal of a renewal", lambda: leases.refusals > 0)
+    views.expect("its renewal is refused", "?" + WAITING, "unsatisfied noAddress", fresh=("default",))
+    until("refusal of an offer", lambda: leases.refusals > 2)
+    views.expect("each offer is refused", "unsatisfied noAddress", fresh=("default",))
+    leases.refuses = False
+    views.expect("it gives again", "?" + WAITING, "?unsatisfied noRoute", WIRED)
 
 
 def advertise(world, lifetime):

@@ -41,7 +41,7 @@ def wait_for_radio(world, watch):
     radios.point(address="10.4.0.1")
     world.here("link set wlan0 up")
     radios.join()
-    until("join", radios.is_joined, 60)
+    until("join", radios.is_joined)
     time.sleep(2)
     still_waits(waiting, "before there was an address")
     serve_addresses(world, "ap0")
