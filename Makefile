@@ -63,7 +63,8 @@ SCENARIO ?=
 
 .PHONY: run demo build check test test-long test-lab lab-table soak clients deb-clients test-clients fuzz bench bench-queue bench-serve lint format man docs \
     picture scenarios \
-    install uninstall deb tarball test-packages packages clean
+    install uninstall deb tarball test-packages test-systemd \
+    packages clean
 
 # Builds the monitor, and watches this machine's network with the embedded default configuration.
 run: packages $(ARCHIVES)/libstdc++.a
@@ -216,6 +217,12 @@ tarball: build
 test-packages: PACKAGES += debootstrap lintian piuparts
 test-packages: deb
 	Packaging/test-packages .build/packages
+
+# The Debian packages under a real systemd, in a virtual machine: units, upgrade under clients, power cut, purge. OLDER names a
+# folder with packages to upgrade from. As root, on x86_64.
+test-systemd: PACKAGES += $(LAB_PACKAGES) debootstrap e2fsprogs
+test-systemd: deb
+	Tests/Systemd/run .build/packages
 
 # Installs what is missing, and asks for nothing when nothing is.
 packages:
