@@ -13,6 +13,8 @@ import Synchronization
 extension SendCommand: RunnableCommand {
     /// How long after its time another process may take to say that a request has expired.
     private static let patience: Duration = .seconds(5)
+    /// How often it is looked what another process that sends did with the request.
+    private static let lookInterval: Duration = .seconds(1)
 
     func run(in session: QueueSession) throws -> ToolStatus {
         let (queue, request, id): (OfflineRequestQueue, RetryableRequest, UUID)
@@ -39,15 +41,11 @@ extension SendCommand: RunnableCommand {
     }
 
     private func wait(for id: UUID, in queue: OfflineRequestQueue, of session: QueueSession) throws -> ToolStatus {
-        // It is held until a user decides, which this command does not wait for.
-        let last = Mutex<(held: WaitingReason?, retry: Date?)>((nil, nil))
+        // Of its own attempts this process hears at once; those of others it finds.
+        let retry = Mutex<Date?>(nil)
         let loop = session.loop
         let evidence = queue.observe { event in
-            switch event {
-            case .held(id, let reason): last.withLock { $0.held = reason }
-            case .backoff(id, let until): last.withLock { $0.retry = until }
-            default: return
-            }
+            if case .backoff(id, let until) = event { retry.withLock { $0 = until } }
             loop.wakeUp.wake(.output)
         }
         defer { evidence.cancel() }
@@ -56,9 +54,14 @@ extension SendCommand: RunnableCommand {
         let deadline = session.deadline
         // The process that sends says that it has expired, unless that process stands still.
         let expiry = self.expiresIn.map { session.loop.now() + $0.duration + Self.patience }
+        var told = 0
         while work.result == nil {
-            if let until = last.withLock({ $0.retry.take() }) { self.tellRetry(of: id, at: until, in: queue) }
-            if let reason = last.withLock({ $0.held }) {
+            // What cannot be read now is read again.
+            let record = try? queue.record(id: id)
+            let until = retry.withLock { $0.take() }
+            if let record { self.tellRetry(of: record, at: until ?? record.notBefore, after: &told) }
+            // A user has to decide, which this command does not wait for.
+            if let record, record.state == .held, let reason = record.waiting {
                 throw ToolFailure(
                     .unsatisfied,
                     "\(id.text) is held: \(reason.description.safe)\(reason.advice(for: id))"
@@ -67,20 +70,21 @@ extension SendCommand: RunnableCommand {
             let rest = deadline.map { $0 - session.loop.now() }
             if let rest, rest <= .zero { return self.timedOut(id, in: queue) }
             let expiryRest = expiry.map { max($0 - session.loop.now(), .seconds(1)) }
-            if let expiry, session.loop.now() >= expiry, try queue.record(id: id)?.state != .running {
+            if let expiry, session.loop.now() >= expiry, let record, record.state != .running {
                 let sender = queue.otherSender.map { ": \($0) sends, and does not answer" } ?? ""
                 throw ToolFailure(.unsatisfied, "\(id.text) has expired, and stays in the queue\(sender)")
             }
-            _ = session.loop.reasons(limit: [rest, expiryRest].compactMap { $0 }.min())
+            _ = session.loop.reasons(limit: [rest, expiryRest, Self.lookInterval].compactMap { $0 }.min())
         }
         guard let record = try work.result?.get() else { return .failure }
         return try self.show(record)
     }
 
     /// Says why the request is tried again, and when, so that a user who waits for a certain answer sees the other one.
-    private func tellRetry(of id: UUID, at date: Date, in queue: OfflineRequestQueue) {
-        // What cannot be read now the next attempt says.
-        guard let record = try? queue.record(id: id), let error = record.lastError else { return }
+    private func tellRetry(of record: RequestRecord, at date: Date?, after told: inout Int) {
+        let ended = record.attempts - (record.state == .running ? 1 : 0)
+        guard ended > told, let date, let error = record.lastError else { return }
+        told = ended
         let rest = DurationText.format(.seconds(max(1, Int(date.timeIntervalSinceNow.rounded(.up)))))
         let left = record.request.maxRetries - record.request.retryCount + 1
         let times = left == 1 ? "for the last time" : "at most \(left) times"
