@@ -3,6 +3,7 @@
 
 public import Connectivity
 public import Foundation
+import Synchronization
 
 extension OfflineRequestQueue {
     /// What is to be delivered, in the order of enqueuing: all of it, as it is at this moment.
@@ -34,12 +35,17 @@ extension OfflineRequestQueue {
     ///   - limit: How many at most: all are in memory, with bodies of up to 64 KiB.
     /// - Returns: The requests, fewer than the limit only when there are no more.
     /// - Throws: ``QueueError`` when the file cannot be read, also when only some of them cannot.
+    @concurrent
     public func requests(
         in states: Set<RequestState>,
         after sequence: Int64 = 0,
         limit: Int = .max
     ) async throws(QueueError) -> [RequestRecord] {
-        try await self.core.page(of: states, after: sequence, limit: limit)
+        let status = self.core.status.withLock { $0 }
+        let page = try self.core.store.reader.page(in: states, after: sequence, limit: limit, status)
+        // What could be read is in the salvage, once the process that sends has repaired the file.
+        guard page.isWhole else { throw .corrupt(path: self.file, setAsideAs: nil) }
+        return page.records
     }
 
     /// Whether ``pause()`` was called, in whichever process.
@@ -62,7 +68,7 @@ extension OfflineRequestQueue {
     /// - Returns: The record; nil when there is none, or no more.
     /// - Throws: ``QueueError`` when the file cannot be read.
     public func record(id: UUID) throws(QueueError) -> RequestRecord? {
-        try self.core.record(id)
+        try self.core.store.reader.record(id, self.core.status.withLock { $0 })
     }
 
     /// What happens from now on, until the queue is closed; each use is a sequence of its own, for one iterator.

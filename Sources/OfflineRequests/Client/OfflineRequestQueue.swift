@@ -107,8 +107,13 @@ public final class OfflineRequestQueue: Sendable {
     /// - Returns: Its id; that of the one that waits already, where ``RetryableRequest/ifExists`` says so.
     /// - Throws: ``QueueError``; nothing was kept then.
     @discardableResult
+    @concurrent
     public func enqueue(_ request: RetryableRequest) async throws(QueueError) -> UUID {
-        try await self.core.enqueue(request)
+        // Never prepared on the thread of the main actor.
+        let result = await withCheckedContinuation { continuation in
+            self.core.enqueue(request, here: true) { continuation.resume(returning: $0) }
+        }
+        return try result.get()
     }
 
     /// Takes a request, for callers that do not wait.

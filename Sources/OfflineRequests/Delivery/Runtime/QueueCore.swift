@@ -156,15 +156,6 @@ final class QueueCore: Sendable {
         }
     }
 
-    /// The same; never prepares the request on the thread of the main actor.
-    @concurrent
-    func enqueue(_ request: RetryableRequest) async throws(QueueError) -> UUID {
-        let result = await withCheckedContinuation { continuation in
-            self.enqueue(request, here: true) { continuation.resume(returning: $0) }
-        }
-        return try result.get()
-    }
-
     /// Keeps a request, also where there is no path if `isKept`, and waits for its answer for as long as that may come soon.
     @concurrent
     func fetch(_ request: RetryableRequest, isKept: Bool) async -> FetchEnd {
@@ -211,25 +202,6 @@ final class QueueCore: Sendable {
             self.post { worker, _ in worker.abandon(token) }
         }
         return try result.get()
-    }
-
-    // MARK: Reading, on the threads of callers
-
-    func record(_ id: UUID) throws(QueueError) -> RequestRecord? {
-        try self.store.reader.record(id, self.status.withLock { $0 })
-    }
-
-    @concurrent
-    func page(
-        of states: Set<RequestState>,
-        after sequence: Int64,
-        limit: Int
-    ) async throws(QueueError) -> [RequestRecord] {
-        let status = self.status.withLock { $0 }
-        let page = try self.store.reader.page(in: states, after: sequence, limit: limit, status)
-        // What could be read is in the salvage, once the process that sends has repaired the file.
-        guard page.isWhole else { throw .corrupt(path: self.file, setAsideAs: nil) }
-        return page.records
     }
 }
 
