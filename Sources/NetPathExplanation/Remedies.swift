@@ -217,6 +217,8 @@ extension AssessedEvidence {
             ["address": "\(address)", "ip": address.family.command]
         }
         return switch cause {
+        case .interface(let index) where self.assessments[index]?.code == .noAddress:
+            self.byIndex[index].flatMap(self.remedy)
         case .interface, .port, .source: nil
         case .nothingLeft: RemedyTexts.text(.noInterface, .tunnel, about: name)
         case .route(let destination, nil), .loop(let destination):

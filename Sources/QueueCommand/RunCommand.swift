@@ -107,7 +107,8 @@ extension QueueCommands.Run: RunnableCommand {
             try await queue.requests(in: RequestState.pending, limit: 1).first
         }
         let waiting = (try? first?.get())?.waiting.map { "; the first one waits: \($0.description.safe)" } ?? ""
-        ToolContext.current.say("\(counts.pending) requests are left\(waiting)")
+        let pending = counts.pending == 1 ? "1 request is" : "\(counts.pending) requests are"
+        ToolContext.current.say("\(pending) left\(waiting)")
     }
 }
 

@@ -335,7 +335,7 @@ struct SenderTests {
         try self.tool.run("send", "-d", "near", "http://192.0.2.1:8080/ok?id=2")
         let run = try self.tool.run("queue", "run", "--until-empty", "--timeout", "3s")
         #expect(run.status == 3)
-        #expect(run.errors.contains("1 requests are left; the first one waits: no path"), "\(run.errors)")
+        #expect(run.errors.contains("1 request is left; the first one waits: no path"), "\(run.errors)")
         let bodies = try server.bodies()
         #expect(bodies.contains("near") && !bodies.contains("far"), "\(bodies)")
     }

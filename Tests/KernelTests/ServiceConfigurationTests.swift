@@ -43,7 +43,8 @@ struct ServiceConfigurationTests {
         // At a change of the file.
         try self.write(Self.bad)
         try self.place.message("netpath.yaml:1:47: error", in: service)
-        try manager.await("; the configuration on disk is refused, and \(self.file) is in force: \(self.file):1:47")
+        let words = "; the configuration on disk is refused, and \(self.file) as it was before is in force: "
+        try manager.await("\(words)\(self.file):1:47")
         #expect(try self.place.ask("status --service").contains("the configuration on disk is refused"))
         #expect(try self.isExpensive() == "true")
         try service.stop(signal: .kill)

@@ -65,6 +65,17 @@ import Testing
         #expect(self.shown(periods).document.line.components(of: "\"begin\"") == 5)
     }
 
+    /// One that was killed at once leaves a moment of which nothing is known to have come.
+    @Test func aMomentBeforeTheUnknownStandsForItself() {
+        let periods = [
+            self.period(0, 0, .satisfied, .routed), self.period(0, 5, .unknown("netpath was killed")),
+            self.period(5, 10, .satisfied, .routed),
+        ]
+        #expect(HistoryEntry.entries(of: periods).map(\.steps) == [nil, nil, nil])
+        let text = self.shown(periods).screen(TextStyle(isColored: false, width: nil))
+        #expect(text.contains("satisfied\n") && text.contains("unknown for 5.0 s"), "\(text)")
+    }
+
     /// An outage of a moment is an outage.
     @Test func aShortOutageIsNotHidden() {
         let periods = [

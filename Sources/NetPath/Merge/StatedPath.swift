@@ -21,6 +21,10 @@ extension NetworkPath {
             }
             let isCostly = conclusion.isExpensive == nil && type == .cellular
             if self.status == .satisfied, isCostly { self.isExpensive = true }
+        } else if named.index == 0, snapshots.seeInterfaces {
+            // There is no interface of that name.
+            self.interfaces = []
+            return
         }
         named.reason = .named(in: conclusion, by: backend)
         self.interfaces = [named]
@@ -58,6 +62,11 @@ extension [BackendSnapshot] {
             if let seen { return PathInterface(seen, reason: PathReason(.stated, "")) }
         }
         return nil
+    }
+
+    /// Whether a healthy backend sees which interfaces there are.
+    fileprivate var seeInterfaces: Bool {
+        self.indices.contains { self[$0].report.health == .healthy && self[$0].evidence?.interfaces != nil }
     }
 
     /// What healthy backends state of the internet.

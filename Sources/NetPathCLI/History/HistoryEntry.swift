@@ -27,8 +27,9 @@ struct HistoryEntry {
         for (position, period) in periods.enumerated() {
             // A recording that has ended.
             if case .unknown = period.content, period.length == .zero { continue }
+            // What nothing came of, as far as is known, stands for itself.
             if case .path(let path) = period.content, period.length < Self.brief, position + 1 < periods.count,
-                periods[position + 1].begin == period.end
+                case .path = periods[position + 1].content, periods[position + 1].begin == period.end
             {
                 passing.append(path)
                 begin = begin ?? period.begin

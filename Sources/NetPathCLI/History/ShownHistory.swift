@@ -39,7 +39,7 @@ struct ShownHistory: Sendable {
                 date = begin.date
                 screen.heading(date)
             }
-            let length = entry.length.spoken
+            let length = entry.length == .zero ? "" : " for \(entry.length.spoken)"
             let time = String(begin.time.dropLast(4))
             switch entry.content {
             case .path(let path):
@@ -48,10 +48,10 @@ struct ShownHistory: Sendable {
                 let carrier = names ? "" : path.interface.map { " (\($0))" } ?? ""
                 let status = style.paint(path.status.rawValue, path.status.emphasis)
                 let steps = entry.steps.map { "; \($0)" } ?? ""
-                screen.entry(time, "\(status)\(path.remarks) for \(length)", path.reason.message + carrier + steps)
+                screen.entry(time, "\(status)\(path.remarks)\(length)", path.reason.message + carrier + steps)
             case .unknown(let reason):
                 let steps = entry.steps.map { "; \($0)" } ?? ""
-                screen.entry(time, style.paint("unknown", .faint) + " for \(length)", reason + steps)
+                screen.entry(time, style.paint("unknown", .faint) + length, reason + steps)
             }
         }
         return screen.text

@@ -118,8 +118,10 @@ extension HookRun {
         let change =
             (self.previousStatus.map { "\($0.rawValue) → " } ?? "") + (self.status?.rawValue ?? "unknown")
             + (self.isInitial ? " (initial)" : "")
+        var outcome = self.outcome.text
+        if case .notStarted = self.outcome {} else { outcome += " after \(self.duration.milliseconds) ms" }
         let parts =
-            ["\(change): \(self.outcome.text) after \(self.duration.milliseconds) ms"]
+            ["\(change): \(outcome)"]
             + (self.attempt > 1 ? ["attempt \(self.attempt)"] : [])
             + (self.droppedBytes > 0 ? ["\(self.droppedBytes) bytes of output dropped"] : [])
         return parts.joined(separator: ", ")

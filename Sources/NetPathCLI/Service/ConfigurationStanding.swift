@@ -40,7 +40,9 @@ struct ConfigurationStanding: Sendable, Codable {
 
     /// What is said of a configuration that was refused; nil when none was.
     var remark: String? {
-        self.refusal.map { "the configuration on disk is refused, and \(self.origin) is in force: \($0)" }
+        self.refusal.map { refusal in
+            "the configuration on disk is refused, and \(self.origin) as it was before is in force: \(refusal)"
+        }
     }
 }
 

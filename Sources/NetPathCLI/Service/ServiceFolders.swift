@@ -46,7 +46,11 @@ struct ServiceFolders: Hashable, Sendable {
     /// Where a program looks that asks a service: the folders that a service started here would use, then the system's,
     /// then the user's.
     static func places(of environment: [String: String]) -> [ServiceFolders] {
-        [self.given(environment), self.system, self.user(environment)].compactMap { $0 }
+        var places: [ServiceFolders] = []
+        for place in [self.given(environment), self.system, self.user(environment)] {
+            if let place, !places.contains(place) { places.append(place) }
+        }
+        return places
     }
 
     /// Whether there is something at a path.

@@ -49,6 +49,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         self.core.counters.connections += 1
+        self.core.note(self, waits: true)
         // Also of one that says nothing.
         self.expect(within: self.limits.request)
         if context.channel.isActive { context.read() }
@@ -58,6 +59,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) {
         self.core.counters.connections -= 1
+        self.core.note(self, waits: false)
         self.deadline?.cancel()
         self.context = nil
         (self.rest, self.shared) = ([], nil)
@@ -135,6 +137,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     private func answer(_ head: HTTPRequestHead, _ body: [UInt8]) {
         self.phase = .working
+        self.core.note(self, waits: false)
         let request = Request(
             head.method.rawValue,
             head.uri,
@@ -196,6 +199,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             return context.close(promise: nil)
         }
         self.phase = .waiting
+        self.core.note(self, waits: true)
         self.expect(within: self.limits.idle)
         self.readOn()
     }

@@ -3,8 +3,10 @@
 
 /// How much is taken of anybody.
 package struct ServeLimits: Sendable {
-    /// More connections are closed at once.
+    /// For more than these the one is closed that waits longest without a whole request.
     package var connections = 2_048
+    /// Of them so many may be streams of events, so that there is room for other requests.
+    var streams: Int { self.connections / 4 * 3 }
     /// The bytes of the header of a request, all lines together.
     package var header = 16_384
     /// How many lines the header may have.

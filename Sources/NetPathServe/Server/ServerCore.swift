@@ -28,6 +28,8 @@ final class ServerCore {
     /// The bytes of all that is kept of such answers.
     var sharedBytes = 0
     private var streams: [ObjectIdentifier: ConnectionHandler] = [:]
+    /// Connections without a whole request, and since when.
+    private var waiting: [ObjectIdentifier: (connection: ConnectionHandler, since: NIODeadline)] = [:]
     /// The newest state as it is sent, in one piece of memory for all.
     private var event: ByteBuffer?
     private var beat: Scheduled<Void>?
@@ -59,7 +61,25 @@ final class ServerCore {
     func answer(_ request: Request) -> Outcome {
         let outcome = self.site.answer(request, document: self.state.document, now: self.now)
         if let message = self.site.takeMessage() { self.log(message) }
+        if case .events(_, let fields) = outcome, self.streams.count >= self.limits.streams {
+            return .response(.refusal(503, "there are too many streams of events; try again later", fields: fields))
+        }
         return outcome
+    }
+
+    // MARK: Connections
+
+    /// Notes whether a connection waits for a whole request.
+    func note(_ connection: ConnectionHandler, waits: Bool) {
+        self.waiting[ObjectIdentifier(connection)] = waits ? (connection, .now()) : nil
+    }
+
+    /// Closes the connection that has waited for longest; returns whether there is one.
+    func makeRoom() -> Bool {
+        guard let (id, oldest) = self.waiting.min(by: { $0.value.since < $1.value.since }) else { return false }
+        self.waiting[id] = nil
+        oldest.connection.close()
+        return true
     }
 
     /// Takes other rules of who may ask; streams that a token of before let in are closed when there is another one.

@@ -130,12 +130,11 @@ package final class StatusServer: Sendable {
 }
 
 extension ServerCore {
-    /// Takes a new connection, or closes it where there are too many.
+    /// Takes a new connection; where there are too many, another one makes room, or this one is closed.
     func accept(_ channel: any Channel, isUnix: Bool, limits: ServeLimits) throws {
-        guard self.counters.connections < limits.connections else {
+        if self.counters.connections >= limits.connections {
             self.counters.refusedConnections += 1
-            channel.close(promise: nil)
-            return
+            guard self.makeRoom() else { return channel.close(promise: nil) }
         }
         var heading = NIOHTTPDecoderLimitConfiguration()
         heading.maxHeaderFieldSize = limits.header

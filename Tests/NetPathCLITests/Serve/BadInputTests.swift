@@ -115,4 +115,23 @@ struct BadInputTests {
         try self.expectLife()
         #expect(try Client(self.port).ask("/metrics").contains("refused_connections_total"))
     }
+
+    /// Neither streams of events nor connections without a request keep others from asking.
+    @Test func thereIsRoomForRequestsBesideStreams() throws {
+        defer { self.server.stop() }
+        let streams = try (0..<500).map { _ in
+            let client = try Client(self.port)
+            client.send("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return client
+        }
+        var refused = 0
+        for stream in streams where stream.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 503 ") {
+            refused += 1
+        }
+        #expect(refused == 125)
+        #expect(try Client(self.port).ask("/metrics").contains("netpath_serve_streams 375"))
+        let silent = try (0..<200).map { _ in try Client(self.port) }
+        #expect(try Client(self.port).ask("/healthz").hasPrefix("HTTP/1.1 200 "))
+        withExtendedLifetime((streams, silent)) {}
+    }
 }

@@ -94,6 +94,10 @@ import Testing
         )
         let remedy = try #require(explain(evidence, verdict: verdict, now: self.now).remedies.first)
         #expect(remedy.contains("ip route add 203.0.113.9 via GATEWAY dev INTERFACE"))
+        // One with a carrier, whose address is gone.
+        let bare = self.seeing([.wired("eth0", 2)], self.asked(.endpoint, .noRoute))
+        let advice = explain(bare, verdict: try self.verdict(bare), now: self.now).remedies
+        #expect(advice.count == 1 && advice[0].hasPrefix("Give eth0 an address"), "\(advice)")
         let rejected = try self.verdict(self.seeing([self.eth0], self.asked(.endpoint, .rejected(.blackhole))))
         #expect(rejected.reason.code == .routeRejects)
     }

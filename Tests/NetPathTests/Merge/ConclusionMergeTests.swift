@@ -165,6 +165,8 @@ import Testing
         #expect(named.reason.message == "b0 states that it carries the path")
         let alone = try #require(Self.merged([word]))
         #expect(alone.interfaces.map(\.index) == [0])
+        let ghost = Self.stated(.satisfied) { $0.interface = "ghost0" }
+        #expect(Self.merged([ghost, Self.yes])?.interfaces == [], "an interface that is not there carries no path")
         let modem = NetworkInterface(index: 5, name: "wwan0", type: .cellular, flags: .up)
         let costly = Self.stated(.satisfied) { $0.interface = "wwan0" }
         #expect(Self.merged([costly, .seeing(modem)])?.isExpensive == true, "cellular, and nobody says otherwise")
