@@ -32,6 +32,20 @@ struct ServiceTests {
         #expect(!FileManager.default.fileExists(atPath: self.socket))
     }
 
+    /// Each further heap of malloc keeps most of what a thread of a hook or a page ever held: memory grew for hours.
+    @Test func allThreadsShareOneHeap() throws {
+        let service = try self.place.start()
+        try self.place.history("there was a path all the time")
+        let maps = try String(contentsOfFile: "/proc/\(service.processIdentifier)/maps", encoding: .utf8)
+        // malloc puts a further heap at a multiple of 64 MiB.
+        let heaps = maps.split(separator: "\n").filter { line in
+            let start = UInt(line.prefix { $0 != "-" }, radix: 16) ?? 1
+            return line.contains(" rw-p ") && line.hasSuffix(" 0 ") && start.isMultiple(of: 64 << 20)
+        }
+        #expect(heaps == [])
+        #expect(try service.stop() == 0)
+    }
+
     /// What a service of the system left behind hides no recording of one that runs elsewhere, or ran last.
     @Test func theHistoryIsThatOfTheServiceAsked() throws {
         try self.lab.run("mount -t tmpfs none /var/lib && mkdir /var/lib/netpath")

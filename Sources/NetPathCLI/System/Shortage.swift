@@ -50,8 +50,11 @@ package enum Shortage: Sendable {
         _ = alarm(seconds)
     }
 
-    /// Keeps malloc from taking 64 MiB of addresses for every thread that allocates: mallopt(3), M_ARENA_MAX.
-    private static func keepToOneArena() {
+    /// Has all threads share one heap: mallopt(3), M_ARENA_MAX.
+    ///
+    /// Each further one takes 64 MiB of addresses, and keeps most of the memory that a thread of a hook, a plugin or a page
+    /// ever held. Called before there are other threads.
+    package static func keepToOneArena() {
         typealias SetOption = @convention(c) (Int32, Int32) -> Int32
         // No module has malloc.h.
         guard let symbol = unsafe dlsym(nil, "mallopt") else { return }

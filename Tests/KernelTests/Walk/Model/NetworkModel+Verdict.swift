@@ -39,13 +39,17 @@ extension NetworkModel {
     /// Whether a monitor that has watched may say this.
     ///
     /// Where nothing but the state of interfaces keeps packets from leaving, it names that of one that had a route before, of
-    /// which the network shows nothing any more.
+    /// which the network shows nothing any more. A route that refuses the packets of the other family is nearer to a path then.
     func allows(_ said: ExpectedVerdict) -> Bool {
         var expected = self.verdict
         if said == expected { return true }
         let closest = zip(Family.allCases, Family.allCases.map { self.finding($0) }).map(self.outlook)
-        guard closest.allSatisfy({ $0.distance >= 3 && $0.reason != "routeRejects" }),
-            self.interfaces.contains(where: { $0.obstacle == said.reason })
+        let isRefused = closest.contains { $0.reason == "routeRejects" }
+        let obstacles = self.interfaces.map(\.obstacle)
+        guard closest.allSatisfy({ $0.distance >= 3 }),
+            isRefused
+                ? said.reason == "routeRejects" && obstacles.contains(where: { $0 != "noRoute" })
+                : obstacles.contains(said.reason)
         else { return false }
         expected.reason = said.reason
         return said == expected
