@@ -91,12 +91,14 @@ struct KernelTests {
         func next() throws -> [Int] {
             try program.nextText(timeout: .seconds(120)).split(separator: " ").compactMap { Int($0) }
         }
-        let (early, late) = try (next(), next())
-        try #require(early.count == 3 && late.count == 3)
-        #expect(late[0] == early[0])
-        #expect(late[1] - early[1] <= 1)
-        // libdispatch on Linux keeps the block of every call, 64 bytes, until the thread that ran it ends.
-        #expect(late[2] - early[2] < 3_072)
+        let all = try (1...4).map { _ in try next() }
+        try #require(all.allSatisfy { $0.count == 3 })
+        #expect(all[3][0] == all[0][0])
+        #expect(all[3][1] - all[0][1] <= 1)
+        // What leaks grows every time, what threads and allocators keep in reserve does so now and then. libdispatch on Linux
+        // keeps the block of every call, 64 bytes, until the thread that ran it ends.
+        let growth = zip(all, all.dropFirst()).map { $1[2] - $0[2] }
+        #expect(try #require(growth.min()) < 1_024, "KiB for 2,500 starts: \(growth)")
     }
 
     @Test(arguments: ["watch", "loop"])

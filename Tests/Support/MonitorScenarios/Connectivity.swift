@@ -70,7 +70,7 @@ enum ConnectivityScenarios {
             guard called.wait(timeout: .now() + 60) == .success else { return write("no call") }
             token.cancel()
             if monitor === kept { monitor.stop() }
-            if number == count / 10 || number == count { Self.writeResources() }
+            if number.isMultiple(of: count / 4) { Self.writeResources() }
         }
     }
 

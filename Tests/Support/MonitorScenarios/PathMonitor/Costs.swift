@@ -42,7 +42,7 @@ func cycle(_ count: Int) {
             break
         }
         monitor.cancel()
-        if number == count / 2 || number == count {
+        if number.isMultiple(of: count / 20) {
             say("cycle", resources().merging(["number": number]) { $1 })
         }
     }
