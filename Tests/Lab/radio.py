@@ -5,10 +5,18 @@
 import glob
 import os
 import stat
+import struct
 
 from world import Wrong, run, until, write
 
 FREQUENCIES = {1: 2412, 6: 2437, 36: 5180}
+
+
+
+def airplane_mode(is_on):
+    """What the key of a laptop does: it blocks every radio of every kind, also the access points' and those to come."""
+    with open("/dev/rfkill", "wb", buffering=0) as switches:
+        switches.write(struct.pack("=IBBBB", 0, 0, 3, is_on, 0))
 
 
 class Radios:

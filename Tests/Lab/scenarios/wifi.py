@@ -2,9 +2,9 @@
 # Copyright the netpath authors
 """Wi-Fi: a station with a supplicant, and access points that come, refuse, and go."""
 
-from radio import Radios, ask_for_address, serve_addresses
+from radio import Radios, airplane_mode, ask_for_address, serve_addresses
 from scenario import scenario
-from world import until
+from world import Wrong, until
 
 WIFI = "satisfied routed wifi"
 LOOKING = "requiresConnection wifiNotAssociated"
@@ -52,7 +52,7 @@ def wrong_key(world, watch):
     views = watch()
     views.expect("not joined", LOOKING)
     radios.join(key="wrongsecret")
-    until("refusal", lambda: "pre-shared key may be incorrect" in open(f"{world.folder}/supplicant.log").read(), 60)
+    until("refusal", lambda: "pre-shared key may be incorrect" in open(f"{world.folder}/supplicant.log").read())
     views.expect("refused", "?" + LOOKING, JOINING, LOOKING, sysfs=["?" + LOOKING, "?" + JOINING, LOOKING])
 
 
@@ -98,6 +98,35 @@ def switch(world, watch):
     world.here("link set wlan0 up")
     radios.static()
     views.expect("free again", "?unsatisfied allDown", "?" + LOOKING, "?" + JOINING, "?unsatisfied noRoute", WIFI)
+
+
+@scenario("Wi-Fi in airplane mode, beside a cable, and out of it")
+def airplane(world, watch):
+    radios = Radios(world)
+    radios.point(address="10.4.0.1")
+    world.here("link set wlan0 up")
+    radios.static()
+    radios.join()
+    until("join", radios.is_joined)
+    views = watch()
+    views.expect("joined", WIFI)
+    try:
+        airplane_mode(True)
+        blocked = ("?unsatisfied allDown", "?unsatisfied interfaceDown", "?" + LOOKING, "unsatisfied radioBlocked")
+        views.expect("airplane mode", *blocked)
+        if world.run_in("here", "sh", "-c", "ip link set wlan0 up || echo refused") != "refused\n":
+            raise Wrong("a blocked radio goes up")
+        world.veth("lan0", 1)
+        views.expect("a cable beside it", "?unsatisfied noCarrier", "satisfied routed wired")
+        world.here("link del lan0")
+        views.expect("without the cable", *blocked)
+    finally:
+        airplane_mode(False)
+    radios.point_gone()
+    radios.point(address="10.4.0.1")
+    world.here("link set wlan0 up")
+    radios.static()
+    views.expect("out of airplane mode", "?unsatisfied allDown", "?" + LOOKING, "?" + JOINING, "?unsatisfied noRoute", WIFI)
 
 
 @scenario("an open Wi-Fi, joined without a supplicant")
