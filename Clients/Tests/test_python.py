@@ -16,6 +16,7 @@ import netpath
 from lab import *
 from netpath import Internet, Reachability, Status
 from netpath._values import Unusable, path as read_path
+from netpath._waiting import within
 
 
 async def first(condition):
@@ -101,6 +102,41 @@ class Answers(Alone):
         asyncio.run(first(sure(Status.SATISFIED)))
         with self.assertRaises(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
+
+    def test_watch_ends_whenever_it_is_cancelled(self):
+        async def follow():
+            async for _ in netpath.watch():
+                pass
+
+        async def run():
+            # From before the service is asked until after it has answered.
+            for moment in range(150):
+                task = asyncio.ensure_future(follow())
+                await asyncio.sleep(moment * 0.00004)
+                for _ in range(1 + moment % 2):
+                    task.cancel()
+                    await asyncio.sleep(0)
+                await asyncio.wait({task}, timeout=PATIENCE)
+                self.assertTrue(task.done() and task.cancelled(), f"cancelled {moment * 0.04:.2f} ms after it began")
+        with Service():
+            asyncio.run(run())
+
+    def test_a_result_that_comes_together_with_a_cancellation_does_not_hide_it(self):
+        async def run():
+            answer = asyncio.get_running_loop().create_future()
+
+            async def wait():
+                return await answer
+
+            task = asyncio.ensure_future(within(PATIENCE, wait()))
+            for _ in range(3):
+                await asyncio.sleep(0)
+            answer.set_result(1)
+            await asyncio.sleep(0)
+            task.cancel()
+            await asyncio.wait({task})
+            self.assertTrue(task.cancelled())
+        asyncio.run(run())
 
     def test_reach(self):
         async def run():

@@ -14,6 +14,7 @@ from . import _places, _processes
 from ._values import Host, Path, Reachability, Unusable
 from ._values import host as read_host
 from ._values import path as read_path
+from ._waiting import within
 
 
 def current(timeout: float = 5.0) -> Path:
@@ -48,7 +49,7 @@ async def reach(host: str, timeout: float = 20.0) -> Host:
         return Host(Reachability.UNKNOWN, Unusable("noAnswer", f"netpath cannot be started: {error}").reason)
     try:
         assert process.stdout
-        line = await asyncio.wait_for(process.stdout.read(), timeout)
+        line = await within(timeout, process.stdout.read())
         return read_host(line)
     except asyncio.TimeoutError:
         return Host(Reachability.UNKNOWN, Unusable("noAnswer", "netpath does not answer").reason)

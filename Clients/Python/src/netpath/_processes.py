@@ -8,6 +8,8 @@ import asyncio
 import contextlib
 import subprocess
 
+from ._waiting import within
+
 
 async def start(*command: str) -> asyncio.subprocess.Process:
     """Starts a program in a session of its own, whose output is read; raises ``OSError`` or ``ValueError``."""
@@ -19,11 +21,13 @@ async def start(*command: str) -> asyncio.subprocess.Process:
 async def end(process: asyncio.subprocess.Process) -> None:
     """Ends a program, and waits until it has."""
     assert process.stdout
-    if process.stdout.at_eof():
-        # It ends by itself; kill() would take its exit status away from the loop.
-        with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(process.wait(), 1.0)
-    if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+    try:
+        if process.stdout.at_eof():
+            # It ends by itself; kill() would take its exit status away from the loop.
+            with contextlib.suppress(asyncio.TimeoutError):
+                await within(1.0, process.wait())
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+    await process.wait()

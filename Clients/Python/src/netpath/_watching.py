@@ -5,13 +5,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from dataclasses import replace
 from typing import AsyncGenerator, AsyncIterator, Optional
 
 from . import _places, _processes
 from ._values import Path, Unusable
 from ._values import path as read_path
+from ._waiting import within
 
 # A line that was begun has to end.
 _LINE = 5.0
@@ -125,8 +125,10 @@ class _Follower:
 
 async def _end(task: asyncio.Future[None]) -> None:
     task.cancel()
-    with contextlib.suppress(asyncio.CancelledError, Unusable):
-        await task
+    # Not the task itself, whose cancellation and the caller's look the same.
+    await asyncio.wait({task})
+    if not task.cancelled() and (error := task.exception()) and not isinstance(error, Unusable):
+        raise error
 
 
 async def _service() -> AsyncGenerator[Path, None]:
@@ -163,7 +165,7 @@ async def _paths(reader: asyncio.StreamReader, hello: float) -> AsyncIterator[Pa
     while True:
         left = None if end is None else end - asyncio.get_running_loop().time()
         try:
-            part = await asyncio.wait_for(reader.read(1 << 16), left)
+            part = await within(left, reader.read(1 << 16))
         except asyncio.TimeoutError:
             raise Unusable("noAnswer", "netpath does not answer") from None
         except OSError:
