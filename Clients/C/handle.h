@@ -33,7 +33,7 @@ enum {
     PORTION = 256 << 10
 };
 
-enum { SERVICE, PROGRAM, TIMER, FOLDER, KERNEL, FIRST_QUESTION };
+enum { SERVICE, PROGRAM, TIMER, FOLDER, KERNEL, FIRST_QUESTION, FIRST_ENDING = FIRST_QUESTION + QUESTIONS };
 
 struct source {
     int descriptor;
@@ -52,6 +52,7 @@ struct source {
 struct question {
     int64_t number; /* 0: free */
     int descriptor; /* -1: waits, or is answered */
+    int process;    /* a pidfd, or -1 */
     char *host;     /* of one that waits */
     int64_t deadline;
     struct document *document;
@@ -75,6 +76,7 @@ struct netpath {
     uint64_t hash, told;
     int64_t last_number;
     struct question questions[QUESTIONS];
+    int endings[ANSWERING]; /* the outputs of programs that were killed and have not ended yet, or -1 */
 };
 
 /* MARK: handle.c */
@@ -107,6 +109,8 @@ void source_unknown(struct netpath *handle, const char *code, const char *messag
 /* MARK: question.c */
 
 void question_hear(struct netpath *handle, struct question *question);
+/* A program whose answer is not wanted any more has ended. */
+void question_end(struct netpath *handle, int *ending);
 void question_expire(struct netpath *handle, int64_t now);
 bool question_is_answered(const struct question *question);
 

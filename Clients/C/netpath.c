@@ -51,8 +51,8 @@ static void settle(struct netpath *handle)
 int netpath_process(struct netpath *handle)
 {
     if (!handle || !handle_is_own(handle)) return 0;
-    struct epoll_event events[FIRST_QUESTION + QUESTIONS];
-    int count = epoll_wait(handle->epoll, events, FIRST_QUESTION + QUESTIONS, 0);
+    struct epoll_event events[FIRST_ENDING + ANSWERING];
+    int count = epoll_wait(handle->epoll, events, FIRST_ENDING + ANSWERING, 0);
     int64_t now = system_now();
     bool may_be_there = false;
     for (int index = 0; index < count; index++) {
@@ -68,6 +68,8 @@ int netpath_process(struct netpath *handle)
             may_be_there = handle->folder >= 0 && read(handle->folder, changes, sizeof changes) > 0;
         } else if (what == KERNEL) {
             source_noted(handle, now);
+        } else if (what >= FIRST_ENDING) {
+            question_end(handle, &handle->endings[what - FIRST_ENDING]);
         } else {
             question_hear(handle, &handle->questions[what - FIRST_QUESTION]);
         }
@@ -98,7 +100,9 @@ int netpath_open(struct netpath **result, const char *socket, const char *progra
     handle->flags = flags;
     handle->owner = getpid();
     handle->sources[SERVICE].descriptor = handle->sources[PROGRAM].descriptor = handle->folder = handle->kernel = -1;
-    for (int index = 0; index < QUESTIONS; index++) handle->questions[index].descriptor = -1;
+    for (int index = 0; index < QUESTIONS; index++)
+        handle->questions[index].descriptor = handle->questions[index].process = -1;
+    for (int index = 0; index < ANSWERING; index++) handle->endings[index] = -1;
     handle->place_count = system_places(handle->places, socket);
     source_unknown(handle, "noService", "netpath does not run");
     handle->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -156,9 +160,13 @@ void netpath_close(struct netpath *handle)
     if (!handle) return;
     for (int index = 0; index < QUESTIONS; index++) {
         handle_drop(handle, &handle->questions[index].descriptor);
+        /* A child of fork(2) leaves its parent's. */
+        if (handle_is_own(handle)) system_kill(&handle->questions[index].process);
+        else if (handle->questions[index].process >= 0) close(handle->questions[index].process);
         free(handle->questions[index].document);
         free(handle->questions[index].host);
     }
+    for (int index = 0; index < ANSWERING; index++) handle_drop(handle, &handle->endings[index]);
     for (int index = SERVICE; index <= PROGRAM; index++) handle_drop(handle, &handle->sources[index].descriptor);
     handle_drop(handle, &handle->folder);
     handle_drop(handle, &handle->kernel);

@@ -113,10 +113,10 @@ int64_t netpath_reach(struct netpath *handle, const char *host);
 /* Takes an answer to netpath_reach; ask until there is none. Returns 1, 0 when there is none yet, or -EINVAL. */
 int netpath_reached(struct netpath *handle, struct netpath_host *host, size_t size);
 
-/* Takes a question back; its answer never comes. */
+/* Takes a question back; its answer never comes, and its process is killed. */
 void netpath_cancel(struct netpath *handle, int64_t question);
 
-/* Closes a handle; NULL is ignored. */
+/* Closes a handle, and kills the processes of its questions; NULL is ignored. */
 void netpath_close(struct netpath *handle);
 
 #ifdef __GNUC__

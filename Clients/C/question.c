@@ -6,9 +6,32 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <unistd.h>
 
 enum { HOST_SIZE = offsetof(struct netpath_host, message) + 256 };
+
+/* Ends the program of a question. It counts as one that answers until it has ended. */
+static void end(struct netpath *handle, struct question *question)
+{
+    system_kill(&question->process);
+    int slot = 0;
+    while (slot < ANSWERING && handle->endings[slot] >= 0) slot++;
+    struct epoll_event event = {.events = EPOLLIN, .data = {.u64 = (uint64_t)(FIRST_ENDING + slot)}};
+    if (question->descriptor >= 0 && slot < ANSWERING
+        && epoll_ctl(handle->epoll, EPOLL_CTL_MOD, question->descriptor, &event) == 0) {
+        handle->endings[slot] = question->descriptor;
+        question->descriptor = -1;
+    }
+    handle_drop(handle, &question->descriptor);
+}
+
+void question_end(struct netpath *handle, int *ending)
+{
+    char rest[4096];
+    ssize_t count = *ending < 0 ? 1 : read(*ending, rest, sizeof rest);
+    if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) handle_drop(handle, ending);
+}
 
 static void answer(
     struct netpath *handle, struct question *question, int32_t status, const char *code, const char *message)
@@ -17,7 +40,7 @@ static void answer(
     document_copy(question->answer.reason, sizeof question->answer.reason, code);
     document_copy(question->answer.message, sizeof question->answer.message, message);
     question->deadline = 0;
-    handle_drop(handle, &question->descriptor);
+    end(handle, question);
     free(question->host);
     question->host = NULL;
     /* Last: the texts may be parts of it. */
@@ -32,6 +55,7 @@ void question_hear(struct netpath *handle, struct question *question)
     ssize_t count = read(question->descriptor, buffer, sizeof buffer);
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) {
+        handle_drop(handle, &question->descriptor);
         answer(handle, question, NETPATH_HOST_UNKNOWN, "noAnswer", "netpath ended without an answer");
         return;
     }
@@ -51,6 +75,7 @@ static int answering(const struct netpath *handle)
 {
     int count = 0;
     for (int index = 0; index < QUESTIONS; index++) count += handle->questions[index].descriptor >= 0;
+    for (int index = 0; index < ANSWERING; index++) count += handle->endings[index] >= 0;
     return count;
 }
 
@@ -63,8 +88,9 @@ static int start(struct netpath *handle, int index, const char *host)
     if (!question->document) return -ENOMEM;
     document_start(question->document);
     const char *const arguments[] = {path, "reach", "--json", "--", host, NULL};
-    int descriptor = system_start(path, arguments);
+    int descriptor = system_start(path, arguments, &question->process);
     if (descriptor >= 0 && handle_watch(handle, descriptor, (uint64_t)(FIRST_QUESTION + index)) != 0) {
+        system_kill(&question->process);
         close(descriptor);
         descriptor = -ENOMEM;
     }

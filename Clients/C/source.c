@@ -158,7 +158,7 @@ void source_start(struct netpath *handle, int64_t now)
     const char *path = system_program(handle->program);
     if (!path) return;
     const char *const arguments[] = {path, "watch", "--json", NULL};
-    int descriptor = system_start(path, arguments);
+    int descriptor = system_start(path, arguments, NULL);
     if (descriptor >= 0) begin(handle, PROGRAM, descriptor, now + PROGRAM_HELLO);
     if (program->descriptor < 0) program->retry = now + backoff(program->failures++, BACKOFF_BAD);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -123,6 +125,7 @@ struct job {
     char *const *arguments;
     char *stack;
     int output, null;
+    volatile pid_t process;
 };
 
 static int run(void *context)
@@ -149,7 +152,7 @@ static int part(void *context)
 {
     struct job *job = context;
     /* SIGCHLD goes to init. */
-    clone(run, job->stack + 2 * STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, job);
+    job->process = clone(run, job->stack + 2 * STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, job);
     _exit(0);
 }
 
@@ -161,7 +164,25 @@ static int above_standard(int descriptor)
     return other;
 }
 
-int system_start(const char *program, const char *const arguments[])
+/* A pidfd of a process that init may have reaped by now: while its output is open the number is still that of the process. */
+static int still_there(pid_t process, int input)
+{
+    int descriptor = process > 0 ? (int)syscall(SYS_pidfd_open, process, 0) : -1;
+    struct pollfd ended = {input, 0, 0};
+    if (descriptor < 0 || poll(&ended, 1, 0) == 0) return descriptor;
+    close(descriptor);
+    return -1;
+}
+
+void system_kill(int *process)
+{
+    if (*process < 0) return;
+    syscall(SYS_pidfd_send_signal, *process, SIGKILL, NULL, 0);
+    close(*process);
+    *process = -1;
+}
+
+int system_start(const char *program, const char *const arguments[], int *process)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0) return -errno;
@@ -169,10 +190,11 @@ int system_start(const char *program, const char *const arguments[])
     int null = above_standard(open("/dev/null", O_RDWR | O_CLOEXEC));
     char *stack = mmap(NULL, 2 * STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     int result = -ENOMEM;
+    pid_t started = 0;
     if (output < 0 || null < 0) {
         result = -EMFILE;
     } else if (stack != MAP_FAILED) {
-        struct job job = {program, (char *const *)(uintptr_t)arguments, stack, output, null};
+        struct job job = {program, (char *const *)(uintptr_t)arguments, stack, output, null, 0};
         sigset_t all, before;
         sigfillset(&all);
         pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -182,11 +204,15 @@ int system_start(const char *program, const char *const arguments[])
         if (child > 0)
             while (waitpid(child, NULL, (int)__WCLONE) < 0 && errno == EINTR) continue;
         pthread_sigmask(SIG_SETMASK, &before, NULL);
+        started = job.process;
     }
     if (stack != MAP_FAILED) munmap(stack, 2 * STACK);
     if (output >= 0) close(output);
     if (null >= 0) close(null);
-    if (result == 0 && fcntl(input, F_SETFL, O_NONBLOCK) == 0) return input;
+    if (result == 0 && fcntl(input, F_SETFL, O_NONBLOCK) == 0) {
+        if (process) *process = still_there(started, input);
+        return input;
+    }
     close(input);
     return result ? result : -EINVAL;
 }

@@ -29,8 +29,12 @@ enum connection system_connect(const struct place *place, int *descriptor);
 const char *system_program(const char *program);
 
 /* Starts `program arguments...` apart from the caller: with a session of its own, no descriptor of the caller's, and as a
- * child of init, so that the caller's wait(2) never meets it. Returns what it writes, or a negative errno value. */
-int system_start(const char *program, const char *const arguments[]);
+ * child of init, so that the caller's wait(2) never meets it. Returns what it writes, or a negative errno value. Where
+ * `process` is given it is set to a pidfd, or to -1 where there is none. */
+int system_start(const char *program, const char *const arguments[], int *process);
+
+/* Kills what system_start started, and closes the pidfd. */
+void system_kill(int *process);
 
 /* The monotonic clock in milliseconds. */
 int64_t system_now(void);

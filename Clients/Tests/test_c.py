@@ -356,6 +356,47 @@ class WithService(unittest.TestCase):
                 self.assertEqual({host.status for host in answers}, {2})
                 self.assertFalse(pathlib.Path(folder, "host7").exists())
 
+    def test_programs_of_questions_that_are_taken_back_end_and_count_until_they_have(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "program")
+            program.write_text("#!/bin/sh\nexec sleep 86399\n")
+            program.chmod(0o755)
+
+            def running():
+                count = 0
+                for process in pathlib.Path("/proc").glob("[0-9]*"):
+                    with contextlib.suppress(OSError):
+                        words = process.joinpath("cmdline").read_bytes().split(b"\0")
+                        count += b"86399" in words or os.fsencode(program) in words
+                return count
+
+            with Client(flags=NO_WATCH, program=str(program)) as client:
+                for index in range(200):
+                    question = client.reach("192.0.2.1")
+                    self.assertGreater(question, 0)
+                    library.netpath_cancel(client.handle, question)
+                    if index % 10 == 0:
+                        self.assertLessEqual(running(), 4)
+                    if index % 3 == 0:
+                        client.process()
+                until(lambda: client.process(0.05) or running() == 0)
+                for _ in range(6):
+                    client.reach("192.0.2.1")
+                until(lambda: client.process(0.05) or running() == 4)
+            until(lambda: running() == 0)
+            # A child that closes its copy leaves them to its parent.
+            with Client(flags=NO_WATCH, program=str(program)) as client:
+                client.reach("192.0.2.1")
+                until(lambda: running() == 1)
+                if (child := os.fork()) == 0:
+                    library.netpath_close(client.handle)
+                    os._exit(0)
+                self.assertEqual(os.waitpid(child, 0)[1], 0)
+                self.assertFalse(client.process(0.2))
+                self.assertEqual(running(), 1)
+            with self.assertRaises(ChildProcessError):
+                os.waitpid(-1, os.WNOHANG)
+
 
 class OtherNetwork(Service):
     """A service in another network, whose socket is seen here."""
