@@ -12,6 +12,7 @@ extension QueueEvent {
         switch self {
         case .enqueued: "enqueued"
         case .attempt: "attempt"
+        case .attemptFailed: "attemptFailed"
         case .backoff: "backoff"
         case .succeeded: "succeeded"
         case .held: "held"
@@ -28,8 +29,8 @@ extension QueueEvent {
     /// The request it is about; nil when it is about the queue.
     var id: UUID? {
         switch self {
-        case .enqueued(let id), .attempt(let id, _), .backoff(let id, _), .succeeded(let id, _), .held(let id, _),
-            .dead(let id, _), .expired(let id), .cancelled(let id):
+        case .enqueued(let id), .attempt(let id, _), .attemptFailed(let id, _), .backoff(let id, _), .succeeded(let id, _),
+            .held(let id, _), .dead(let id, _), .expired(let id), .cancelled(let id):
             id
         case .drained, .connectivityRestored, .salvaged, .failed: nil
         }
@@ -50,7 +51,7 @@ extension QueueEvent {
         case .backoff(_, let until): "not before \(until.text)"
         case .succeeded(_, let status): "\(status)"
         case .held(let id, let reason): reason.description + reason.advice(for: id)
-        case .dead(_, let reason): reason
+        case .attemptFailed(_, let reason), .dead(_, let reason): reason
         case .salvaged(let recovered, let lost, let aside):
             QueueSalvage(recovered: recovered, lost: lost, asideAs: aside).text
         case .failed(let error): error.description

@@ -16,6 +16,8 @@ public enum QueueEvent: Hashable, Sendable {
     case enqueued(UUID)
     /// An attempt begins; attempts count from 1.
     case attempt(UUID, number: Int)
+    /// An attempt failed, and there will be another; why, without secrets.
+    case attemptFailed(UUID, reason: String)
     /// An attempt failed, and there will be another, not before that.
     case backoff(UUID, until: Date)
     /// Delivered, and that is recorded.

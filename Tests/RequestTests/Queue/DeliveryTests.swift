@@ -221,6 +221,18 @@ struct QueueDeliveryTests {
         try await events.wait(for: .succeeded(id, status: 200))
     }
 
+    /// Of one that counts, and of one that never reached the server.
+    @Test func whyAnAttemptFailedIsTold() async throws {
+        let lab = try QueueLab()
+        lab.transport.answer(.status(503), .failure(.refused, .notSent), .status(200))
+        let queue = try lab.started()
+        let events = Events(queue)
+        let id = try await queue.enqueue(lab.request())
+        try await events.wait(for: .succeeded(id, status: 200))
+        let reasons = events.all.compactMap { if case .attemptFailed(id, let reason) = $0 { reason } else { nil } }
+        #expect(reasons.count == 2 && reasons[0].contains("503") && reasons[1].contains("refused"), "\(reasons)")
+    }
+
     @Test func forcingDoesNotWaitForTheBackoff() async throws {
         let lab = try QueueLab()
         lab.transport.answer(.status(503, ["Retry-After": "3600"]))

@@ -24,6 +24,7 @@ private func tellEvents(of queue: OfflineRequestQueue) {
     _ = queue.observe { event in
         switch event {
         case .attempt(_, let number): say(["event": "attempt", "number": "\(number)"])
+        case .attemptFailed: ()
         case .backoff: say(["event": "backoff"])
         case .succeeded(_, let status): say(["event": "succeeded", "status": "\(status)"])
         case .dead(_, let reason): say(["event": "dead", "reason": reason])

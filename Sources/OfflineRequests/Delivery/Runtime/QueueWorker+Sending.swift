@@ -184,6 +184,9 @@ extension QueueWorker {
         )
         // One that was removed meanwhile has no end any more.
         guard let finish else { return }
+        if [.ready, .backoff].contains(finish.state), let reason = attempt.failure {
+            self.effects.events.append(.attemptFailed(id, reason: reason))
+        }
         switch (finish.state, attempt.disposition) {
         case (.succeeded, _):
             var record = attempt.record
