@@ -29,8 +29,8 @@ extension QueueEvent {
     /// The request it is about; nil when it is about the queue.
     var id: UUID? {
         switch self {
-        case .enqueued(let id), .attempt(let id, _), .attemptFailed(let id, _), .backoff(let id, _), .succeeded(let id, _),
-            .held(let id, _), .dead(let id, _), .expired(let id), .cancelled(let id):
+        case .enqueued(let id), .attempt(let id, _), .attemptFailed(let id, _), .backoff(let id, _),
+            .succeeded(let id, _), .held(let id, _), .dead(let id, _), .expired(let id), .cancelled(let id):
             id
         case .drained, .connectivityRestored, .salvaged, .failed: nil
         }
