@@ -23,6 +23,8 @@ enum {
     PATIENCE = 400,
     /* A source that lived so long was no failure. */
     STEADY = 5000,
+    /* A service whose queue of connections is full is tried again so often every so many milliseconds, then ever later. */
+    BUSY_TRIES = 50, BUSY_PAUSE = 4,
     BACKOFF_FIRST = 20, BACKOFF_PROGRAM = 100, BACKOFF_BAD = 1000, BACKOFF_LAST = 30000,
     /* How long the service has to tell of what the kernel told the client of, until it is asked whether it still answers. */
     SETTLE = 500,
@@ -44,6 +46,7 @@ struct source {
     int64_t begun, heard;
     int64_t retry;    /* when to try again */
     unsigned failures;
+    unsigned busy;    /* how often in a row its queue of connections was full */
     struct document document;
     struct netpath_path path;
     uint64_t hash;

@@ -117,7 +117,8 @@ int netpath_open(struct netpath **result, const char *socket, const char *progra
         int64_t now = system_now();
         source_note(handle);
         source_connect(handle, now);
-        if (handle->sources[SERVICE].descriptor < 0) source_start(handle, now);
+        if (handle->sources[SERVICE].busy) handle->sources[PROGRAM].retry = now + PATIENCE;
+        else if (handle->sources[SERVICE].descriptor < 0) source_start(handle, now);
         settle(handle);
         handle->told = handle->path.change;
     }

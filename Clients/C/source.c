@@ -109,10 +109,11 @@ void source_noted(struct netpath *handle, int64_t now)
 /* MARK: The service */
 
 /* Connects to the first place where a service may answer; returns whether to try again soon where there is none. */
-static bool try_places(struct netpath *handle, int64_t now)
+static bool try_places(struct netpath *handle, int64_t now, bool *is_busy)
 {
     struct source *service = &handle->sources[SERVICE];
     bool is_worth_retrying = false;
+    *is_busy = false;
     for (int index = 0; index < handle->place_count && service->descriptor < 0; index++) {
         int descriptor;
         switch (system_connect(&handle->places[index], &descriptor)) {
@@ -129,6 +130,11 @@ static bool try_places(struct netpath *handle, int64_t now)
         case CONNECTION_ELSEWHERE:
             source_unknown(handle, "otherNetwork", "netpath's service is in another network namespace");
             break;
+        case CONNECTION_BUSY:
+            *is_busy = true;
+            if (service->busy < BUSY_TRIES) source_unknown(handle, "connecting", "netpath's service is to be asked");
+            else source_unknown(handle, "noAnswer", "netpath's service takes no connection");
+            break;
         case CONNECTION_ABSENT: break;
         }
     }
@@ -139,13 +145,17 @@ void source_connect(struct netpath *handle, int64_t now)
 {
     struct source *service = &handle->sources[SERVICE];
     service->retry = 0;
-    bool is_worth_retrying = try_places(handle, now);
+    if (service->busy) source_unknown(handle, "noService", "netpath does not run");
+    bool is_busy, is_worth_retrying = try_places(handle, now, &is_busy);
     if (service->descriptor < 0 && handle->folder < 0) {
         /* Once more, for one that came before there was a watch. */
         look(handle);
-        is_worth_retrying = try_places(handle, now) || handle->folder < 0;
+        is_worth_retrying = try_places(handle, now, &is_busy) || handle->folder < 0;
     }
-    if (service->descriptor < 0 && is_worth_retrying && handle->place_count)
+    service->busy = service->descriptor < 0 && is_busy ? service->busy + 1 : 0;
+    if (service->busy)
+        service->retry = now + backoff(service->busy < BUSY_TRIES ? 0 : service->busy - BUSY_TRIES, BUSY_PAUSE);
+    else if (service->descriptor < 0 && is_worth_retrying && handle->place_count)
         service->retry = now + backoff(service->failures++, BACKOFF_FIRST);
 }
 

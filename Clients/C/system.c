@@ -98,7 +98,8 @@ enum connection system_connect(const struct place *place, int *descriptor)
     if (connection < 0) return CONNECTION_REFUSED;
     enum connection result = CONNECTION_MADE;
     if (connect(connection, (struct sockaddr *)&address, sizeof address) != 0)
-        result = errno == ENOENT || errno == ENOTDIR ? CONNECTION_ABSENT : CONNECTION_REFUSED;
+        result = errno == ENOENT || errno == ENOTDIR ? CONNECTION_ABSENT
+            : errno == EAGAIN ? CONNECTION_BUSY : CONNECTION_REFUSED;
     else if (!is_trusted(place, connection)) result = CONNECTION_DISTRUSTED;
     else if (!place->is_named && !is_here(place->path)) result = CONNECTION_ELSEWHERE;
     if (result == CONNECTION_MADE) *descriptor = connection;

@@ -17,7 +17,10 @@ struct place {
     bool is_users;  /* below XDG_RUNTIME_DIR */
 };
 
-enum connection { CONNECTION_MADE, CONNECTION_ABSENT, CONNECTION_REFUSED, CONNECTION_DISTRUSTED, CONNECTION_ELSEWHERE };
+enum connection {
+    CONNECTION_MADE, CONNECTION_ABSENT, CONNECTION_REFUSED, CONNECTION_DISTRUSTED, CONNECTION_ELSEWHERE,
+    CONNECTION_BUSY /* one is there, and its queue of connections is full at this moment */
+};
 
 /* Fills in the places to look at, at most two; returns how many. */
 int system_places(struct place places[2], const char *socket);

@@ -118,7 +118,7 @@ class Service:
 class Stranger:
     """Listens where the service does, and writes what it is told to, once it was asked."""
 
-    def __init__(self, *parts, path=SOCKET, reads=True, pause=0, then_close=False):
+    def __init__(self, *parts, path=SOCKET, reads=True, pause=0, then_close=False, is_full=False):
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
@@ -126,11 +126,20 @@ class Stranger:
         self.path, self.asked, self.held, self.answered = path, [], [], 0
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
-        self.listener.listen(64)
+        self.listener.listen(0 if is_full else 64)
+        self.room = threading.Event()
+        with contextlib.suppress(BlockingIOError):
+            while is_full:
+                self.held.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK))
+                self.held[-1].connect(path)
+        if not is_full:
+            self.room.set()
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
     def serve(self):
+        # Until then the queue of connections is full.
+        self.room.wait()
         with contextlib.suppress(OSError):
             while True:
                 self.held.append(self.listener.accept()[0])
@@ -152,6 +161,7 @@ class Stranger:
         return self
 
     def __exit__(self, *_):
+        self.room.set()
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         for client in self.held:

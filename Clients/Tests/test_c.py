@@ -431,6 +431,24 @@ class Misbehaviour(unittest.TestCase):
     def test_one_connection_too_many(self):
         self.answer('{"error":"there are too many connections of this user"}\n', reason="refused", then_close=True)
 
+    def test_a_full_queue_of_connections_is_tried_again_soon(self):
+        for flags in (NO_PROGRAM, AFTER_SERVICE, 0):
+            with self.subTest(flags), Stranger(LINE % "satisfied", is_full=True) as stranger, Client(flags=flags) as client:
+                self.assertEqual(client.path.reason, b"connecting")
+                stranger.room.set()
+                self.assertEqual(client.until_status(SATISFIED).message, b"as a test says")
+                self.assertLess(client.longest, 0.25)
+
+    def test_a_queue_of_connections_that_stays_full_is_no_answer(self):
+        with Stranger(LINE % "satisfied", is_full=True) as stranger, Client(flags=NO_PROGRAM) as client:
+            client.until_reason("noAnswer")
+            stranger.room.set()
+            client.until_status(SATISFIED)
+        with Stranger(is_full=True) as stranger, Client(flags=NO_PROGRAM) as client:
+            # And where that one ends, there is none.
+            stranger.listener.shutdown(socket.SHUT_RDWR)
+            client.until_reason("noService")
+
     def test_a_line_without_end(self):
         self.answer('{"schema":1,"status":"' + "x" * 1_000_000, reason="noAnswer")
         with Stranger('{"schema":1,"status":"', *["x" * 1_000_000] * 17), Client(flags=NO_PROGRAM) as client:

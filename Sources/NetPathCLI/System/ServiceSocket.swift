@@ -72,7 +72,7 @@ final class ServiceSocket: Sendable {
             throw .last("cannot open the socket \(path)")
         }
         // Who may not see all is told apart by who asks.
-        guard unsafe chmod(path, 0o666) == 0, listen(listener.number, 64) == 0 else {
+        guard unsafe chmod(path, 0o666) == 0, listen(listener.number, 4096) == 0 else {
             throw .last("cannot open the socket \(path)")
         }
         self.listener = listener
