@@ -4,9 +4,13 @@
 
 import glob
 import os
+import socket
+import struct
+import threading
+from fcntl import ioctl
 
 from scenario import Impossible
-from world import run, until, write
+from world import in_namespace, run, until, write
 
 GADGETS = "/sys/kernel/config/usb_gadget"
 
@@ -61,3 +65,55 @@ class Gadget:
         world.far(f"link set {self.device} name device", "address add 10.6.0.1/24 dev device", "link set device up")
         world.here(f"link set {self.host} name usb0", "link set usb0 up", "address add 10.6.0.2/24 dev usb0",
                    "route add default via 10.6.0.1 dev usb0")
+
+
+class QMIModem(Gadget):
+    """An ECM device that the driver of Qualcomm's modems takes, which claims a carrier with and without a bearer."""
+
+    def __init__(self):
+        super().__init__("ecm", "0x2c7c", "0x0900")
+        port = os.path.basename(os.path.realpath(f"/sys/class/net/{self.host}/device"))
+        drivers = "/sys/bus/usb/drivers"
+        run("modprobe", "qmi_wwan")
+        try:
+            write(f"{drivers}/qmi_wwan/new_id", "2c7c 0900")
+        except FileExistsError:
+            pass
+        write(f"{drivers}/cdc_ether/unbind", port)
+        before = set(os.listdir("/sys/class/net"))
+        write(f"{drivers}/qmi_wwan/bind", port)
+        self.host = until("interface of the modem", lambda: set(os.listdir("/sys/class/net")) - before).pop()
+
+    def connect(self, world):
+        run("ip", "link", "set", self.device, "netns", "far")
+        run("ip", "link", "set", self.host, "netns", "here")
+        world.far(f"link set {self.device} name device", "address add 10.6.0.1/24 dev device", "link set device up")
+        world.here(f"link set {self.host} name wwan0")
+
+    def without_headers(self, world):
+        """Both sides send packets without Ethernet headers (raw IP): a tunnel in `far` takes and gives them."""
+        world.here("link set wwan0 down")
+        world.run_in("here", "sh", "-c", "echo Y >/sys/class/net/wwan0/qmi/raw_ip")
+        world.far("address flush dev device")
+        run("modprobe", "tun")
+        tunnel = in_namespace("far", lambda: os.open("/dev/net/tun", os.O_RDWR))
+        in_namespace("far", lambda: ioctl(tunnel, 0x400454CA, struct.pack("16sH", b"modem", 0x1001)))
+        line = in_namespace("far", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)))
+        line.bind(("device", 3))
+        world.far("address add 10.6.0.1/24 dev modem", "link set modem up")
+
+        def take():
+            while True:
+                packet, source = line.recvfrom(2048)
+                # What the device itself sends is seen here too.
+                if source[2] != socket.PACKET_OUTGOING and packet[0] >> 4 == 4:
+                    os.write(tunnel, packet)
+
+        def give():
+            while True:
+                packet = os.read(tunnel, 2048)
+                if packet[0] >> 4 == 4:
+                    line.send(packet)
+
+        for work in (take, give):
+            threading.Thread(target=work, daemon=True).start()

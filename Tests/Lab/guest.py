@@ -87,4 +87,6 @@ def main():
 if __name__ == "__main__":
     os.makedirs("/run/netns", exist_ok=True)
     run("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup", check=False)
+    # Else modules of tunnels place gre0 and sit0 into the namespaces of all later scenarios.
+    run("sysctl", "-qw", "net.core.fb_tunnels_only_for_init_net=1", check=False)
     sys.exit(main())

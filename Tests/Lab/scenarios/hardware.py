@@ -7,7 +7,7 @@ import os
 import signal
 import time
 
-from gadget import Gadget
+from gadget import Gadget, QMIModem
 from scenario import Impossible, scenario
 from world import run, until, write
 
@@ -75,6 +75,30 @@ def modem(world, watch):
     usb(world, watch, "ncm", "0x1900", "cellular", "requiresConnection modemNotConnected", vendor="0x0bdb")
 
 
+@scenario("a modem at USB (QMI), which claims a carrier without a bearer, with Ethernet headers and without, unplugged")
+def qmi(world, watch):
+    modem = QMIModem()
+    modem.connect(world)
+    views = watch()
+    views.expect("down", "unsatisfied allDown")
+    idle = "requiresConnection modemNotConnected"
+    connected = "satisfied routed cellular"
+    connecting = ("?requiresConnection configuringAddress", "?unsatisfied noRoute")
+    bearer = ("address add 10.6.0.2/24 dev wwan0", "route add default via 10.6.0.1 dev wwan0")
+    world.here("link set wwan0 up")
+    views.expect("up without a bearer", idle)
+    world.here(*bearer)
+    views.expect("a bearer", *connecting, connected)
+    world.here("address flush dev wwan0 scope global")
+    views.expect("the bearer is gone", "?unsatisfied noRoute", idle)
+    modem.without_headers(world)
+    views.expect("down again", "?" + idle, "?unsatisfied interfaceDown", "unsatisfied allDown")
+    world.here("link set wwan0 up", bearer[0], "route add default dev wwan0")
+    views.expect("a bearer without headers", "?" + idle, *connecting, connected)
+    modem.plug(False)
+    views.expect("unplugged", "?unsatisfied interfaceDown", "?unsatisfied allDown", "?" + idle, "unsatisfied noInterface")
+
+
 @scenario("a tether at USB (ECM) that goes down and is unplugged")
 def tether(world, watch):
     usb(world, watch, "ecm", "0x0104", "wired", "unsatisfied noCarrier")
@@ -97,7 +121,7 @@ def pppoe(world, watch):
     def dial():
         world.start("here", "pppd", "pppd", "plugin", "rp-pppoe.so", "lan0", "noauth", "defaultroute", "nodetach",
                     "lcp-echo-interval", "1", "lcp-echo-failure", "4", "noipdefault", "maxfail", "1")
-        until("ppp0", lambda: " 10.7.0." in world.run_in("here", "ip", "address", "show", "dev", "ppp0", check=False), 60)
+        until("ppp0", lambda: " 10.7.0." in world.run_in("here", "ip", "address", "show", "dev", "ppp0", check=False))
 
     waiting = "requiresConnection configuringAddress"
     views = watch()
