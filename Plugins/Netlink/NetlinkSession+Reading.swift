@@ -144,7 +144,7 @@ extension NetlinkSession {
             }
         }
         for family in AddressFamily.allCases where stale.families.cover(family) { self.lookup.beginRound(family) }
-        let (answers, routes) = self.lookup.answers(
+        var (answers, routes) = self.lookup.answers(
             to: asked,
             of: self.questions,
             defaultRoutes: defaultRoutes,
@@ -157,6 +157,7 @@ extension NetlinkSession {
                 self.nameServers.setRoute(answer, at: position - self.referenceRoutes.count)
             }
         }
+        self.askPastRefusals(&routes, of: defaultRoutes)
         var next = 0
         for index in interfaces {
             var found: [InterfaceRoute] = []
@@ -166,6 +167,29 @@ extension NetlinkSession {
             }
             self.table.setDefaultRoutes(index, found, replacing: stale.families)
         }
+    }
+
+    /// Asks for the default routes that were not found once more, towards an address that no route refuses: a reject route
+    /// hides those of every interface.
+    private func askPastRefusals(_ routes: inout [InterfaceRoute?], of asked: [RouteLookup.DefaultRouteQuestion]) {
+        var again: [(number: Int, question: RouteLookup.DefaultRouteQuestion)] = []
+        for (number, (interface, position)) in asked.enumerated() where routes[number] == nil {
+            let refused = self.referenceRoutes[position]
+            guard case .rejected = refused.answer,
+                let other = self.referenceRoutes.firstIndex(where: {
+                    $0.destination.family == refused.destination.family && $0.answer.isRouted
+                })
+            else { continue }
+            again.append((number, (interface, other)))
+        }
+        if again.isEmpty { return }
+        let found = self.lookup.answers(
+            to: [],
+            of: self.questions,
+            defaultRoutes: again.map(\.question),
+            from: { self.table.sources($0, of: $1) }
+        )
+        for (position, route) in zip(again, found.defaultRoutes) { routes[position.number] = route }
     }
 
     /// Asks about the packets of the tunnels that the answers lead into.

@@ -112,6 +112,24 @@ struct RouteTests {
         try watched.expect("satisfied", "routed") { try lab.ip("route del blackhole 8.0.0.0/7") }
     }
 
+    /// The kernel says "no route" of every interface where a reject route is the longest prefix.
+    @Test(arguments: ["blackhole", "unreachable", "prohibit"])
+    func aRouteThatRefusesAPartHidesNoGateway(kind: String) throws {
+        let lab = try NetworkNamespace()
+        let wan = try self.uplink(in: lab)
+        try lab.addDefaultRoute(via: "192.0.2.1", through: wan)
+        let watched = try Watched(lab)
+        try watched.expect("satisfied", "routed")
+        let line = try watched.expect("unsatisfied", "routeRejects") { try lab.ip("route add \(kind) 9.0.0.0/8") }
+        #expect(line.interface(named: "wan0")?["gateways"]?[0] == "192.0.2.1")
+        #expect(line["reason"]?["message"]?.string?.hasSuffix("route or rule refuses packets to 9.0.0.1") == true)
+        #expect(line.reason(of: "wan0") == "alternative")
+        #expect(try lab.run("\(Watched.program) explain || true").contains("IPv4 default route via 192.0.2.1"))
+        #expect(try lab.run("\(Watched.program) status || true").contains("gateway 192.0.2.1"))
+        let bySysfs = "--set backends.netlink.mode=off"
+        #expect(try lab.run("\(Watched.program) status \(bySysfs) || true").contains("gateway 192.0.2.1"))
+    }
+
     @Test func tunnelOfWireGuardQuick() throws {
         let lab = try NetworkNamespace()
         let wan = try self.uplink(in: lab)

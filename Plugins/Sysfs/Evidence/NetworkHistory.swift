@@ -176,7 +176,8 @@ struct NetworkHistory {
         else { return nil }
         guard interface.flags.contains(.up), interface.addresses.contains(where: \.isGlobal) else { return [] }
         let routes = AddressFamily.allCases.compactMap { family in
-            self.referenceDestinations.first { $0.family == family }.flatMap {
+            // A reject route hides those of every interface.
+            self.referenceDestinations.first { $0.family == family && !choice.isRefused($0) }.flatMap {
                 choice.defaultRoute(to: $0, through: reading)
             }
         }

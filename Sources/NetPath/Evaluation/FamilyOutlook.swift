@@ -122,7 +122,7 @@ extension AssessedEvidence {
         }
         var obstacle = self.obstacle(for: family, pools)
         if obstacle.isAddressed, let missing = self.missingPart(of: family) {
-            obstacle.reason = PathReason(.noRoute, "there is no route to \(missing) and more")
+            obstacle.reason = PathReason(.noRoute, "there is no route to \(missing)")
         }
         return outlook(obstacle.isAddressed ? .noRoute : .nothing, obstacle.reason, obstacle.interfaces)
     }
@@ -150,7 +150,8 @@ extension AssessedEvidence {
     private func reason(_ rejection: RouteRejection, _ family: AddressFamily) -> PathReason {
         let asked = self.evidence.referenceRoutes.filter { $0.destination.family == family }
         let refused = asked.filter { $0.answer == .rejected(rejection) }.map(\.destination)
-        let packets = refused.count == asked.count ? "packets" : "packets to \(refused[0]) and more"
+        let some = refused.map(\.description).joined(separator: ", ")
+        let packets = refused.count == asked.count ? "packets" : "packets to \(some)"
         return PathReason(.routeRejects, "\(rejection.description) refuses \(packets)")
     }
 

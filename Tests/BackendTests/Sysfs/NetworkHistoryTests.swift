@@ -127,6 +127,9 @@ import Testing
         let evidence = history.observe(reading, at: self.time(1))
         #expect(evidence.interface(3)?.defaultRoutes?.map(\.metric) == [600])
         #expect(evidence.interface(4)?.defaultRoutes == [])
+        // What refuses the first destination hides none.
+        reading.addRoute("9.0.0.0", 8, through: nil)
+        #expect(history.observe(reading, at: self.time(1)).interface(3)?.defaultRoutes?.map(\.metric) == [600])
         reading.ipv4Routes = nil
         #expect(history.observe(reading, at: self.time(2)).interface(3)?.defaultRoutes == nil)
     }

@@ -189,16 +189,16 @@ extension ScenarioTable {
             "Otherwise find it, and remove it if it is not needed: `ip route show table all type prohibit` and `ip rule` list what there is"
         ),
         "8.0.0.0/7 becomes a blackhole": Advice(
-            "a blackhole route or rule refuses packets to 9.0.0.1 and more",
+            "a blackhole route or rule refuses packets to 9.0.0.1",
             "If it is the kill switch of a VPN, connect the VPN",
             "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
         ),
         "only the upper half is routed, where the probe's target is": Advice(
-            "there is no route to 9.0.0.1 and more",
+            "there is no route to 9.0.0.1",
             "Add a default route: `ip route add default via GATEWAY dev wan0`"
         ),
         "192.0.0.0/7 becomes a blackhole, behind five hundred other routes": Advice(
-            "a blackhole route or rule refuses packets to 193.0.0.1 and more",
+            "a blackhole route or rule refuses packets to 193.0.0.1",
             "If it is the kill switch of a VPN, connect the VPN",
             "Otherwise find it, and remove it if it is not needed: `ip route show table all type blackhole` and `ip rule` list what there is"
         ),

@@ -548,7 +548,7 @@ import Testing
             only4.answering(.ipv4, .through(eth0), .rejected(.blackhole)),
             .unsatisfied,
             .routeRejects,
-            "a blackhole route or rule refuses packets to 160.0.0.1 and more"
+            "a blackhole route or rule refuses packets to 160.0.0.1"
         ),
         Row(
             "rejected in one half, no route in the other",
