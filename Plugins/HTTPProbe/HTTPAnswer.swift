@@ -100,7 +100,7 @@ enum CheckFinding: Hashable, Sendable {
             case (.tls, _): .impersonated("TLS fails: \(error.message)")
             case (.badResponse, _): .unexpected("the answer is not HTTP")
             case (.nameNotResolved, _): .failed(.notResolved, nil)
-            case (.refused, _): .failed(.timedOut, "the connection was refused")
+            case (.refused, _): .failed(.refused, nil)
             case (.connectTimedOut, _), (.timedOut, _): .failed(.timedOut, nil)
             case (.unreachable, _): .failed(.timedOut, "no way there")
             default: .failed(.timedOut, error.message)

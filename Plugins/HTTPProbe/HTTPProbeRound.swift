@@ -67,6 +67,7 @@ struct HTTPProbeRound: Sendable {
             }
         }
         var round = ProbeRound(outcomes: outcomes, isComplete: self.isFinished)
+        round.asksForContent = true
         round.portalURL = portalURL
         return round
     }

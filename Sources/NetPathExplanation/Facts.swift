@@ -152,7 +152,7 @@ extension ProbeOutcome {
         let result =
             switch self.result {
             case .connected: "connected"
-            case .refused: "refused the connection, so the network works"
+            case .refused: "answered, and refused the connection"
             case .unreachable(let errno): "not reachable (\(message(errno)))"
             case .timedOut: "no answer in time"
             case .notResolved: "its name has no address"

@@ -9,6 +9,10 @@ public struct ProbeRound: Hashable, Sendable, Codable {
     public var isComplete: Bool
     /// The page of a captive portal where users sign in; nil when it is unknown.
     public var portalURL: String?
+    /// Whether targets are asked for what only they answer, as over HTTP; nil counts as no.
+    ///
+    /// A connection that is refused is no answer then: a firewall refuses, too.
+    public var asksForContent: Bool?
 
     /// Creates a round.
     public init(outcomes: [ProbeOutcome], isComplete: Bool) {
@@ -20,7 +24,8 @@ public struct ProbeRound: Hashable, Sendable, Codable {
     ///
     /// Not where a captive portal answered for one of them: it lets connections be made to all of them.
     public var answered: Bool {
-        !self.metPortal && self.outcomes.contains { [.connected, .refused, .expected].contains($0.result) }
+        let answers: [ProbeOutcome.Result] = [.connected, .expected] + (self.asksForContent == true ? [] : [.refused])
+        return !self.metPortal && self.outcomes.contains { answers.contains($0.result) }
     }
 
     /// Whether a captive portal answered.
@@ -41,7 +46,7 @@ public struct ProbeOutcome: Hashable, Sendable, Codable {
     public enum Result: Hashable, Sendable, Codable {
         /// The connection was made.
         case connected
-        /// A host answered with a refusal: the path works.
+        /// A host, or a firewall before it, answered with a refusal.
         case refused
         /// The network answered that it cannot deliver; the error number of the system.
         case unreachable(errno: Int32)

@@ -111,7 +111,8 @@ extension NetworkPath {
     var internetText: String {
         let results = self.probes.map(\.result)
         return switch self.internet {
-        case .reachable where !results.contains { $0 == .connected || $0 == .refused }: "reachable, as a backend states"
+        case .reachable where !results.contains { [.connected, .refused, .expected].contains($0) }:
+            "reachable, as a backend states"
         case .reachable: "reachable"
         case .unreachable where results.isEmpty: "not reachable, as a backend states"
         case .unreachable: "not reachable: no probe target answered"

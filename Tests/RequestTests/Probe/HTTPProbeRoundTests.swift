@@ -94,11 +94,18 @@ import Testing
 
     @Test(arguments: [
         (TransportError.Reason.connectTimedOut, ProbeOutcome.Result.timedOut), (.timedOut, .timedOut),
-        (.nameNotResolved, .notResolved), (.refused, .timedOut), (.unreachable, .timedOut),
+        (.nameNotResolved, .notResolved), (.refused, .refused), (.unreachable, .timedOut),
         (.connectionLost, .timedOut), (.tls, .impersonated), (.badResponse, .unexpected),
     ])
     func failures(reason: TransportError.Reason, expected: ProbeOutcome.Result) {
         #expect(self.round(Self.failure(reason), Self.answer(204)).result.outcomes.first?.result == expected)
+    }
+
+    /// A firewall refuses, too: only the content is proof.
+    @Test func aRefusedConnectionIsNoInternet() {
+        let round = self.round(Self.failure(.refused), Self.failure(.connectTimedOut)).result
+        #expect(round.outcomes.map(\.result) == [.refused, .timedOut])
+        #expect(!round.answered && round.internetAlone == .unreachable)
     }
 
     /// An address of `portalAPI` that is none would look like a network without a portal.
