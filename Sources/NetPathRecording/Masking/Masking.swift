@@ -106,7 +106,11 @@ package struct Masking: Sendable {
         case .array(let elements): return .array(elements.map { self.mask($0) })
         case .object(let members):
             var masked: JSONObject = [:]
-            for (key, value) in members { masked[self.mask(key)] = self.mask(value, of: key) }
+            let isAddress = members["prefixlen"] != nil
+            for (key, value) in members {
+                let isName = isAddress && key == "label"
+                masked[self.mask(key)] = isName ? self.maskLabel(ofAddress: value) : self.mask(value, of: key)
+            }
             return .object(masked)
         }
     }
@@ -137,6 +141,14 @@ package struct Masking: Sendable {
             )
         default: return self.mask(value)
         }
+    }
+
+    /// The label of an address (ip-address(8)): the name of the interface, and behind a colon what a person chose.
+    private mutating func maskLabel(ofAddress node: JSONNode) -> JSONNode {
+        guard case .string(let text) = node else { return node }
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        guard parts.count == 2, !parts[1].allSatisfy(\.isNumber) else { return .string(self.mask(text)) }
+        return .string(self.mask(parts[0]) + ":" + self.mask(parts[1], as: .token))
     }
 
     private mutating func maskLabel(_ node: JSONNode) -> JSONNode {

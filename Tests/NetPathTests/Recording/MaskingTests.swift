@@ -15,6 +15,19 @@ import Testing
         return masking.mask(text)
     }
 
+    /// In the words of `ip -json address`: the label of an address is no network's name.
+    @Test func labelsOfAddressesNameInterfaces() {
+        var masking = Masking()
+        func label(_ label: String, of other: String) -> JSONNode? {
+            let node: JSONNode = [other: .integer(24), "label": .string(label)]
+            return masking.mask(node)["label"]
+        }
+        #expect(label("wan0", of: "prefixlen") == .string("wan0"))
+        #expect(label("wan0:1", of: "prefixlen") == .string("wan0:1"))
+        #expect(label("wan0:home", of: "prefixlen") == .string("wan0:token-1"))
+        #expect(label("Home", of: "index") == .string("ssid-1"))
+    }
+
     @Test(
         arguments: [
             ("via 192.168.1.1 dev wlan0", "via 192.168.0.1 dev wlan0"),
