@@ -56,7 +56,8 @@ struct ServiceConfigurationTests {
         #expect(try self.place.ask("hooks").contains("told"))
         // When it is right again.
         try self.write(good.replacing("true", with: "false"))
-        try self.place.message("configuration read again", in: service)
+        try self.place.message("; the one on disk is in force again", in: service)
+        #expect(service.standardError.contains("warning: configuration read again from"))
         let deadline = ContinuousClock.now + .seconds(20)
         while try self.isExpensive() != "false" { try #require(ContinuousClock.now < deadline) }
         #expect(try !self.place.ask("status --service").contains("refused"))

@@ -133,6 +133,7 @@ final class ConfigurationFollower: Sendable {
             )
         }
         let reload = ConfigurationReload(from: old, to: new)
+        let wasRefused = self.standing.refusal != nil
         self.state.withLock { state in
             state.configuration = new
             let refusals = state.standing.refusals ?? 0
@@ -145,7 +146,9 @@ final class ConfigurationFollower: Sendable {
         reload.apply(to: self.coordinator)
         self.onChange(new)
         self.onStanding(self.standing)
-        self.log(.info, "configuration read again from \(new.origin): \(reload)")
+        // Who was told of a refusal is told of its end.
+        let end = wasRefused ? "; the one on disk is in force again" : ""
+        self.log(wasRefused ? .warning : .info, "configuration read again from \(new.origin): \(reload)\(end)")
     }
 }
 
