@@ -46,6 +46,28 @@ struct ServiceTests {
         #expect(try service.stop() == 0)
     }
 
+    /// The socket is found from everywhere; what it tells is about the service's own network.
+    @Test func aServiceOfAnotherNamespaceIsSaidToBeOne() throws {
+        let service = try self.place.start()
+        let remark = "netpath: the service is in another network namespace"
+        for words in ["status --service", "hooks", "history", "serve --textfile \(self.lab.directory)/metrics"] {
+            #expect(try !self.place.ask(words).contains(remark), "\(words)")
+            #expect(try self.place.ask(words, through: "unshare -n").contains(remark), "\(words)")
+        }
+        #expect(try !self.place.ask("status --service --quiet", through: "unshare -n").contains(remark))
+        #expect(try service.stop() == 0)
+    }
+
+    /// What a scraper reads that asks the socket has to be whole (OpenMetrics 1.0).
+    @Test func metricsOverTheSocketHaveTheirLastLine() throws {
+        let service = try self.place.start()
+        let client = try SocketClient(self.place.socket)
+        try client.write(#"{"request":"metrics","format":"openMetrics"}"# + "\n")
+        client.end()
+        #expect(try client.readToEnd().hasSuffix(#"\n# EOF\n"}"# + "\n"))
+        #expect(try service.stop() == 0)
+    }
+
     /// What a service of the system left behind hides no recording of one that runs elsewhere, or ran last.
     @Test func theHistoryIsThatOfTheServiceAsked() throws {
         try self.lab.run("mount -t tmpfs none /var/lib && mkdir /var/lib/netpath")

@@ -41,6 +41,7 @@ struct HistoryCommand: ToolCommand {
 
     func execute() throws -> ToolStatus {
         let now = ClockReading.now().wall
+        self.source.noteNamespace()
         if let at {
             guard let moment = MomentText.parse(at, now: now) else {
                 throw ToolFailure(

@@ -64,7 +64,7 @@ struct StatusCommand: ToolCommand {
     }
 
     private func askService() throws -> StatusSnapshot {
-        let answer = try ServiceSnapshot.ask()
+        let answer = try ServiceSnapshot.ask(quiet: self.quiet)
         if !self.quiet, let remark = answer.configuration?.remark { ToolContext.current.say(remark) }
         return answer.status
     }

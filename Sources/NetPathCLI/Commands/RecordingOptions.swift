@@ -26,6 +26,12 @@ struct RecordingOptions: ParsableArguments {
     /// Whether a service runs that writes it.
     var isBeingWritten: Bool { self.isLive && ServiceClient(self.places) != nil }
 
+    /// Says that the service that writes it is in another network namespace, where it is.
+    func noteNamespace() {
+        guard self.isLive else { return }
+        ToolContext.current.noteNamespace(ofStatus: ServiceFollower.ask(.status, of: self.places))
+    }
+
     private var places: [ServiceFolders] { ServiceFolders.places(of: ToolContext.current.environment) }
 
     /// Opens the recording, for which a configuration may name the folder.

@@ -32,6 +32,8 @@ package struct MetricsText: Sendable {
     }
 
     let isOpenMetrics: Bool
+    /// The last line of OpenMetrics.
+    package static let end = "# EOF\n"
     package private(set) var text = ""
 
     package init(isOpenMetrics: Bool) {

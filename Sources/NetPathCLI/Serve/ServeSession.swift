@@ -39,6 +39,7 @@ package final class ServeSession: Sendable {
         let places = ServiceFolders.places(of: self.context.environment)
         let answer = command.standalone ? nil : try ServiceClient(places)?.ask(.status)
         if let answer {
+            self.context.noteNamespace(ofStatus: answer)
             // Metrics of a service tell of a configuration that is refused, and do not need it.
             self.recordingFolder = try? command.options.recordingFolder()
             self.isAttached = true

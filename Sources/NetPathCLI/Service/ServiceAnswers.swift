@@ -40,7 +40,7 @@ struct ServiceAnswers: Sendable {
                 if let recorder { text.add(recorder.status) }
                 text.add(self.standing())
             }
-            let text = String(decoding: bytes, as: UTF8.self)
+            let text = String(decoding: bytes, as: UTF8.self) + (isOpenMetrics ? MetricsText.end : "")
             return .whole(JSONText.line { sink in sink.object { $0.member("text", text) } })
         case .details: return .whole(JSONText.line(self.coordinator.details(self.evaluation()).write))
         case .history(let since): return .pages(self.history(since: since, for: peer))

@@ -17,7 +17,7 @@ enum ServiceRequest: Hashable, Sendable {
     /// many seconds after 1970 began.
     case history(since: Int64)
     /// `{"request":"metrics"}`: what is counted, as `{"text":…}` in the format of Prometheus, or, with
-    /// `"format":"openMetrics"`, in that of OpenMetrics without its last line.
+    /// `"format":"openMetrics"`, in that of OpenMetrics.
     case metrics(isOpenMetrics: Bool)
     /// `{"request":"details"}`: what explains the path, and the latest round trips of probes.
     case details

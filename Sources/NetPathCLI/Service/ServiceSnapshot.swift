@@ -3,6 +3,7 @@
 
 import NetPath
 import NetPathRecording
+import NetPathSystem
 
 /// A snapshot on its way from the service to a command.
 struct ServiceSnapshot: Codable {
@@ -41,16 +42,36 @@ struct ServiceSnapshot: Codable {
         )
     }
 
-    /// Asks the service that runs.
+    /// Asks the service that runs, and says where it is when that is elsewhere.
     ///
     /// - Throws: ``ToolFailure`` when none does, or another version.
-    static func ask() throws -> ServiceSnapshot {
+    static func ask(quiet: Bool = false) throws -> ServiceSnapshot {
         let answer = try ServiceClient.running().ask(.snapshot)
         do {
-            return try CodedLine.value(ServiceSnapshot.self, from: answer)
+            let snapshot = try CodedLine.value(ServiceSnapshot.self, from: answer)
+            if !quiet { ToolContext.current.noteNamespace(of: snapshot.via.first) }
+            return snapshot
         } catch {
             throw ToolFailure(.failure, "the service is of another version of netpath: start it anew")
         }
+    }
+}
+
+extension ToolContext {
+    /// Says that a service is in another network namespace, where it is.
+    ///
+    /// - Parameter machine: What it calls itself (``Provenance/instance``).
+    func noteNamespace(of machine: String?) {
+        guard let machine, machine != Provenance.instance else { return }
+        self.say("the service is in another network namespace than this command, and tells of the path there")
+    }
+
+    /// The same of an answer to ``ServiceRequest/status``.
+    func noteNamespace(ofStatus answer: [UInt8]?) {
+        guard let answer, case .array(let via)? = (try? JSONReader.read(answer[...]))?["via"],
+            case .string(let machine)? = via.first
+        else { return }
+        self.noteNamespace(of: machine)
     }
 }
 

@@ -56,10 +56,10 @@ final class ServiceFollower: Sendable {
         return answer
     }
 
-    /// The text in an answer that is one.
+    /// The metrics in an answer that has them, to which more can be added: without the last line of OpenMetrics.
     static func text(in answer: [UInt8]?) -> [UInt8]? {
         guard let answer, case .string(let text)? = (try? JSONReader.read(answer[...]))?["text"] else { return nil }
-        return Array(text.utf8)
+        return Array((text.hasSuffix(MetricsText.end) ? text.dropLast(MetricsText.end.count) : text[...]).utf8)
     }
 }
 
