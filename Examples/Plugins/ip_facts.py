@@ -7,7 +7,7 @@ look, and `ip -json` what there is. netpath works out the path from the facts, a
     backends:
       - type: exec
         name: ip
-        command: [/usr/bin/python3, /etc/netpath/plugins/ip_facts.py]
+        command: [/usr/bin/python3, /usr/local/lib/netpath/ip_facts.py]
 
 `netpath plugin compare -- /usr/bin/python3 "$PWD/ip_facts.py"` plays it beside the backend netlink.
 """

@@ -8,7 +8,7 @@ replaces when something changes, at the interval that its first argument names, 
       - type: netlink      # decides; what is stated below it is compared with it, and above it would decide
       - type: exec
         name: networkd
-        command: [/usr/bin/python3, /etc/netpath/plugins/networkd.py]
+        command: [/usr/bin/python3, /usr/local/lib/netpath/networkd.py]
 """
 
 import json

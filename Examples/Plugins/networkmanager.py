@@ -8,7 +8,7 @@ NetworkManager on the system bus, and reads them again for each signal of it: no
       - type: netlink      # decides; what is stated below it is compared with it, and above it would decide
       - type: exec
         name: networkmanager
-        command: [/usr/bin/python3, /etc/netpath/plugins/networkmanager.py]
+        command: [/usr/bin/python3, /usr/local/lib/netpath/networkmanager.py]
 """
 
 import json

@@ -58,7 +58,10 @@ public enum NetPathTool: Sendable {
         return ToolContext.$current.withValue(context) {
             do {
                 let command = try root.parseAsRoot(arguments)
-                if let command = command as? any ToolCommand { return try command.execute() }
+                if let command = command as? any ToolCommand {
+                    try type(of: command).refuseUseless(arguments)
+                    return try command.execute()
+                }
                 // Only ArgumentParser's own commands are left, such as `help`.
                 var other = command
                 try other.run()

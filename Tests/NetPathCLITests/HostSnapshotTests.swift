@@ -31,7 +31,11 @@ extension Fixtures {
         var snapshot = try Fixtures.host()
         #expect(snapshot.screen(self.plain) == "REACHABLE  example.net: 203.0.113.9 through wan0 via 192.0.2.1\n")
         snapshot.connection = ProbeOutcome(target: "", result: .connected, roundTrip: .milliseconds(12))
+        #expect(snapshot.screen(self.plain).hasPrefix("CONNECTED  example.net"))
         #expect(snapshot.screen(self.plain).hasSuffix("\n  TCP connection  made after 12ms\n"))
+        snapshot.connection = ProbeOutcome(target: "", result: .refused)
+        #expect(snapshot.screen(self.plain).hasPrefix("NOT CONNECTED  example.net"))
+        snapshot.connection = nil
         snapshot.status = .unknown(PathReason(.notResolved, "no \u{1B}[2J such name"))
         #expect(snapshot.screen(self.plain).hasPrefix("UNKNOWN  no "))
         #expect(!snapshot.screen(self.plain).contains("\u{1B}"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import ArgumentParser
 import Foundation
 import NetPath
 import NetPathTestKit
@@ -76,8 +77,26 @@ import Testing
     }
 
     @Test func aPackageHasToKnowWhereNetpathIs() {
-        let (status, text) = self.run(["new", "door"])
+        let (status, text) = self.run(["new", "door", "--language", "swift"])
         #expect(status == .usage && text.contains("--netpath FOLDER-OR-ADDRESS"), "\(text)")
+        let useless = self.run(["new", "door", "--language", "shell", "--netpath", "/"])
+        #expect(useless.0 == .usage && useless.1.contains("--netpath is for a backend in Swift"), "\(useless.1)")
+    }
+
+    @Test func theLanguageIsThatWhichNeedsNothing() throws {
+        #expect(try NewPluginCommand.parse(["door"]).chosen == .python)
+        #expect(try NewPluginCommand.parse(["door", "--netpath", "/"]).chosen == .swift)
+    }
+
+    /// A program runs in `/`: what a person names in the working folder is found all the same.
+    @Test func filesOfTheWorkingFolderAreNamedAbsolutely() throws {
+        let here = try NewFolder.absolute(".")
+        let folder = try TemporaryDirectory()
+        try "".write(toFile: folder["door.py"], atomically: true, encoding: .utf8)
+        let steps = here.split(separator: "/").map { _ in ".." } + [String(folder["door.py"].dropFirst())]
+        let path = steps.joined(separator: "/")
+        let command = try CheckPluginCommand.parse(["--", "/usr/bin/python3", path, "eth0", "--file=\(path)"])
+        #expect(try command.absoluteCommand == ["/usr/bin/python3", "\(here)/\(path)", "eth0", "--file=\(path)"])
     }
 
     @Test func checksAreHandedOver() {

@@ -46,12 +46,14 @@ struct CompletionCommand: ToolCommand {
     @Argument(help: "The shell to complete in.")
     var shell: Shell
 
-    @OptionGroup(title: "Global options")
-    var options: GlobalOptions
+    static let uselessOptions = ["--config", "--set"]
+
+    @OptionGroup(title: "Output options")
+    var output: OutputOptions
 
     func execute() throws -> ToolStatus {
         let text = self.shell.script
-        try self.options.write(["schema": schemaVersion, "text": .string(text)]) { _ in text }
+        try self.output.write(["schema": schemaVersion, "text": .string(text)]) { _ in text }
         return .satisfied
     }
 }

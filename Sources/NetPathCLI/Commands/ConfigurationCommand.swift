@@ -101,12 +101,14 @@ struct ConfigurationCommand: ParsableCommand {
             abstract: "Print the embedded default configuration, every key explained."
         )
 
-        @OptionGroup(title: "Global options")
-        var options: GlobalOptions
+        static let uselessOptions = ["--config", "--set"]
+
+        @OptionGroup(title: "Output options")
+        var output: OutputOptions
 
         func execute() throws -> ToolStatus {
             let text = LoadedConfiguration.defaultText
-            try self.options.write(["schema": schemaVersion, "text": .string(text)]) { _ in text }
+            try self.output.write(["schema": schemaVersion, "text": .string(text)]) { _ in text }
             return .satisfied
         }
     }
@@ -122,12 +124,14 @@ struct ConfigurationCommand: ParsableCommand {
                 """
         )
 
-        @OptionGroup(title: "Global options")
-        var options: GlobalOptions
+        static let uselessOptions = ["--config", "--set"]
+
+        @OptionGroup(title: "Output options")
+        var output: OutputOptions
 
         func execute() throws -> ToolStatus {
             let schema = try ConfigurationSchema.schema(of: ToolContext.current.registry)
-            try self.options.write(schema.document) { _ in schema.text }
+            try self.output.write(schema.document) { _ in schema.text }
             return .satisfied
         }
     }

@@ -14,6 +14,8 @@ struct HooksCommand: ToolCommand {
             """
     )
 
+    static let uselessOptions = ["--config", "--set"]
+
     @OptionGroup(title: "Output options")
     var output: OutputOptions
 

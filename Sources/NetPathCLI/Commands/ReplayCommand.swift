@@ -18,6 +18,8 @@ struct ReplayCommand: ToolCommand {
             """
     )
 
+    static let uselessOptions = ["--config"]
+
     @Argument(
         help: ArgumentHelp("A file that 'watch --record' wrote, or a folder of the service.", valueName: "recording"),
         completion: .file()

@@ -9,6 +9,25 @@ package protocol ToolCommand: ParsableCommand {
     ///
     /// - Throws: Whatever keeps the command from an answer; ``NetPathTool`` makes it a message and an exit status.
     func execute() throws -> ToolStatus
+
+    /// The options of `netpath` itself, which stand for those of most commands, that are of no use to this one.
+    static var uselessOptions: [String] { get }
+}
+
+extension ToolCommand {
+    package static var uselessOptions: [String] { [] }
+
+    /// Refuses what would be ignored.
+    ///
+    /// - Throws: ``ToolFailure``.
+    static func refuseUseless(_ arguments: [String]) throws(ToolFailure) {
+        let words = arguments.prefix { $0 != "--" }
+        let found = Self.uselessOptions.first { option in
+            words.contains { $0 == option || $0.hasPrefix(option + "=") }
+        }
+        guard let found else { return }
+        throw ToolFailure(.usage, "'\(Self.configuration.commandName ?? "")' has no use for \(found): leave it out")
+    }
 }
 
 /// `netpath`.

@@ -109,7 +109,7 @@ struct WatchCommand: ToolCommand {
             throw ValidationError("--retries must be from 0 to 100, found \(self.retries)")
         }
         if self.exec.first?.isEmpty ?? (ToolContext.current.arguments.last == "--exec") {
-            throw ValidationError("--exec needs a command")
+            throw ValidationError("--exec needs a command behind it, such as: --exec logger changed")
         }
     }
 

@@ -29,13 +29,19 @@ package struct NewPluginCommand: ToolCommand {
     @Argument(help: ArgumentHelp("What the backend is called: letters, digits and hyphens.", valueName: "name"))
     package var name: String
 
-    @Option(help: ArgumentHelp("What it is written in.", valueName: "language"))
-    package var language = Language.swift
+    @Option(
+        help: ArgumentHelp(
+            "What it is written in.",
+            discussion: "Otherwise Swift where --netpath is given, and else Python.",
+            valueName: "language"
+        )
+    )
+    package var language: Language?
 
     @Option(
         name: .customLong("netpath"),
         help: ArgumentHelp(
-            "Where the package netpath is: a folder, or the address of a repository.",
+            "For Swift: where the package netpath is, a folder or the address of a repository.",
             valueName: "place"
         )
     )
@@ -47,23 +53,33 @@ package struct NewPluginCommand: ToolCommand {
         guard PluginName(self.name) != nil else {
             throw ValidationError("'\(self.name)' is no name: a letter, then letters, digits and hyphens")
         }
-        if self.language == .swift, self.netpath == nil {
-            throw ValidationError("say where the package netpath is: --netpath FOLDER-OR-ADDRESS")
+        switch (self.chosen, self.netpath) {
+        case (.swift, nil):
+            throw ValidationError(
+                "a backend in Swift needs the package netpath: add --netpath FOLDER-OR-ADDRESS, or choose --language python"
+            )
+        case (.python, .some), (.shell, .some):
+            throw ValidationError("--netpath is for a backend in Swift: leave it out, or choose --language swift")
+        default: break
         }
     }
+
+    var chosen: Language { self.language ?? (self.netpath == nil ? .python : .swift) }
+
+    package static let uselessOptions = ["--config", "--set", "--json", "--color"]
 
     package func execute() throws -> ToolStatus {
         guard let name = PluginName(self.name) else { return .usage }
         let types = ToolContext.current.registry.all.map(\.type)
-        if let reason = name.obstacle(to: self.language, types: types) { throw ToolFailure(.usage, reason) }
+        if let reason = name.obstacle(to: self.chosen, types: types) { throw ToolFailure(.usage, reason) }
         let files =
-            switch self.language {
+            switch self.chosen {
             case .swift: PluginTemplate.swift(name, dependency: try self.dependency)
             case .python: PluginTemplate.python(name)
             case .shell: PluginTemplate.shell(name)
             }
         try NewFolder(self.name).write(files)
-        let commands = self.language == .swift ? ["cd \(self.name)", "swift test"] : ["cd \(self.name)", "./test"]
+        let commands = self.chosen == .swift ? ["cd \(self.name)", "swift test"] : ["cd \(self.name)", "./test"]
         try ToolContext.current.write("\(self.name) is written. Now:\n" + commands.map { "    \($0)\n" }.joined())
         return .satisfied
     }

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 package import ArgumentParser
+import NetPathSystem
 
 /// `netpath plugin`.
 package struct PluginCommands: ParsableCommand {
@@ -22,15 +23,22 @@ package protocol PluginCommand: ToolCommand {
 }
 
 extension PluginCommand {
-    /// The command with its program by its absolute path, as a configuration has to name it.
+    /// The command as a configuration has to name it: a program runs in `/`, so that the program and arguments that name
+    /// files here become absolute.
     ///
     /// - Throws: `SystemError` when there is no such program.
     package var absoluteCommand: [String] {
         get throws {
-            guard let program = self.command.first, program.contains("/"), !program.hasPrefix("/") else {
-                return self.command
+            guard let program = self.command.first else { return [] }
+            let isHere = program.contains("/") && !program.hasPrefix("/")
+            let arguments = self.command.dropFirst().map { argument in
+                // Without what a symbolic link leads to: some programs ask what they are called.
+                guard !argument.hasPrefix("/"), !argument.hasPrefix("-"), TrustedFile.isRegular(argument),
+                    let folder = try? NewFolder.absolute(".")
+                else { return argument }
+                return "\(folder)/\(argument)"
             }
-            return [try NewFolder.absolute(program)] + self.command.dropFirst()
+            return [isHere ? try NewFolder.absolute(program) : program] + arguments
         }
     }
 
@@ -49,7 +57,8 @@ package struct CheckPluginCommand: PluginCommand {
         discussion: """
             The program is run as a backend of type exec, many times, and once for as long as its heartbeat says. The \
             exit status is 0 when it breaks no rule, and 1 otherwise. What it watches has to exist, and must not change \
-            meanwhile.
+            meanwhile. The program runs in '/', as in the service; arguments that name files of the working folder are made \
+            absolute.
             """
     )
 

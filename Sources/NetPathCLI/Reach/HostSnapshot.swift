@@ -39,8 +39,14 @@ struct HostSnapshot: Hashable, Sendable {
     /// The text of `reach`.
     func screen(_ style: TextStyle) -> String {
         var screen = TextScreen(style)
-        screen.title(self.status.name.uppercased(), self.status.emphasis, self.sentence)
-        if let connection { screen.row("TCP connection", [connection.sentence]) }
+        if let connection {
+            // The exit status tells of the connection, and so does the headline.
+            let isMade = connection.result == .connected
+            screen.title(isMade ? "CONNECTED" : "NOT CONNECTED", isMade ? .good : .bad, self.sentence)
+            screen.row("TCP connection", [connection.sentence])
+        } else {
+            screen.title(self.status.name.uppercased(), self.status.emphasis, self.sentence)
+        }
         return screen.text
     }
 

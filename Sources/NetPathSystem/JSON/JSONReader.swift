@@ -79,7 +79,10 @@ package struct JSONReader {
         case UInt8(ascii: "-"): return try self.number()
         case nil: throw self.fault("ends too early")
         case let byte? where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte): return try self.number()
-        case let byte?: throw self.fault("is not JSON (byte \(byte))")
+        case let byte?:
+            let isSign = (0x21...0x7E).contains(byte)
+            let found = isSign ? "'\(Character(UnicodeScalar(byte)))'" : "a byte of the value \(byte)"
+            throw self.fault("is not JSON: no value begins with \(found),")
         }
     }
 

@@ -105,7 +105,7 @@ package enum TrustedFile {
     }
 
     /// Whether a path names a regular file.
-    static func isRegular(_ path: String) -> Bool {
+    package static func isRegular(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     }
@@ -125,7 +125,7 @@ package enum TrustedFile {
             throw LaunchError(
                 """
                 '\(name.printable(limit: 200))' is a folder in which every user may put files; move the program to a folder of \
-                root's, such as /etc/netpath, since \(Self.reason)
+                root's, such as /usr/local/lib/netpath, since \(Self.reason)
                 """
             )
         }

@@ -58,7 +58,7 @@ import Testing
             while let file = files?.nextObject() as? URL {
                 guard file.pathExtension == "swift" else { continue }
                 let text = try String(contentsOf: file, encoding: .utf8)
-                found.formUnion(text.matches(of: /environment\["([A-Z_]+)"/).map { String($0.1) })
+                found.formUnion(text.matches(of: /(?:environment\[|first\()"([A-Z_]+)"/).map { String($0.1) })
             }
         }
         #expect(found == Set(documented))

@@ -30,6 +30,10 @@ enum ManualText {
             "RUNTIME_DIRECTORY",
             "Set by the service manager (systemd.exec(5)): in /run, netpath is a service of the system, and reads /etc/netpath alone."
         ),
+        (
+            "STATE_DIRECTORY",
+            "Set with it: where 'netpath run' records. Both name the folders of a service, also for the commands that ask it."
+        ),
         ("NOTIFY_SOCKET", "Where 'netpath run' tells the service manager how it is doing (sd_notify(3))."),
         ("WATCHDOG_USEC", "How often the service manager wants to hear from 'netpath run'."),
         ("WATCHDOG_PID", "The process that it wants to hear from."),
@@ -46,6 +50,13 @@ enum ManualText {
     static let files = [
         ("$XDG_CONFIG_HOME/netpath/netpath.yaml", "The user's configuration."),
         ("/etc/netpath/netpath.yaml", "The system's configuration, read when there is none of the user."),
+        ("/etc/netpath/hooks.d", "Programs that the system's 'netpath run' runs at every change."),
+        ("/usr/local/lib/netpath", "The place for programs of your own that the configuration names."),
+        ("/run/netpath", "The socket of the system's 'netpath run'; a user's is in $XDG_RUNTIME_DIR/netpath."),
+        (
+            "/var/lib/netpath",
+            "Its recording and its last good configuration; a user's are in $XDG_STATE_HOME/netpath, or ~/.local/state/netpath."
+        ),
         ("/etc/resolv.conf", "The name servers that are shown."),
         ("/run/systemd/resolve/resolv.conf", "Those that the stub of systemd-resolved forwards to."),
         ("/run/NetworkManager/no-stub-resolv.conf", "Those that the dnsmasq of NetworkManager forwards to."),
