@@ -71,8 +71,8 @@ final class ServiceSocket: Sendable {
         guard unsafe UnixAddress(path).with({ unsafe bind(listener.number, $0, $1) }) == 0 else {
             throw .last("cannot open the socket \(path)")
         }
-        // Who may not see all is told apart by who asks.
-        guard unsafe chmod(path, 0o666) == 0, listen(listener.number, 4096) == 0 else {
+        // Who may not see all is told apart by who asks. A longer queue is a longer wait: one user can fill any.
+        guard unsafe chmod(path, 0o666) == 0, listen(listener.number, 128) == 0 else {
             throw .last("cannot open the socket \(path)")
         }
         self.listener = listener
