@@ -72,6 +72,14 @@ class Radios:
         write(file, f'ctrl_interface=/run/supplicant\nnetwork={{\n ssid="{ssid}"\n {secret}\n scan_freq={frequencies}\n}}\n')
         self.world.start("here", "supplicant", "wpa_supplicant", "-t", "-D", "nl80211", "-i", "wlan0", "-c", file)
 
+    def one_point(self):
+        """An access point at 10.4.0.1; and joins it."""
+        self.point(address="10.4.0.1")
+        self.world.here("link set wlan0 up")
+        self.static()
+        self.join()
+        until("join", self.is_joined)
+
     def two_points(self):
         """Two access points of one network, at 2.4 and 5 GHz, behind 10.4.0.1; and joins it."""
         self.world.far("link add br0 type bridge", "link set br0 up", "address add 10.4.0.1/24 dev br0")

@@ -31,11 +31,7 @@ def wireguard(world, carrier, peer):
 @scenario("WireGuard over Wi-Fi that is lost and comes back", quick=True)
 def over_radio(world, watch):
     radios = Radios(world)
-    radios.point(address="10.4.0.1")
-    world.here("link set wlan0 up")
-    radios.static()
-    radios.join()
-    until("join", radios.is_joined)
+    radios.one_point()
     wireguard(world, "wlan0", "10.4.0.1")
     views = watch()
     # sysfs reads main tables only, and takes no rules into account.
@@ -107,14 +103,14 @@ def openvpn_over_radio(world, watch):
     views.expect("it is back", "?" + JOINING, through)
 
 
-@scenario("GRE over a cable that is pulled")
-def gre(world, watch):
+def pull_below(world, watch, kind, addresses, default):
+    """A tunnel over a cable, with the default route through it: the cable is pulled and plugged in again."""
     world.veth("lan0", 1, route=False)
     world.here("address add 10.1.0.2/24 dev lan0")
     for space, mine, other in (("far", 1, 2), ("here", 2, 1)):
-        world.link(space, f"link add gre1 type gre local 10.1.0.{mine} remote 10.1.0.{other}", "link set gre1 up",
-                   f"address add 10.8.0.{mine}/30 dev gre1")
-    world.here("route add default dev gre1")
+        world.link(space, f"link add {kind}1 type {kind} local 10.1.0.{mine} remote 10.1.0.{other}", f"link set {kind}1 up",
+                   f"address add {addresses % mine} dev {kind}1")
+    world.here(f"route add {default} dev {kind}1")
     views = watch()
     # procfs does not tell a tunnel's far end; on a slow machine the sysfs backend is the first to speak.
     views.expect("at the start", "?satisfied routed other", "satisfied routed other over lan0",
@@ -126,22 +122,14 @@ def gre(world, watch):
     views.expect("plugged in", "satisfied routed other over lan0", sysfs=["satisfied routed other"])
 
 
+@scenario("GRE over a cable that is pulled")
+def gre(world, watch):
+    pull_below(world, watch, "gre", "10.8.0.%d/30", "default")
+
+
 @scenario("SIT (6in4) over a cable that is pulled")
 def sit(world, watch):
-    world.veth("lan0", 1, route=False)
-    world.here("address add 10.1.0.2/24 dev lan0")
-    for space, mine, other in (("far", 1, 2), ("here", 2, 1)):
-        world.link(space, f"link add sit1 type sit local 10.1.0.{mine} remote 10.1.0.{other}", "link set sit1 up",
-                   f"address add 2a00:1:2:8::{mine}/64 dev sit1")
-    world.here("route add ::/0 dev sit1")
-    views = watch()
-    # procfs does not tell a tunnel's far end; on a slow machine the sysfs backend is the first to speak.
-    views.expect("at the start", "?satisfied routed other", "satisfied routed other over lan0",
-                 sysfs=["satisfied routed other"])
-    world.far("link set lan0-far down")
-    views.expect("pulled", "unsatisfied noCarrier", sysfs=["satisfied routed other"])
-    world.far("link set lan0-far up")
-    views.expect("plugged in", "satisfied routed other over lan0", sysfs=["satisfied routed other"])
+    pull_below(world, watch, "sit", "2a00:1:2:8::%d/64", "::/0")
 
 
 @scenario("IPsec behind an xfrm interface, over a cable that is pulled")

@@ -85,11 +85,7 @@ def roaming(world, watch):
 @scenario("Wi-Fi and its radio switch", quick=True)
 def switch(world, watch):
     radios = Radios(world)
-    radios.point(address="10.4.0.1")
-    world.here("link set wlan0 up")
-    radios.static()
-    radios.join()
-    until("join", radios.is_joined)
+    radios.one_point()
     views = watch()
     views.expect("joined", WIFI)
     radios.block(True)
@@ -103,11 +99,7 @@ def switch(world, watch):
 @scenario("Wi-Fi in airplane mode, beside a cable, and out of it")
 def airplane(world, watch):
     radios = Radios(world)
-    radios.point(address="10.4.0.1")
-    world.here("link set wlan0 up")
-    radios.static()
-    radios.join()
-    until("join", radios.is_joined)
+    radios.one_point()
     views = watch()
     views.expect("joined", WIFI)
     try:
