@@ -21,7 +21,7 @@ final class RequestStore: Sendable {
     private let reserve: StoreReserve
     /// Whether what was reserved was given up, and is to be reserved again as soon as that can be.
     private let isReserveUsed = Atomic<Bool>(false)
-    let reader: StoreReader
+    let reader: QueueReader
     private let isSender = Atomic<Bool>(false)
     /// How long is waited for a process that makes or repairs the file.
     private static let patience: Duration = .seconds(10)
@@ -44,13 +44,13 @@ final class RequestStore: Sendable {
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // Only a file that was a queue once has a lock, so that its beginning may be damaged.
-        if let size, size > 0, StoreFiles.kind(self.paths.lock) == .nothing { try StoreReader(existing: path).close() }
+        if let size, size > 0, StoreFiles.kind(self.paths.lock) == .nothing { _ = try QueueReader(existing: path) }
         try StoreFiles.createFolder(self.paths.folder)
         // One for each: to share the one of the other would end its sharing.
         let lock = try StoreLock(self.paths.lock, waitingUntil: settings.waitsUntil)
         self.file = StoreFile(self.paths, lock: lock, patience: Self.patience)
         let other = try StoreLock(self.paths.lock, waitingUntil: settings.waitsUntil)
-        self.reader = StoreReader(self.paths, lock: other, clock: clock)
+        self.reader = QueueReader(self.paths, lock: other, clock: clock)
         do { try self.use { _, _ in } } catch .corrupt {}
     }
 

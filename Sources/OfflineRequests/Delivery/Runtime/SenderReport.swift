@@ -117,11 +117,3 @@ struct QueueStatus: Sendable {
         }
     }
 }
-
-extension StoreReader {
-    /// Reads a request, with what it waits for.
-    func record(_ id: UUID, _ status: QueueStatus) throws(QueueError) -> RequestRecord? {
-        let (record, isPaused) = try self.read { (try $0.record(id), $0.status.isPaused) }
-        return record.map { status.explain([$0], isPaused: isPaused, in: self.paths.database)[0] }
-    }
-}
