@@ -38,7 +38,10 @@ struct DeliveryWalkTests {
             switch self.random(0..<12) {
             case 0: self.setPath(isSatisfied: false)
             case 1, 2: self.setPath(isSatisfied: true)
-            case 3: self.lab.machine.path(nil, at: self.lab.now)
+            case 3:
+                let unknown = PathFacts(isSatisfied: true, isKnown: false)
+                self.facts = self.facts ?? unknown
+                self.lab.machine.path(unknown, at: self.lab.now)
             case 4:
                 if self.random(0..<4) == 0 {
                     self.lab.machine.isPaused = true

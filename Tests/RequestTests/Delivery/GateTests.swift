@@ -60,7 +60,7 @@ struct GateTests {
     @Test func whatNobodyCanTellChangesNothing() {
         var lab = MachineLab()
         lab.online()
-        lab.machine.path(nil, at: lab.now)
+        lab.machine.path(PathFacts(isSatisfied: true, isKnown: false), at: lab.now)
         #expect(lab.waiting(post()) == nil)
     }
 

@@ -61,11 +61,10 @@ struct DeliveryMachine: Sendable {
 
     /// The network changed; returns whether the path has returned.
     ///
-    /// Facts are nil when they are not known, which leaves what was known before: a monitor that broke does not mean
-    /// offline.
+    /// Where nothing is known any more what was known before is left: a monitor that broke does not mean offline.
     @discardableResult
-    mutating func path(_ facts: PathFacts?, at now: Moment) -> Bool {
-        guard let facts else { return false }
+    mutating func path(_ facts: PathFacts, at now: Moment) -> Bool {
+        guard facts.update.path != nil || self.facts == nil else { return false }
         // A path that was there when the queue was opened has not returned.
         let isRestored = facts.isSatisfied && self.facts?.isSatisfied == false
         // What another host has answered in the server's place need not wait for its time either.
@@ -87,8 +86,9 @@ struct DeliveryMachine: Sendable {
         return now.monotonic + max(.zero, self.settings.minimumOnline) + .nanoseconds(jitter)
     }
 
-    /// There is a way to a host beyond a router, or none any more: the path to the internet may be about to return.
-    mutating func host(_ host: String, isBeyondRouter: Bool, at now: Moment) {
+    /// There is a way to a host, or none any more; beyond a router the path to the internet may be about to return.
+    mutating func host(_ host: String, isReachable: Bool, isBeyondRouter: Bool, at now: Moment) {
+        if isReachable { self.facts?.nearHosts.insert(host) } else { self.facts?.nearHosts.remove(host) }
         if !isBeyondRouter {
             self.nearFrom[host] = nil
         } else if self.nearFrom[host] == nil {
@@ -97,7 +97,10 @@ struct DeliveryMachine: Sendable {
     }
 
     /// Nothing is asked about other hosts any more.
-    mutating func forgetWays(but hosts: Set<String>) { self.nearFrom = self.nearFrom.filter { hosts.contains($0.key) } }
+    mutating func forgetHosts(but hosts: Set<String>) {
+        self.facts?.nearHosts.formIntersection(hosts)
+        self.nearFrom = self.nearFrom.filter { hosts.contains($0.key) }
+    }
 
     /// Until when a host is not sent to that has just been found near.
     func nearFrom(_ host: String, at now: Moment) -> MonotonicTime? {

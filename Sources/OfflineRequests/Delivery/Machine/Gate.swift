@@ -113,33 +113,25 @@ extension NetworkHost {
     }
 }
 
-/// The network as a queue sees it, and what a change of it means for what is being sent.
+/// The links and addresses that connections were made from, and which of them a change of the network ends.
 struct NetworkView {
     /// How long connections survive without their path when it comes back as it was: TCP sends again what was lost.
     static let grace: Duration = .seconds(5)
 
-    private(set) var facts: PathFacts?
-    private var nearHosts: Set<String> = []
-    /// The links and addresses of the last path there was, which connections were made from.
+    /// Those of the last path there was.
     private var links: [UInt32: Set<AddressPrefix>] = [:]
     private var lostAt: MonotonicTime?
-
-    /// Whether there is a path to the internet.
-    var isSatisfied: Bool { self.facts?.isSatisfied ?? false }
 
     /// Takes what the monitor says.
     ///
     /// - Returns: The addresses whose connections are certainly of no use any more, none for all connections; nil when all
     ///   may be. While there is no path they are left alone: what is on its way may still arrive.
     mutating func change(to update: ConnectivityUpdate, at now: MonotonicTime) -> Set<InternetAddress>? {
-        // A monitor that knows nothing any more leaves what was known.
-        guard update.path != nil || self.facts == nil else { return nil }
-        self.facts = PathFacts(update: update, nearHosts: self.nearHosts)
+        guard let path = update.path else { return nil }
         guard update.isConnected else {
             if self.lostAt == nil { self.lostAt = now }
             return nil
         }
-        guard let path = update.path else { return nil }
         let links = path.interfaces.reduce(into: [UInt32: Set<AddressPrefix>]()) { links, interface in
             if interface.reason.code == .routed { links[interface.index] = Set(interface.addresses) }
         }
@@ -154,16 +146,5 @@ struct NetworkView {
             return gone.isEmpty ? nil : gone
         }
         return lost.isEmpty ? nil : Set(lost.joined().map(\.address))
-    }
-
-    mutating func host(_ host: String, isReachable: Bool) {
-        if isReachable { self.nearHosts.insert(host) } else { self.nearHosts.remove(host) }
-        self.facts?.nearHosts = self.nearHosts
-    }
-
-    /// Forgets the hosts that are not asked about any more.
-    mutating func forgetHosts(but hosts: Set<String>) {
-        self.nearHosts.formIntersection(hosts)
-        self.facts?.nearHosts = self.nearHosts
     }
 }

@@ -214,7 +214,7 @@ extension QueueWorker {
         // The file cannot be written now.
         if self.retryAt != nil, !isOnItsWay { return .notRunning }
         // Of the network nothing is known in the first instants of a program.
-        guard self.role == .sender, self.network.facts != nil else { return nil }
+        guard self.role == .sender, self.machine.facts != nil else { return nil }
         switch self.machine.waiting(for: fetch.gate, at: now) {
         case nil, .concurrency, .reconnecting: return nil
         // What is on its way may come too late without a path.

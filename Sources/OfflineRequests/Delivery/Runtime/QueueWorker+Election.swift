@@ -31,7 +31,8 @@ extension QueueWorker {
         // What one request waits for may be there now.
         if self.only != nil, self.role == .standby { self.electionAt = nil }
         let lost = self.network.change(to: update, at: now.monotonic)
-        let isRestored = self.machine.path(self.network.facts, at: now)
+        let facts = PathFacts(update: update, nearHosts: self.machine.facts?.nearHosts ?? [])
+        let isRestored = self.machine.path(facts, at: now)
         if let lost, lost.isEmpty || !self.core.transport.cancelRequests(from: Set(lost.map(\.description))) {
             // They wait for answers that cannot come, and would hold up their lanes until they time out. How far they
             // came decides whether the attempt counts.
@@ -44,18 +45,15 @@ extension QueueWorker {
 
     /// Packets to a host would take that way; nil for none.
     func host(_ host: String, is route: HostRoute?, at now: Moment) {
-        self.network.host(host, isReachable: route != nil)
-        self.machine.host(host, isBeyondRouter: route.map { !$0.isLocalOnly } ?? false, at: now)
-        self.machine.path(self.network.facts, at: now)
+        let isBeyondRouter = route.map { !$0.isLocalOnly } ?? false
+        self.machine.host(host, isReachable: route != nil, isBeyondRouter: isBeyondRouter, at: now)
     }
 
     /// Asks for the way to hosts while there is no path to the internet, and for nothing while there is one.
-    func watchHosts(_ hosts: Set<String>, at now: Moment) {
-        let hosts = self.network.isSatisfied ? [] : hosts
+    func watchHosts(_ hosts: Set<String>) {
+        let hosts = self.machine.facts?.isSatisfied == true ? [] : hosts
         self.hosts.set(hosts)
-        self.network.forgetHosts(but: hosts)
-        self.machine.forgetWays(but: hosts)
-        self.machine.path(self.network.facts, at: now)
+        self.machine.forgetHosts(but: hosts)
     }
 
     // MARK: Other processes
@@ -64,7 +62,7 @@ extension QueueWorker {
     func elect(at now: Moment) {
         guard self.pathFeed != nil, self.role != .sender, self.shutdowns.isEmpty,
             (self.retryAt ?? now.monotonic) <= now.monotonic,
-            self.only == nil || self.network.facts != nil && (self.electionAt ?? now.monotonic) <= now.monotonic
+            self.only == nil || self.machine.facts != nil && (self.electionAt ?? now.monotonic) <= now.monotonic
         else { return }
         self.electionAt = nil
         do throws(QueueError) {

@@ -225,7 +225,7 @@ final class QueueWorker {
         self.replyToFetches(effects)
         for ready in effects.starts { self.start(ready, at: now) }
         if sends {
-            self.watchHosts(self.wantedHosts.union(self.flights.values.map { $0.record.request.host }), at: now)
+            self.watchHosts(self.wantedHosts.union(self.flights.values.map { $0.record.request.host }))
         }
         self.announce(effects, isDrained: isDrained)
         return true
@@ -239,7 +239,7 @@ final class QueueWorker {
         }
         try self.expire(in: store, at: now)
         (self.gates, self.dueAt, self.wantedHosts) = ([], nil, [])
-        guard let facts = self.network.facts, !self.machine.isPaused else { return }
+        guard let facts = self.machine.facts, !self.machine.isPaused else { return }
         if !facts.isSatisfied { self.wantedHosts = try self.hosts(in: store) }
         guard facts.leadsSomewhere else { return }
         let limit = 10_000
