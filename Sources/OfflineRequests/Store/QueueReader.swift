@@ -3,6 +3,7 @@
 
 public import Foundation
 import GRDB
+import NetPathSystem
 
 /// Looks into the file of a queue; makes, changes and repairs nothing, and does not wait for writers.
 ///
@@ -33,16 +34,14 @@ public final class QueueReader: Sendable {
         let paths = StorePaths(path)
         guard let size = try FileTrust.check(paths) else { throw .missing(path: path) }
         if size == 0 {
-            // With a journal, or room for the ends of requests, it is one that has lost everything.
-            let isNew = StoreFiles.kind(paths.journal).isEmpty && StoreFiles.size(paths.reserve) == 0
-            throw isNew ? .missing(path: path) : .corrupt(path: path, setAsideAs: nil)
+            throw paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
         }
         self.init(paths, lock: StoreLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {
             _ = try self.use { db in try StoreSchema.check(db, path: path) }
         } catch {
             // A file of another program looks as damaged as one of ours whose beginning was overwritten.
-            guard case .corrupt = error, StoreFiles.kind(paths.lock) == .nothing else { throw error }
+            guard case .corrupt = error, !FileAccess.exists(paths.lock) else { throw error }
             throw .notAQueue(path: path)
         }
     }
@@ -179,7 +178,7 @@ public final class QueueReader: Sendable {
     /// Reads a file that no process has open, and that none can open meanwhile.
     private func readUnshared<Value: Sendable>(_ body: (Database) throws -> Value) throws -> Value? {
         try self.store.alone {
-            guard StoreFiles.kind(self.store.paths.journal).isEmpty else { return nil }
+            guard StoreFiles.size(self.store.paths.journal) == 0 else { return nil }
             return try StoreFile.openUnshared(self.file).inDatabase(body)
         }
     }

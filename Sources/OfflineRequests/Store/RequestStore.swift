@@ -4,6 +4,7 @@
 import Foundation
 import GRDB
 import NetPathHTTP
+import NetPathSystem
 import Synchronization
 
 /// The requests of a queue on disk.
@@ -44,7 +45,7 @@ final class RequestStore: Sendable {
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
         // Only a file that was a queue once has a lock, so that its beginning may be damaged.
-        if let size, size > 0, StoreFiles.kind(self.paths.lock) == .nothing { _ = try QueueReader(existing: path) }
+        if let size, size > 0, !FileAccess.exists(self.paths.lock) { _ = try QueueReader(existing: path) }
         try StoreFiles.createFolder(self.paths.folder)
         // One for each: to share the one of the other would end its sharing.
         let lock = try StoreLock(self.paths.lock, waitingUntil: settings.waitsUntil)
@@ -280,10 +281,10 @@ final class RequestStore: Sendable {
         try lock?.takeAlone(within: Self.patience)
         try replacement.finish()
         var lost: QueueSalvage?
-        let hasJournal = !StoreFiles.kind(self.paths.journal).isEmpty
+        let hasJournal = StoreFiles.size(self.paths.journal) > 0
         if let size = try FileTrust.check(self.paths) {
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
-            if size == 0, hasJournal || StoreFiles.size(self.paths.reserve) > 0 {
+            if size == 0, self.paths.hasRemains {
                 throw StoreDamage(message: "the file is empty, and its journal is not")
             }
             // To switch to WAL writes into the file, and the file of another program must stay as it is.
@@ -307,7 +308,7 @@ final class RequestStore: Sendable {
     /// Opens a file that is up to date; nil where there is none.
     private func openCurrent() throws -> DatabaseQueue? {
         let path = self.paths.database
-        guard let size = try FileTrust.check(self.paths), size > 0, StoreFiles.kind(self.paths.replacement) == .nothing,
+        guard let size = try FileTrust.check(self.paths), size > 0, !FileAccess.exists(self.paths.replacement),
             try StoreFile.open(path, readOnly: true).read({ try StoreSchema.check($0, path: path) }) > 0
         else { return nil }
         return try self.connect(at: self.clock())

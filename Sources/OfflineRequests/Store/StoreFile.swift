@@ -183,4 +183,7 @@ struct StorePaths: Hashable, Sendable {
     }
 
     static let companions = ["-wal", "-shm"]
+
+    /// Whether there is a journal, or room for the ends of requests: an empty database beside it has lost everything.
+    var hasRemains: Bool { StoreFiles.size(self.journal) > 0 || StoreFiles.size(self.reserve) > 0 }
 }

@@ -108,7 +108,7 @@ struct StoreReplacement {
         let time = self.stamp.wall.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
         let name = "\(self.paths.database).corrupt-\(time)"
         var (aside, number) = (name, 1)
-        while StoreFiles.kind(aside) != .nothing || StoreFiles.kind(StorePaths(aside).journal) != .nothing {
+        while FileAccess.exists(aside) || FileAccess.exists(StorePaths(aside).journal) {
             number += 1
             aside = "\(name)-\(number)"
         }

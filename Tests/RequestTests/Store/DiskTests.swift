@@ -10,9 +10,7 @@ import Testing
 @testable import OfflineRequests
 
 @Suite struct DiskTests {
-    private func size(_ path: String) -> Int {
-        if case .file(_, size: let size) = StoreFiles.kind(path) { size } else { 0 }
-    }
+    private func size(_ path: String) -> Int { StoreFiles.size(path) }
 
     @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
     func aFullDiskIsNamedAndLosesNothing() throws {

@@ -70,7 +70,7 @@ struct BodyFiles: Sendable {
         guard let input = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) else {
             throw self.unreadable(path, errno)
         }
-        guard let status = input.status, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = input.status, status.isFile else {
             throw .bodyUnreadable(path: path, reason: "it is no file")
         }
         guard status.st_size <= limit else { throw .bodyTooLarge(bytes: Int(status.st_size), limit: limit) }
@@ -120,7 +120,7 @@ struct BodyFiles: Sendable {
     private static let orphanFlags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW
 
     private func make(_ fill: (Piece) throws(QueueError) -> Void) throws(QueueError) -> Copy {
-        if StoreFiles.kind(self.folder) != .folder { try StoreFiles.createFolder(self.folder) }
+        try StoreFiles.createFolder(self.folder)
         guard FileTrust.isFolder(self.folder) else {
             let reason = "this is a symbolic link, and the queue keeps bodies in a folder of that name; remove it"
             throw .notTrusted(path: self.folder, reason: reason)
@@ -134,7 +134,7 @@ struct BodyFiles: Sendable {
         var copy = Copy(name: name, lease: BodyLease(path: path, descriptor: descriptor))
         _ = flock(descriptor.number, LOCK_EX)
         // Until then it looked like one that was left, and another process may just have removed it.
-        if StoreFiles.kind(path) == .nothing { return try self.make(fill) }
+        if !FileAccess.exists(path) { return try self.make(fill) }
         let file = FileHandle(fileDescriptor: descriptor.number)
         try fill { (piece) throws(QueueError) in
             do { try file.write(contentsOf: piece) } catch { throw StoreFiles.error(errno, path) }

@@ -14,7 +14,7 @@ enum FileTrust {
         let names = [paths.database, paths.lock, paths.reserve, QueueFile.senderLock(of: paths.database)]
         for path in names + StorePaths.companions.map({ paths.database + $0 }) {
             guard let status = StoreFiles.status(path) else { continue }
-            guard status.st_mode & S_IFMT == S_IFREG else {
+            guard status.isFile else {
                 if path == paths.database { continue }
                 throw .notTrusted(
                     path: path,
@@ -38,22 +38,18 @@ enum FileTrust {
                 }
             if let fault { throw .notTrusted(path: path, reason: fault) }
         }
-        switch try StoreFiles.present(paths.database) {
-        case .nothing: return nil
-        case .file(_, size: 1):
-            // SQLite takes a single byte for an empty database, and would write over it (`unixFileSize` of os_unix.c).
-            let isRest = !StoreFiles.kind(paths.journal).isEmpty || StoreFiles.size(paths.reserve) > 0
-            guard isRest else { throw .notAQueue(path: paths.database) }
-            return 0
-        case .file(_, let size): return size
-        case .folder: throw .isDirectory(path: paths.database)
-        case .other: throw .notAQueue(path: paths.database)
-        }
+        guard let status = try StoreFiles.target(paths.database) else { return nil }
+        if status.isFolder { throw .isDirectory(path: paths.database) }
+        guard status.isFile else { throw .notAQueue(path: paths.database) }
+        guard status.st_size == 1 else { return Int(status.st_size) }
+        // SQLite takes a single byte for an empty database, and would write over it (`unixFileSize` of os_unix.c).
+        guard paths.hasRemains else { throw .notAQueue(path: paths.database) }
+        return 0
     }
 
     /// Whether a path is a folder, and no symbolic link to one.
     static func isFolder(_ path: String) -> Bool {
-        StoreFiles.status(path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+        StoreFiles.status(path)?.isFolder ?? false
     }
 
     /// Whether only this user can put something into a folder.
@@ -66,7 +62,7 @@ enum FileTrust {
         guard geteuid() == 0, let folder = StoreFiles.status(StorePaths(path).folder), folder.st_uid != 0,
             let status = descriptor.status, status.st_uid == 0,
             // A name of a file that was root's before would give that away.
-            status.st_mode & S_IFMT == S_IFDIR || status.st_nlink == 1
+            status.isFolder || status.st_nlink == 1
         else { return }
         _ = fchown(descriptor.number, folder.st_uid, folder.st_gid)
     }

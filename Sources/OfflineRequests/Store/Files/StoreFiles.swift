@@ -15,6 +15,11 @@ struct FileIdentity: Hashable, Sendable {
     }
 }
 
+extension stat {
+    var isFile: Bool { self.st_mode & S_IFMT == S_IFREG }
+    var isFolder: Bool { self.st_mode & S_IFMT == S_IFDIR }
+}
+
 extension FileDescriptor {
     var status: stat? {
         var status = stat()
@@ -41,47 +46,31 @@ extension FileDescriptor {
 /// The file of the queue itself is never opened here while a database has it open: closing any descriptor of it would
 /// drop all locks that SQLite holds on it in this process (fcntl_locking(2)).
 enum StoreFiles {
-    enum Kind: Hashable, Sendable {
-        case nothing
-        case file(FileIdentity, size: Int)
-        case folder
-        case other
-
-        /// Whether there is no file, or nothing in it.
-        var isEmpty: Bool { if case .file(_, size: 1...) = self { false } else { true } }
-    }
-
     /// What is under a path, a symbolic link itself.
     static func status(_ path: String) -> stat? {
         var status = stat()
         return unsafe lstat(path, &status) == 0 ? status : nil
     }
 
-    /// What a path leads to; nothing also where the system does not say.
-    static func kind(_ path: String) -> Kind { (try? self.present(path)) ?? .nothing }
-
-    /// How long a file is; zero where there is none.
-    static func size(_ path: String) -> Int { if case .file(_, let size) = self.kind(path) { size } else { 0 } }
-
-    /// What a path leads to.
+    /// What a path leads to; nil for nothing.
     ///
     /// - Throws: That the system does not say, which does not mean that nothing is there.
-    static func present(_ path: String) throws(QueueError) -> Kind {
+    static func target(_ path: String) throws(QueueError) -> stat? {
         var status = stat()
-        guard unsafe stat(path, &status) == 0 else {
-            if [ENOENT, ENOTDIR].contains(errno) { return .nothing }
-            throw self.error(errno, path)
-        }
-        return switch status.st_mode & S_IFMT {
-        case S_IFREG: .file(FileIdentity(status), size: Int(status.st_size))
-        case S_IFDIR: .folder
-        default: .other
-        }
+        if unsafe stat(path, &status) == 0 { return status }
+        if [ENOENT, ENOTDIR].contains(errno) { return nil }
+        throw self.error(errno, path)
     }
 
-    static func identity(_ path: String) -> FileIdentity? {
-        if case .file(let identity, size: _) = self.kind(path) { identity } else { nil }
+    /// The file that a path leads to; nil also where the system does not say.
+    private static func file(_ path: String) -> stat? {
+        (try? self.target(path)).flatMap { $0.isFile ? $0 : nil }
     }
+
+    /// How long a file is; zero where there is none.
+    static func size(_ path: String) -> Int { self.file(path).map { Int($0.st_size) } ?? 0 }
+
+    static func identity(_ path: String) -> FileIdentity? { self.file(path).map { FileIdentity($0) } }
 
     /// Opens a file, or makes a new, empty one for this user alone; the journal of a database gets the same mode from
     /// SQLite.
@@ -97,7 +86,7 @@ enum StoreFiles {
 
     /// Makes a folder for this user alone, and those above it as the system's mask has it.
     static func createFolder(_ path: String) throws(QueueError) {
-        if self.kind(path) == .folder { return }
+        if let present = try? self.target(path), present.isFolder { return }
         if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try self.createFolder(String(path[..<slash]))
         }

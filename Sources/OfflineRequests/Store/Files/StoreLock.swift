@@ -20,7 +20,7 @@ final class StoreLock: Sendable {
         self.path = path
         self.limit = limit
         // To read nothing is no event.
-        if case .file(_, size: 0) = StoreFiles.kind(path) { _ = unsafe pwrite(self.descriptor.number, "\n", 1, 0) }
+        if self.descriptor.status?.st_size == 0 { _ = unsafe pwrite(self.descriptor.number, "\n", 1, 0) }
     }
 
     /// The lock of a queue that exists; nil where there is none, or it is not for this user.
