@@ -155,14 +155,17 @@ extension QueueCommands.Repair: RunnableCommand {
     func run(in session: QueueSession) throws -> ToolStatus {
         let queue = try session.openExisting()
         try queue.repair()
-        let salvage = queue.salvages.last
+        var (recovered, lost, aside) = (Int?.none, Int?.none, String?.none)
+        if case .salvaged(let kept, let missing, let path)? = queue.salvages.last {
+            (recovered, lost, aside) = (kept, missing, path)
+        }
         let document: JSONNode = [
             "schema": schemaVersion,
-            "recovered": .optional(salvage?.recovered),
-            "lost": .optional(salvage?.lost),
-            "setAsideAs": .optional(salvage?.asideAs),
+            "recovered": .optional(recovered),
+            "lost": .optional(lost),
+            "setAsideAs": .optional(aside),
         ]
-        let text = salvage == nil ? "Nothing is damaged.\n" : ""
+        let text = queue.salvages.isEmpty ? "Nothing is damaged.\n" : ""
         try ToolContext.current.write(self.options.json ? document.line + "\n" : text)
         return .satisfied
     }

@@ -44,6 +44,9 @@ extension QueueEvent {
         }
     }
 
+    /// Whether the file was damaged.
+    var isSalvage: Bool { if case .salvaged = self { true } else { false } }
+
     /// What there is to say about it; nil for nothing.
     var details: String? {
         switch self {
@@ -53,7 +56,8 @@ extension QueueEvent {
         case .held(let id, let reason): reason.description + reason.advice(for: id)
         case .attemptFailed(_, let reason), .dead(_, let reason): reason
         case .salvaged(let recovered, let lost, let aside):
-            QueueSalvage(recovered: recovered, lost: lost, asideAs: aside).text
+            "the file was damaged: \(recovered) requests kept, \(lost.map(String.init) ?? "an unknown number") lost, "
+                + "the old file is \(aside)"
         case .failed(let error): error.description
         case .enqueued, .expired, .cancelled, .drained, .connectivityRestored: nil
         }

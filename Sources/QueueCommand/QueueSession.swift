@@ -85,12 +85,14 @@ final class QueueSession {
     @discardableResult
     func tellDamage() -> Bool {
         guard let queue = self.queue else { return false }
-        for salvage in queue.salvages.dropFirst(self.toldSalvages) {
-            ToolContext.current.say("\(queue.file): \(salvage.text)")
+        for event in queue.salvages.dropFirst(self.toldSalvages) {
+            // An error names the file itself.
+            let place = event.isSalvage ? "\(queue.file): " : ""
+            ToolContext.current.say(place + (event.details ?? ""))
             self.toldSalvages += 1
         }
         // Of a file that was removed at most the journal is left, and the new one is whole.
-        return queue.salvages.contains { $0.cause == .damaged }
+        return queue.salvages.contains(where: \.isSalvage)
     }
 
     /// Opens the queue, to send once it is started, over the paths that the configuration describes.

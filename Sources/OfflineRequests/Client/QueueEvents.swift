@@ -46,7 +46,7 @@ final class QueueObservers: Sendable {
     private struct State: Sendable {
         var streams: [UInt64: AsyncStream<QueueEvent>.Continuation] = [:]
         var lastID: UInt64 = 0
-        var salvages: [QueueSalvage] = []
+        var salvages: [QueueEvent] = []
         /// What was found wrong with the file before a stream was there.
         var unheard: [QueueEvent] = []
         var isEnded = false
@@ -55,14 +55,13 @@ final class QueueObservers: Sendable {
     private static let capacity = 4096
     private let state = Mutex(State())
 
-    /// What was saved from damaged files.
-    var salvages: [QueueSalvage] { self.state.withLock { $0.salvages } }
+    /// What was found wrong with the file.
+    var salvages: [QueueEvent] { self.state.withLock { $0.salvages } }
 
-    /// Tells all streams what was saved from a damaged file.
-    func salvaged(_ salvage: QueueSalvage, from file: String) {
-        let event = salvage.event(of: file)
+    /// Tells all streams what was found wrong with the file.
+    func salvaged(_ event: QueueEvent) {
         self.state.withLock { state in
-            state.salvages.append(salvage)
+            state.salvages.append(event)
             if state.streams.isEmpty { state.unheard.append(event) }
         }
         self.send([event])
@@ -105,54 +104,5 @@ final class QueueObservers: Sendable {
         }
         // Outside of the lock: their end calls back.
         for stream in streams { stream.finish() }
-    }
-}
-
-/// What was saved from a file that is damaged or was removed, which another has taken the place of.
-package struct QueueSalvage: Hashable, Sendable {
-    /// How many requests are in the new file.
-    package var recovered: Int
-    /// How many are not, as far as the damaged file still says; nil when it does not.
-    package var lost: Int?
-    /// What the damaged file is called now, or the journal of one that was removed; nil when nothing of it is left.
-    ///
-    /// Bodies that belong to no request any more are in a folder of that name and `-bodies`.
-    package var asideAs: String?
-    /// What happened to the file.
-    package var cause = Cause.damaged
-
-    /// What happens to files.
-    package enum Cause: Hashable, Sendable {
-        /// It was damaged.
-        case damaged
-        /// It was removed while it was open.
-        case removed
-        /// Another was put in its place while it was open.
-        case replaced
-    }
-
-    /// Creates a description.
-    package init(recovered: Int, lost: Int? = nil, asideAs: String?, cause: Cause = .damaged) {
-        (self.recovered, self.lost, self.asideAs, self.cause) = (recovered, lost, asideAs, cause)
-    }
-
-    /// What was lost, and where the rest is.
-    package var text: String {
-        let journal = self.asideAs.map { ", and its journal kept as \($0)" } ?? ""
-        return switch self.cause {
-        case .damaged:
-            "the file was damaged: \(self.recovered) requests kept, "
-                + "\(self.lost.map(String.init) ?? "an unknown number") lost, the old file is \(self.asideAs ?? "gone")"
-        case .removed:
-            "the file was removed while it was open, and what waited in it is lost; a new one was made\(journal)"
-        case .replaced:
-            "another file was put in the place of this one while it was open, which the queue goes on with: what waited in "
-                + "the old one is not in it\(journal)"
-        }
-    }
-
-    func event(of file: String) -> QueueEvent {
-        guard self.cause == .damaged, let asideAs else { return .failed(.io(path: file, reason: self.text)) }
-        return .salvaged(recovered: self.recovered, lost: self.lost, setAsideAs: asideAs)
     }
 }

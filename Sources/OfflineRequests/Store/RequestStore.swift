@@ -17,7 +17,7 @@ final class RequestStore: Sendable {
     let bodies: BodyFiles
 
     private let clock: @Sendable () -> Moment
-    private let salvaged: @Sendable (QueueSalvage) -> Void
+    private let salvaged: @Sendable (QueueEvent) -> Void
     private let file: StoreFile
     private let reserve: StoreReserve
     /// Whether what was reserved was given up, and is to be reserved again as soon as that can be.
@@ -34,7 +34,7 @@ final class RequestStore: Sendable {
         path: String,
         settings: QueueSettings = QueueSettings(),
         clock: @escaping @Sendable () -> Moment = { Moment.now() },
-        salvaged: @escaping @Sendable (QueueSalvage) -> Void = { _ in }
+        salvaged: @escaping @Sendable (QueueEvent) -> Void = { _ in }
     ) throws(QueueError) {
         self.paths = StorePaths(path)
         self.settings = settings
@@ -275,12 +275,13 @@ final class RequestStore: Sendable {
             if last.journal != nil, last.journal == StoreFiles.identity(self.paths.journal) {
                 journal = StorePaths(try replacement.setAside(StorePaths.companions)).journal
             }
-            self.salvaged(QueueSalvage(recovered: 0, asideAs: journal, cause: .replaced))
+            let reason = "another file was put in the place of this one while it was open, which the queue goes on with: "
+            self.salvaged(self.lost(reason + "what waited in the old one is not in it", journal: journal))
         }
         if let database = try self.openCurrent() { return database }
         try lock?.takeAlone(within: Self.patience)
         try replacement.finish()
-        var lost: QueueSalvage?
+        var lost: QueueEvent?
         let hasJournal = StoreFiles.size(self.paths.journal) > 0
         if let size = try FileTrust.check(self.paths) {
             // SQLite would remove the journal of a file that has lost everything, and take it for a new one.
@@ -293,7 +294,8 @@ final class RequestStore: Sendable {
             // It cannot be read without its file, and must not be played into another.
             if hasJournal || last != nil {
                 let journal = hasJournal ? StorePaths(try replacement.setAside()).journal : nil
-                lost = QueueSalvage(recovered: 0, asideAs: journal, cause: .removed)
+                let reason = "the file was removed while it was open, and what waited in it is lost; a new one was made"
+                lost = self.lost(reason, journal: journal)
             }
             // SQLite would cut the shared memory that connections to the file that is gone still read.
             for suffix in StorePaths.companions { StoreFiles.remove(path + suffix) }
@@ -303,6 +305,12 @@ final class RequestStore: Sendable {
         let database = try self.connect(at: stamp)
         if let lost { self.salvaged(lost) }
         return database
+    }
+
+    /// What others did to the file, whose journal may have another name now.
+    private func lost(_ reason: String, journal: String?) -> QueueEvent {
+        let journal = journal.map { ", and its journal kept as \($0)" } ?? ""
+        return .failed(.io(path: self.paths.database, reason: reason + journal))
     }
 
     /// Opens a file that is up to date; nil where there is none.
@@ -334,8 +342,8 @@ final class RequestStore: Sendable {
             let salvage = try self.file.alone {
                 try StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: self.clock()).replace()
             }
-            self.salvaged(salvage)
-            return .corrupt(path: self.paths.database, setAsideAs: salvage.asideAs)
+            self.salvaged(.salvaged(recovered: salvage.recovered, lost: salvage.lost, setAsideAs: salvage.aside))
+            return .corrupt(path: self.paths.database, setAsideAs: salvage.aside)
         } catch {
             throw StoreErrors.queueError(error, path: self.paths.database)
         }

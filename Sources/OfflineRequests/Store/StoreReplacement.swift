@@ -15,7 +15,10 @@ struct StoreReplacement {
     let stamp: Moment
 
     /// Makes the new database and puts it in the place of the damaged one, while no other process uses it.
-    func replace() throws -> QueueSalvage {
+    ///
+    /// - Returns: How many requests are in the new one, how many are not, where the damaged one says that, and what that
+    ///   is called now; lost bodies are in a folder of that name and `-bodies`.
+    func replace() throws -> (recovered: Int, lost: Int?, aside: String) {
         let path = "\(self.paths.database)-salvaging"
         for suffix in [""] + StorePaths.companions { StoreFiles.remove(path + suffix) }
         try StoreFiles.create(path)
@@ -51,7 +54,7 @@ struct StoreReplacement {
                 try StoreFiles.rename(self.bodies.path(name), to: "\(lostBodies)/\(name)")
             }
         )
-        return QueueSalvage(recovered: kept.count, lost: ids.map { max(0, $0 - kept.count) }, asideAs: aside)
+        return (kept.count, ids.map { max(0, $0 - kept.count) }, aside)
     }
 
     private func copy(from old: Database, to new: Database) throws -> (count: Int, bodies: Set<String>) {

@@ -16,15 +16,15 @@ final class StoreBench: Sendable {
     private let time = Mutex(
         Moment(wall: Date(timeIntervalSince1970: 1_750_000_000), bootID: "first", bootNanoseconds: 1_000_000_000)
     )
-    private let found = Mutex<[QueueSalvage]>([])
+    private let found = Mutex<[QueueEvent]>([])
 
     init() throws {
         self.folder = try TemporaryDirectory()
         self.path = self.folder["queue.sqlite"]
     }
 
-    /// What was salvaged so far.
-    var salvages: [QueueSalvage] { self.found.withLock { $0 } }
+    /// What happened to the file so far.
+    var salvages: [QueueEvent] { self.found.withLock { $0 } }
 
     var stamp: Moment { self.time.withLock { $0 } }
 
@@ -33,7 +33,7 @@ final class StoreBench: Sendable {
             path: self.path,
             settings: settings,
             clock: { self.stamp },
-            salvaged: { salvage in self.found.withLock { $0.append(salvage) } }
+            salvaged: { event in self.found.withLock { $0.append(event) } }
         )
     }
 
@@ -123,6 +123,13 @@ extension RequestStore {
             return try transaction.finish(id, disposition, status: status, error: error, response: response)
         }
     }
+}
+
+extension QueueEvent {
+    /// How many requests of a damaged file were kept; nil for any other event, as for those below.
+    var recovered: Int? { if case .salvaged(let count, _, _) = self { count } else { nil } }
+    var lost: Int? { if case .salvaged(_, let count, _) = self { count } else { nil } }
+    var setAsideAs: String? { if case .salvaged(_, _, let path) = self { path } else { nil } }
 }
 
 /// A request like most.

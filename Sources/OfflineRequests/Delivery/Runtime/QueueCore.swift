@@ -46,7 +46,7 @@ final class QueueCore: Sendable {
         self.store = try RequestStore(
             path: file,
             settings: settings,
-            salvaged: { [observers = self.observers] salvage in observers.salvaged(salvage, from: file) }
+            salvaged: { [observers = self.observers] event in observers.salvaged(event) }
         )
         let isReady = self.worker.withLock { worker in
             worker = QueueWorker(core: self, on: self.queue)
