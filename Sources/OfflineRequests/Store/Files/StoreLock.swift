@@ -80,26 +80,19 @@ enum LockHolders {
     /// The holders of locks on files; not this process.
     static func names(of paths: [String]) -> [String] {
         let numbers = Set(paths.compactMap { StoreFiles.identity($0)?.number })
-        let file = FileDescriptor(unsafe open("/proc/locks", O_RDONLY | O_CLOEXEC))
-        var locks: [UInt8] = []
-        // A page at a time, whatever is asked for.
-        while let piece = file?.read(limit: 1 << 16), !piece.isEmpty { locks += piece }
+        let locks = FileAccess.contents("/proc/locks", limit: 1 << 24) ?? ""
         var names: [String] = []
-        for line in String(decoding: locks, as: UTF8.self).split(separator: "\n") {
+        for line in locks.split(separator: "\n") {
             // 1: FLOCK ADVISORY WRITE 4711 00:2a:123456 0 EOF; one that waits has an arrow behind the number, and one of an
             // open file description no process.
             let words = line.split(separator: " ")
             guard words.count >= 6, words[1] != "->", let process = Int32(words[4]), process > 0, process != getpid(),
                 let number = words[5].split(separator: ":").last.flatMap({ UInt64($0) }), numbers.contains(number)
             else { continue }
-            let name = "process \(process)\(self.program(process).map { " (\($0))" } ?? "")"
+            let program = FileAccess.contents("/proc/\(process)/comm").map { " (\($0.prefix { !$0.isNewline }))" } ?? ""
+            let name = "process \(process)\(program)"
             if !names.contains(name) { names.append(name) }
         }
         return names
-    }
-
-    private static func program(_ process: Int32) -> String? {
-        let file = FileDescriptor(unsafe open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC))
-        return file?.read(limit: 64).map { String(decoding: $0.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self) }
     }
 }
