@@ -180,8 +180,8 @@ public final class OfflineRequestQueue: Sendable {
 
     // MARK: Damage
 
-    /// What happened to the file since the queue was opened, the opening included: that it was damaged, and what was saved
-    /// of it, or that it was removed or replaced; see <doc:Storage>.
+    /// What happened to the file since the queue was opened, the opening included: that it was damaged and salvaged, or
+    /// removed or replaced; see <doc:Storage>.
     package var salvages: [QueueEvent] { self.core.observers.salvages }
 
     /// Looks through the whole file, which takes as long as that is; a damaged one is set aside, and what can be read

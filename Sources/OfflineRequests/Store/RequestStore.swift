@@ -250,9 +250,7 @@ final class RequestStore: Sendable {
         }
     }
 
-    /// Opens the file, makes it where there is none, and brings it up to date.
-    ///
-    /// All but to open one that is up to date without any other process at it.
+    /// Opens the file, or makes it where there is none, which it does without any other process at it.
     private func open(_ lock: StoreLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
         let path = self.paths.database
         do { return try self.openOrMake(lock, after: last) } catch let error
@@ -275,8 +273,8 @@ final class RequestStore: Sendable {
             if last.journal != nil, last.journal == StoreFiles.identity(self.paths.journal) {
                 journal = StorePaths(try replacement.setAside(StorePaths.companions)).journal
             }
-            let reason = "another file was put in the place of this one while it was open, which the queue goes on with: "
-            self.salvaged(self.lost(reason + "what waited in the old one is not in it", journal: journal))
+            let reason = "another file was put in the place of this one while it was open, which the queue goes on with"
+            self.salvaged(self.lost("\(reason): what waited in the old one is not in it", journal: journal))
         }
         if let database = try self.openCurrent() { return database }
         try lock?.takeAlone(within: Self.patience)
@@ -331,9 +329,7 @@ final class RequestStore: Sendable {
         return database
     }
 
-    /// Replaces a damaged file by what can be read of it.
-    ///
-    /// - Returns: The error for the caller.
+    /// Replaces a damaged file by what can be read of it, and returns the error that says so.
     private func repair() throws(QueueError) -> QueueError {
         guard self.repairs.add(1, ordering: .relaxed).newValue <= 3 else {
             return .corrupt(path: self.paths.database, setAsideAs: nil)

@@ -19,9 +19,7 @@ struct StoreRecords {
         return try StoredRequest.fetchOne(statement, arguments: [id]).map { self.record($0) }
     }
 
-    /// Some requests, in the order of their numbers.
-    ///
-    /// - Returns: The requests, fewer than the limit only when there are no more.
+    /// Some requests, in the order of their numbers; fewer than the limit only when there are no more.
     func page(states: Set<RequestState>, after sequence: Int64, limit: Int) throws -> [RequestRecord] {
         let wanted = Self.condition(states)
         // The few that are being sent, held or finished are found without a look at all others.

@@ -14,10 +14,8 @@ struct StoreReplacement {
     let bodies: BodyFiles
     let stamp: Moment
 
-    /// Makes the new database and puts it in the place of the damaged one, while no other process uses it.
-    ///
-    /// - Returns: How many requests are in the new one, how many are not, where the damaged one says that, and what that
-    ///   is called now; lost bodies are in a folder of that name and `-bodies`.
+    /// Puts what can be read of the damaged database in its place, while no other process uses it; returns how many
+    /// requests that are, how many are lost, where it says that, and what it is called now.
     func replace() throws -> (recovered: Int, lost: Int?, aside: String) {
         let path = "\(self.paths.database)-salvaging"
         for suffix in [""] + StorePaths.companions { StoreFiles.remove(path + suffix) }
@@ -84,9 +82,7 @@ struct StoreReplacement {
         return kept
     }
 
-    /// Sets the damaged file aside, with its journal, and puts the new one in its place.
-    ///
-    /// - Returns: What the damaged file is called now; nil when there is no new one.
+    /// Puts the new file in the place of the damaged one; returns what that is called now, nil where none is new.
     @discardableResult
     func finish() throws -> String? {
         guard StoreFiles.identity(self.paths.replacement) != nil else { return nil }
@@ -104,9 +100,7 @@ struct StoreReplacement {
         }
     }
 
-    /// Gives what is there another name.
-    ///
-    /// - Returns: The name, which the file itself may not have because there was none.
+    /// Gives what is there another name, and returns that; the file itself may not have it because there was none.
     func setAside(_ suffixes: [String] = StorePaths.companions + [""]) throws -> String {
         let time = self.stamp.wall.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
         let name = "\(self.paths.database).corrupt-\(time)"

@@ -99,12 +99,11 @@ extension StoreTransaction {
         return try self.execute(sql, [id]) == 1
     }
 
-    /// Records how an attempt ended, and lets the next of its lane go where that is due.
+    /// Records how an attempt ended, lets the next of its lane go where that is due, and returns what changed; nil when
+    /// the request was cancelled.
     ///
     /// A response is kept: of a delivered request, or where no handler took it. With ``Disposition/waitForPath`` that
     /// is to be handled as soon as may be, and not sent again.
-    ///
-    /// - Returns: What changed; nil when the request is there no more, for it was cancelled.
     func finish(
         _ id: UUID,
         _ disposition: Disposition,
@@ -144,9 +143,7 @@ extension StoreTransaction {
         }
     }
 
-    /// Puts requests whose time has come, or need not be waited for, among those that may go.
-    ///
-    /// - Returns: How many.
+    /// Puts requests whose time has come, or need not be waited for, among those that may go; returns how many.
     @discardableResult
     func promoteDue(_ promotion: DeliveryMachine.Promotion = .due, limit: Int = 10_000) throws -> Int {
         // All but those of servers that ask for patience.

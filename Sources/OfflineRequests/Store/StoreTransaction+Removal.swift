@@ -7,9 +7,7 @@ import NetPathHTTP
 
 /// What people and applications do with requests, and what time does.
 extension StoreTransaction {
-    /// Cancels a request, whatever its state; one that is being sent too, which then has to be told.
-    ///
-    /// - Returns: Where it stood; nil when it is not there.
+    /// Cancels a request, whatever its state, and returns that; nil when it is not there.
     func cancel(_ id: UUID) throws -> RequestState? { try self.end("id = ?", [id]).first?.state }
 
     /// Cancels all requests that are not finished, or those of a type or of a lane.
@@ -19,9 +17,7 @@ extension StoreTransaction {
         return try self.end(StoreSchema.pending).map(\.id)
     }
 
-    /// Removes everything, finished requests too.
-    ///
-    /// - Returns: Those that were not finished.
+    /// Removes everything, and returns what was not finished.
     func reset() throws -> [UUID] { try self.end("TRUE").filter { !$0.state.isFinal }.map(\.id) }
 
     /// What can become too old: not what is being sent, nor what holds its lane because it was given up.
@@ -33,9 +29,7 @@ extension StoreTransaction {
     private static let firstEnqueued =
         "SELECT min(enqueued) FROM (SELECT enqueued FROM request WHERE \(StoreTransaction.aging) ORDER BY sequence LIMIT 32)"
 
-    /// Gives up what is of no use any more or too old, but nothing that is being sent; its lane goes by what it asks for.
-    ///
-    /// - Returns: The requests that were too old, and what became of them.
+    /// Gives up what is of no use any more or too old, and returns what became of it; lanes go by what that asks for.
     func expire(maxAge: Duration, limit: Int = 1000) throws -> [(id: UUID, finish: Finish)] {
         let waiting = Self.aging
         let late = "INDEXED BY requestDeadline WHERE deadline IS NOT NULL AND deadline <= ? AND \(waiting)"
@@ -90,12 +84,10 @@ extension StoreTransaction {
 
     // MARK: Reviving
 
-    /// Revives a request that was given up or is held.
+    /// Revives a request that was given up or is held, and returns where it stands now; nil for any other.
     ///
     /// Its attempts and its age begin anew, without the time it was to expire at; its keys stay. One that was answered
     /// keeps the response, and is not sent again. One that was given up goes to the end, also of its lane.
-    ///
-    /// - Returns: Where it stands now; nil when it is neither dead nor held.
     func requeue(_ id: UUID) throws -> RequestState? {
         guard let row = try self.row(id), row.state == .held || row.state == .dead else { return nil }
         return try self.revive(row)
@@ -110,9 +102,7 @@ extension StoreTransaction {
         return isBlocked ? .blocked : .ready
     }
 
-    /// Lets one request go now that waits for its time, or is held, or was given up, as ``requeue(_:)`` does.
-    ///
-    /// - Returns: The request; nil when it is not there.
+    /// Lets a request go now that waits for its time, is held or was given up; returns it, nil when it is not there.
     func release(_ id: UUID, replacing headers: HeaderFields = HeaderFields()) throws -> RetryableRequest? {
         guard let record = try self.records.record(id) else { return nil }
         if !headers.fields.isEmpty { try self.replace(headers, of: record) }

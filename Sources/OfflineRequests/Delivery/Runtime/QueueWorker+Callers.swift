@@ -48,9 +48,7 @@ extension QueueWorker {
         try store.promoteDue(.all, limit: .max)
     }
 
-    /// Lets everything go now that waits for its time or for a decision; with `includingDead` what was given up too.
-    ///
-    /// - Returns: How many requests.
+    /// Lets everything go now that waits for its time or a decision, and what was given up if asked to; returns how many.
     func forceAll(includingDead: Bool, in store: StoreTransaction) throws -> Int {
         let before = try store.records.counts
         try self.force(in: store)
@@ -112,7 +110,7 @@ extension QueueWorker {
     /// How long the file may be kept by other processes before those that wait hear of it.
     private static let longestUnread: Duration = .seconds(10)
 
-    /// - Returns: Whether it was answered.
+    /// Returns whether it was answered.
     private func answer(_ waiter: inout QueueWaiter) -> Bool {
         let (begin, unreadSince) = (Moment.now().monotonic, waiter.unreadSince)
         waiter.unreadSince = nil

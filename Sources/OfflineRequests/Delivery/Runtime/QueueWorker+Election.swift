@@ -106,9 +106,7 @@ extension QueueWorker {
         return self.machine.choose(1, of: [[ready.record]], at: now).map { _ in ready }
     }
 
-    /// Lets others send while the only request cannot go.
-    ///
-    /// - Returns: Whether it does from now on.
+    /// Lets others send while the only request cannot go; returns whether it does from now on.
     func stepDown() -> Bool {
         guard self.only != nil, self.role == .sender, self.flights.isEmpty, self.completed.isEmpty else { return false }
         self.role = .standby

@@ -160,9 +160,7 @@ final class QueueWorker {
         self.recent[record.id] = record
     }
 
-    /// Writes down everything that came, and what may go now; then does what follows from it.
-    ///
-    /// - Returns: Whether anything was to be written, and is.
+    /// Writes down everything that came, and what may go now, and does what follows; returns whether that was anything.
     private func write(at now: Moment) -> Bool {
         let commands = self.commands
         self.commands = []

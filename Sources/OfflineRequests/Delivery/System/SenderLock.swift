@@ -18,9 +18,7 @@ final class SenderLock {
         self.descriptor = try StoreFiles.create(path)
     }
 
-    /// Takes the lock, unless another process has it, and leaves word in the file.
-    ///
-    /// - Returns: Whether it was taken now.
+    /// Takes the lock and leaves word in the file, unless another process has it; returns whether it was taken now.
     func take(saying bytes: [UInt8] = []) -> Bool {
         guard !self.isHeld, flock(self.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
         self.isHeld = true

@@ -81,16 +81,12 @@ final class FileWatch: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Begins to watch a file.
-    ///
-    /// - Returns: Whether it can be.
+    /// Begins to watch a file; returns whether it can be.
     func add(_ path: String, _ event: Event) -> Bool {
         unsafe inotify_add_watch(self.descriptor.number, path, UInt32(event.mask)) >= 0
     }
 
-    /// Forgets what was heard: that there was something is all that counts.
-    ///
-    /// - Returns: Whether there was.
+    /// Forgets what was heard, and returns whether there was anything: that is all that counts.
     @discardableResult
     func take() -> Bool {
         let size = 4096

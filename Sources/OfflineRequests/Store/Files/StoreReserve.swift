@@ -19,9 +19,7 @@ struct StoreReserve: Sendable {
 
     private var size: Int { StoreFiles.size(self.paths.reserve) }
 
-    /// Makes sure of the room that is needed with requests of so many bytes more.
-    ///
-    /// - Returns: How many bytes are missing on the disk for that; zero when it is reserved.
+    /// Reserves the room that is needed with requests of so many bytes more; returns how many bytes that lacks.
     func keep(forRequestsOf bytes: Int) -> Int {
         // They are written to the journal, and from there to the database.
         let (needed, overflow) = StoreFiles.size(self.paths.journal).addingReportingOverflow(2 * min(bytes, 1 << 40))
@@ -37,9 +35,7 @@ struct StoreReserve: Sendable {
         return 0
     }
 
-    /// Gives the room to whatever is written next.
-    ///
-    /// - Returns: Whether there was any.
+    /// Gives the room to whatever is written next; returns whether there was any.
     func release() -> Bool {
         guard self.size > 0, let file = try? StoreFiles.create(self.paths.reserve) else { return false }
         return ftruncate(file.number, 0) == 0
