@@ -27,7 +27,7 @@ extension QueueCommands.Run: RunnableCommand {
         let events = Mutex<[SeenEvent]>([])
         let evidence = queue.observe { event in
             let isFirst = events.withLock { events in
-                events.append(SeenEvent(event, at: Date()))
+                events.append(SeenEvent(event: event, time: Date()))
                 return events.count == 1
             }
             if isFirst { loop.wakeUp.wake(.output) }
@@ -121,9 +121,4 @@ extension QueueCounts {
 struct SeenEvent: Sendable {
     let event: QueueEvent
     let time: Date
-
-    init(_ event: QueueEvent, at time: Date) {
-        self.event = event
-        self.time = time
-    }
 }

@@ -116,12 +116,8 @@ final class StoreFile: Sendable {
 
     /// Opens a database that no process can change, to read it; SQLite makes no file beside it then.
     static func openUnshared(_ path: String) throws -> DatabaseQueue {
-        var escaped = ""
-        for character in path {
-            escaped += ["%": "%25", "?": "%3f", "#": "%23"][character] ?? String(character)
-        }
         // https://sqlite.org/uri.html
-        return try self.open("file:\(escaped)?immutable=1", readOnly: true)
+        try self.open("\(URL(filePath: path).absoluteString)?immutable=1", readOnly: true)
     }
 
     /// Opens a database that exists.

@@ -78,7 +78,12 @@ struct StoreReplacement {
             return true
         }
         // The heads of lanes may be among what is lost.
-        try new.promoteLanes()
+        try new.execute(
+            sql: """
+                UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence IN
+                  (SELECT min(sequence) FROM request WHERE lane IS NOT NULL AND \(StoreSchema.pending) GROUP BY lane)
+                """
+        )
         return kept
     }
 
@@ -118,15 +123,6 @@ struct StoreReplacement {
 }
 
 extension Database {
-    func promoteLanes() throws {
-        try self.execute(
-            sql: """
-                UPDATE request SET state = 'ready' WHERE state = 'blocked' AND sequence IN
-                  (SELECT min(sequence) FROM request WHERE lane IS NOT NULL AND \(StoreSchema.pending) GROUP BY lane)
-                """
-        )
-    }
-
     /// Reads the rows of requests in order, and goes on behind those that cannot be read.
     ///
     /// Where it goes on is found by looking ever further, and then by halving: SQLite fails for every number in a page

@@ -66,14 +66,6 @@ enum StoreSchema {
         PRAGMA user_version = \(Self.version);
         """
 
-    /// Makes sure that no process has brought the file up to a newer version meanwhile, whose tables may be others.
-    @discardableResult
-    static func checkVersion(_ db: Database, path: String) throws -> Int {
-        let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
-        guard version <= self.version else { throw QueueError.newerSchema(path: path, version: version) }
-        return version
-    }
-
     private static let ours =
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('queue', 'request', 'total', 'ended')"
 
@@ -85,7 +77,9 @@ enum StoreSchema {
         let version = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA user_version")) ?? 0
         let others = "SELECT count(*) FROM sqlite_schema"
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
-        case self.applicationID: return try self.checkVersion(db, path: path)
+        case self.applicationID:
+            guard version <= self.version else { throw QueueError.newerSchema(path: path, version: version) }
+            return version
         case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0
         // Tables of ours below a header that says otherwise.
         case _ where try 1...self.version ~= version && Int.fetchOne(db, sql: self.ours) == 4:

@@ -42,7 +42,8 @@ final class StoreTransaction {
         if let last, last.dataVersion == self.dataVersion {
             (before, self.othersWrote) = (last.status, false)
         } else {
-            try StoreSchema.checkVersion(db, path: store.paths.database)
+            // It may have brought the file up to a newer version, whose tables may be others.
+            try StoreSchema.check(db, path: store.paths.database)
             (before, self.othersWrote) = (try StoreStatus.read(db), true)
         }
         var (status, latest) = (before, before.anchor)

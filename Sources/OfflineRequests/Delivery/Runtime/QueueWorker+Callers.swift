@@ -48,7 +48,7 @@ extension QueueWorker {
         try store.promoteDue(.all, limit: .max)
     }
 
-    /// Lets everything go now that waits for its time or a decision, and what was given up if asked to; returns how many.
+    /// Lets all go now that waits for its time or for a decision, and what was given up if asked to; returns how many.
     func forceAll(includingDead: Bool, in store: StoreTransaction) throws -> Int {
         let before = try store.records.counts
         try self.force(in: store)

@@ -6,8 +6,9 @@ import NetPathSystem
 
 /// Who else could have put a file where it is, and whose it becomes.
 enum FileTrust {
-    /// Makes sure that a queue is a file that no other user could have written, or could use under another name; returns
-    /// how long it is, nil where there is none.
+    /// Makes sure that a queue is a file that no other user could have written, or could use under another name.
+    ///
+    /// - Returns: How long it is; nil where there is none.
     @discardableResult
     static func check(_ paths: StorePaths) throws(QueueError) -> Int? {
         let names = [paths.database, paths.lock, paths.reserve, QueueFile.senderLock(of: paths.database)]
