@@ -36,7 +36,7 @@ public final class QueueReader: Sendable {
         if size == 0 {
             throw paths.hasRemains ? .corrupt(path: path, setAsideAs: nil) : .missing(path: path)
         }
-        self.init(paths, lock: StoreLock(existing: paths.lock), clock: { .now() })
+        self.init(paths, lock: FileLock(existing: paths.lock), clock: { .now() })
         do throws(QueueError) {
             _ = try self.use { db in try StoreSchema.check(db, path: path) }
         } catch {
@@ -47,7 +47,7 @@ public final class QueueReader: Sendable {
     }
 
     /// Reads beside those who write in the same process.
-    init(_ paths: StorePaths, lock: StoreLock?, clock: @escaping @Sendable () -> Moment) {
+    init(_ paths: StorePaths, lock: FileLock?, clock: @escaping @Sendable () -> Moment) {
         self.file = paths.database
         self.clock = clock
         // For how long a process may have the file alone, to open or to repair it.
@@ -64,7 +64,7 @@ public final class QueueReader: Sendable {
     public func counts() throws(QueueError) -> QueueCounts {
         try self.use { try StoreErrors.check($0, "quick_check") }
         var counts = try self.read { try $0.counts }
-        if counts.running > 0, !SenderLock.isHeld(at: QueueFile.senderLock(of: self.file)) {
+        if counts.running > 0, !FileLock.isTaken(at: QueueFile.senderLock(of: self.file)) {
             // The process that was sending them is there no more.
             (counts.ready, counts.running) = (counts.ready + counts.running, 0)
         }

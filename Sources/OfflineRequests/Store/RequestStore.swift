@@ -48,9 +48,9 @@ final class RequestStore: Sendable {
         if let size, size > 0, !FileAccess.exists(self.paths.lock) { _ = try QueueReader(existing: path) }
         try StoreFiles.createFolder(self.paths.folder)
         // One for each: to share the one of the other would end its sharing.
-        let lock = try StoreLock(self.paths.lock, waitingUntil: settings.waitsUntil)
+        let lock = try FileLock(self.paths.lock, waitingUntil: settings.waitsUntil)
         self.file = StoreFile(self.paths, lock: lock, patience: Self.patience)
-        let other = try StoreLock(self.paths.lock, waitingUntil: settings.waitsUntil)
+        let other = try FileLock(self.paths.lock, waitingUntil: settings.waitsUntil)
         self.reader = QueueReader(self.paths, lock: other, clock: clock)
         do { try self.use { _, _ in } } catch .corrupt {}
     }
@@ -212,7 +212,7 @@ final class RequestStore: Sendable {
             let damaged = try self.damaged()
             try self.transaction(durable: true) { try $0.verify(damaged: damaged) }
         } catch .corrupt(let path, nil) {
-            let lock = self.sends ? nil : try SenderLock(path: QueueFile.senderLock(of: path))
+            let lock = self.sends ? nil : try FileLock(QueueFile.senderLock(of: path))
             guard lock?.take() ?? true else {
                 self.notifySender()
                 let reason = "the file is damaged, and the process that sends has it; end that, and repair it then"
@@ -251,7 +251,7 @@ final class RequestStore: Sendable {
     }
 
     /// Opens the file, or makes it where there is none, which it does without any other process at it.
-    private func open(_ lock: StoreLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
+    private func open(_ lock: FileLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
         let path = self.paths.database
         do { return try self.openOrMake(lock, after: last) } catch let error
             where StoreErrors.isFullDisk(error, path: path)
@@ -263,7 +263,7 @@ final class RequestStore: Sendable {
         }
     }
 
-    private func openOrMake(_ lock: StoreLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
+    private func openOrMake(_ lock: FileLock?, after last: StoreFile.Files?) throws -> DatabaseQueue {
         let (path, stamp) = (self.paths.database, self.clock())
         let replacement = StoreReplacement(paths: self.paths, bodies: self.bodies, stamp: stamp)
         if let last, StoreFiles.identity(path) != nil, !replacement.isSetAside(last.database) {

@@ -15,7 +15,7 @@ import Synchronization
 /// `DatabasePool` are used: those run on libdispatch's threads, which wake a process up long after their work.
 final class StoreFile: Sendable {
     let paths: StorePaths
-    private let lock: StoreLock?
+    private let lock: FileLock?
     /// How long is waited for a process that has the file alone.
     private let patience: Duration
     private let state = Mutex(State())
@@ -47,7 +47,7 @@ final class StoreFile: Sendable {
     }
 
     /// Without a lock no process has opened the file to write yet, or one of another user, whose it is.
-    init(_ paths: StorePaths, lock: StoreLock?, patience: Duration) {
+    init(_ paths: StorePaths, lock: FileLock?, patience: Duration) {
         self.paths = paths
         self.lock = lock
         self.patience = patience
@@ -70,7 +70,7 @@ final class StoreFile: Sendable {
 
     /// Does something while no process replaces the file.
     func use<Value: Sendable>(
-        open: (StoreLock?, _ last: Files?) throws -> DatabaseQueue,
+        open: (FileLock?, _ last: Files?) throws -> DatabaseQueue,
         _ body: (DatabaseQueue, inout State) throws -> Value
     ) throws -> Value {
         try self.state.withLock { state in

@@ -16,25 +16,25 @@ struct QueuePartTests {
         let folder = try TemporaryDirectory()
         let path = folder["queue-sender"]
         let files = try #require(FileWatch())
-        var first: SenderLock? = try SenderLock(path: path)
-        let second = try SenderLock(path: path)
+        var first: FileLock? = try FileLock(path)
+        let second = try FileLock(path)
         #expect(files.add(path, .closedAfterWriting))
-        #expect(!SenderLock.isHeld(at: path))
+        #expect(!FileLock.isTaken(at: path))
         #expect(files.take(), "who tried meanwhile tries again")
         #expect(first?.take() == true)
         #expect(!second.take())
-        #expect(SenderLock.isHeld(at: path))
+        #expect(FileLock.isTaken(at: path))
         #expect(!files.take())
         first = nil
         #expect(files.take())
         #expect(second.take())
-        #expect(throws: QueueError.self) { try SenderLock(path: folder["missing/queue-sender"]) }
+        #expect(throws: QueueError.self) { try FileLock(folder["missing/queue-sender"]) }
     }
 
     @Test func theLockIsSeenAmongOthersThatComeAndGo() throws {
         let folder = try TemporaryDirectory()
-        let sender = try SenderLock(path: folder["queue-sender"])
-        let others = try (0..<300).map { try StoreLock(folder["other-\($0)"]) }
+        let sender = try FileLock(folder["queue-sender"])
+        let others = try (0..<300).map { try FileLock(folder["other-\($0)"]) }
         for other in others { try other.share(within: .seconds(10)) }
         #expect(sender.take())
         let isDone = Atomic(false)
@@ -46,7 +46,7 @@ struct QueuePartTests {
             }
             hasEnded.signal()
         }
-        let missed = (0..<2_000).count { _ in !SenderLock.isHeld(at: folder["queue-sender"]) }
+        let missed = (0..<2_000).count { _ in !FileLock.isTaken(at: folder["queue-sender"]) }
         isDone.store(true, ordering: .relaxed)
         hasEnded.wait()
         #expect(missed == 0)
@@ -56,12 +56,12 @@ struct QueuePartTests {
         let folder = try TemporaryDirectory()
         let path = folder["queue-sender"]
         let files = try #require(FileWatch())
-        _ = try SenderLock(path: path)
+        _ = try FileLock(path)
         #expect(files.add(path, .closedAfterWriting))
         let isDone = Atomic(false)
         let hasEnded = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            while !isDone.load(ordering: .relaxed) { _ = SenderLock.isHeld(at: path) }
+            while !isDone.load(ordering: .relaxed) { _ = FileLock.isTaken(at: path) }
             hasEnded.signal()
         }
         defer {
@@ -70,7 +70,7 @@ struct QueuePartTests {
         }
         var refusals = 0
         for _ in 0..<50_000 where refusals < 100 {
-            let lock = try SenderLock(path: path)
+            let lock = try FileLock(path)
             // The end of the one before.
             files.take()
             while !lock.take() {
@@ -108,9 +108,9 @@ struct QueuePartTests {
         let folder = try TemporaryDirectory()
         let path = folder["queue-lock"]
         let files = try #require(FileWatch())
-        let bell = try StoreLock(path)
+        let bell = try FileLock(path)
         #expect(files.add(path, .read))
-        let other = try StoreLock(path)
+        let other = try FileLock(path)
         try other.share(within: .seconds(10))
         other.release()
         #expect(!files.take())

@@ -34,7 +34,7 @@ struct WaitingTests {
         let waiter = Task { try await spool.wait(for: lost) }
         while await !self.isWaitedFor(in: spool) {}
         // All three at once: a queue whose shared memory goes alone ends.
-        let lock = try StoreLock(lab.file + "-lock")
+        let lock = try FileLock(lab.file + "-lock")
         try lock.takeAlone(within: .seconds(60))
         for suffix in ["", "-wal", "-shm"] { StoreFiles.remove(lab.file + suffix) }
         lock.release()

@@ -85,7 +85,7 @@ import Testing
             let bench = try StoreBench()
             try file.write(to: URL(filePath: bench.path))
             // What was a queue once has it.
-            _ = try StoreLock("\(bench.path)-lock")
+            _ = try FileLock("\(bench.path)-lock")
             try self.overwrite([UInt8](repeating: 0xA5, count: Self.pageSize), at: page, bench)
 
             let listed = try self.list(bench.path)
@@ -258,7 +258,7 @@ import Testing
         #expect(throws: corrupt) { try one.read { try $0.counts } }
         #expect(StoreFiles.identity(self.bench.path) == before)
         // Whoever has the lock of the sender alone may repair it.
-        let lock = try SenderLock(path: QueueFile.senderLock(of: self.bench.path))
+        let lock = try FileLock(QueueFile.senderLock(of: self.bench.path))
         #expect(lock.take())
         #expect {
             try one.verify()
@@ -323,7 +323,7 @@ import Testing
         let original = try self.fill(self.bench, 300)
         let file = try Data(contentsOf: URL(filePath: self.bench.path))
         try file.dropLast(Self.pageSize).write(to: URL(filePath: self.bench.path))
-        _ = try StoreLock("\(self.bench.path)-lock")
+        _ = try FileLock("\(self.bench.path)-lock")
         let store = try self.bench.open()
         store.sends = true
         try self.repair(store)

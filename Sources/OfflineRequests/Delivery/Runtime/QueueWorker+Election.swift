@@ -85,9 +85,9 @@ extension QueueWorker {
         if self.only == nil { _ = try? self.core.store.removeOrphanedBodies() }
     }
 
-    private func openLock() throws(QueueError) -> SenderLock {
+    private func openLock() throws(QueueError) -> FileLock {
         let path = QueueFile.senderLock(of: self.core.file)
-        let lock = try SenderLock(path: path)
+        let lock = try FileLock(path)
         // Before the first try: an end between the two would not be heard.
         let paths = self.core.store.paths
         let watches: [(String, FileWatch.Event)] = [

@@ -32,7 +32,7 @@ final class QueueWorker {
     var pathFeed: PathFeed?
 
     var role = QueueStatus.Role.none { didSet { self.core.store.sends = self.role == .sender } }
-    var lock: SenderLock?
+    var lock: FileLock?
     /// The only request that this process sends; nil for all.
     var only: UUID?
     /// Says to other processes that it does.

@@ -44,7 +44,7 @@ struct SenderReport: Codable, Hashable, Sendable {
     /// What the process says that sends for a queue; nil when none does.
     init?(ofQueue file: String) {
         let path = QueueFile.senderLock(of: file)
-        guard SenderLock.isHeld(at: path) else { return nil }
+        guard FileLock.isTaken(at: path) else { return nil }
         // One that is just being written is not whole.
         let report = FileManager.default.contents(atPath: path).flatMap {
             try? JSONDecoder().decode(Self.self, from: $0)

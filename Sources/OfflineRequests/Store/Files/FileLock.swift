@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Foundation
 import Glibc
 import NetPathSystem
 
-/// The lock on a file beside the queue that keeps the queue from being replaced while it is used.
+/// A lock on a file beside the queue, of which there are two.
 ///
-/// A process that reads or writes shares it; one that makes the file, or replaces a damaged one, has it alone.
-/// Unlike SQLite's own locks it stays valid when the file under the name becomes another. It also carries notifications between
-/// processes, since all of them have it open: a process that watches it is told that it is read.
-final class StoreLock: Sendable {
+/// That of ``StorePaths/lock`` keeps the queue from being replaced while it is used: a process that reads or writes shares
+/// it; one that makes the file, or replaces a damaged one, has it alone. Unlike SQLite's own locks it stays valid when the
+/// file under the name becomes another. It also carries notifications between processes, since all of them have it open: a
+/// process that watches it is told that it is read.
+///
+/// That of ``QueueFile/senderLock(of:)`` is had by the process that sends. The kernel gives it back however its holder ends,
+/// and with the end of this object, so there is no lease to renew and none to expire. That end is heard: a descriptor that
+/// could write to the file is closed then, for which the others watch it.
+final class FileLock: Sendable {
     private let descriptor: FileDescriptor
     private let path: String
     /// Until when is waited at the latest; nil for no limit of its own.
@@ -66,6 +72,56 @@ final class StoreLock: Sendable {
         var byte: UInt8 = 0
         _ = unsafe pread(self.descriptor.number, &byte, 1, 0)
     }
+
+    // MARK: The process that sends
+
+    /// Has it alone, unless another process has it, and leaves word in the file; returns whether it has.
+    func take(saying bytes: [UInt8] = []) -> Bool {
+        guard flock(self.descriptor.number, LOCK_EX | LOCK_NB) == 0 else { return false }
+        // What the last one said is true no more.
+        self.write(bytes)
+        return true
+    }
+
+    /// Leaves word in the file for those who read it while this has the lock.
+    func write(_ bytes: [UInt8]) {
+        // As the file begins that is opened at the same time.
+        let bytes = [UInt8(ascii: "\n")] + bytes
+        _ = unsafe pwrite(self.descriptor.number, bytes, bytes.count, 0)
+        _ = ftruncate(self.descriptor.number, off_t(bytes.count))
+    }
+
+    /// Whether a process has the lock alone.
+    ///
+    /// Not from `/proc/locks`: the kernel hands that out in pieces, and passes over locks when others go meanwhile.
+    static func isTaken(at path: String) -> Bool {
+        guard let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return false }
+        guard flock(file.number, LOCK_SH | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+        _ = flock(file.number, LOCK_UN)
+        // Who tried at this instant was refused, hears this, and tries again.
+        _ = FileDescriptor(unsafe open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW))
+        return false
+    }
+}
+
+/// Which requests processes send that send one only: each shares a lock on a byte of the file that says who sends, which the
+/// identifier leads to, for as long as it lives.
+struct OwnSenders {
+    private let file: FileDescriptor?
+
+    /// Looks into the file of a queue's senders.
+    init(at path: String) { self.file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) }
+
+    func contains(_ id: UUID) -> Bool { self.file?.isShared(from: Self.place(of: id)) ?? false }
+
+    /// Says that this process sends that request alone, for as long as the descriptor is open.
+    static func join(for id: UUID, at path: String) -> FileDescriptor? {
+        let file = try? StoreFiles.create(path)
+        file?.share(from: self.place(of: id))
+        return file
+    }
+
+    private static func place(of id: UUID) -> off_t { off_t(Checksum.of(id.uuidString) & (.max >> 1)) }
 }
 
 /// Which processes have locks on a file, for people who wait for them (`proc_locks(5)`).
