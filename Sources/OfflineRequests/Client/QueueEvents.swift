@@ -55,10 +55,8 @@ final class QueueObservers: Sendable {
     private static let capacity = 4096
     private let state = Mutex(State())
 
-    /// What was found wrong with the file.
     var salvages: [QueueEvent] { self.state.withLock { $0.salvages } }
 
-    /// Tells all streams what was found wrong with the file.
     func salvaged(_ event: QueueEvent) {
         self.state.withLock { state in
             state.salvages.append(event)

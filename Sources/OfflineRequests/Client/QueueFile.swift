@@ -4,7 +4,6 @@
 import Foundation
 import NetPathSystem
 
-/// Where a queue is, and what lies beside it.
 enum QueueFile {
     /// The folder for data of the user, and in it that of netpath (XDG Base Directory Specification).
     private static func folder(_ environment: [String: String]) -> String {

@@ -8,7 +8,6 @@ struct StoreDamage: Error {
     var message: String
 }
 
-/// What an error of the database means.
 enum StoreErrors {
     /// Whether the file is damaged: no constraint, and no table or column that is not there, which would be a version.
     static func isDamage(_ error: any Error) -> Bool {
@@ -30,7 +29,6 @@ enum StoreErrors {
         return (try? StoreFile.open(path, readOnly: true).read { try self.check($0, "integrity_check") }) != nil
     }
 
-    /// Whether there was no room for what was to be written.
     static func isFullDisk(_ error: any Error, path: String) -> Bool {
         if self.isDamage(error) { return false }
         return if case .diskFull = self.queueError(error, path: path) { true } else { false }

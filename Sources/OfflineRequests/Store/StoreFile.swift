@@ -20,7 +20,6 @@ final class StoreFile: Sendable {
     private let patience: Duration
     private let state = Mutex(State())
 
-    /// Which files are open.
     struct Files: Sendable {
         var database: FileIdentity
         var journal: FileIdentity?
@@ -53,7 +52,6 @@ final class StoreFile: Sendable {
         self.patience = patience
     }
 
-    /// Tells the other processes to look into the queue.
     func notifySender() { self.lock?.notifySender() }
 
     /// Ends the use of the file; before that does something with the database that is open, if that is still the one
@@ -120,7 +118,6 @@ final class StoreFile: Sendable {
         try self.open("\(URL(filePath: path).absoluteString)?immutable=1", readOnly: true)
     }
 
-    /// Opens a database that exists.
     static func open(
         _ path: String,
         readOnly: Bool,
@@ -156,7 +153,6 @@ final class StoreFile: Sendable {
     }
 }
 
-/// The names of the files of a queue.
 struct StorePaths: Hashable, Sendable {
     let database: String
 

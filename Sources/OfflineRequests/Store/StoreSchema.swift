@@ -16,7 +16,6 @@ enum StoreSchema {
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
     static let apart = "state IN ('running', 'held', 'dead', 'succeeded')"
-    /// Which request of a lane goes first.
     static let head = """
         SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(Self.pending) ORDER BY sequence LIMIT 1
         """

@@ -89,7 +89,6 @@ extension StoreStatus {
         self.anchorWall = wall
     }
 
-    /// A time of this clock as the wall clock has it.
     func wall(_ time: Int64, at stamp: Moment) -> Date {
         stamp.wall.addingTimeInterval(Double(time &- self.now(stamp)) / 1000)
     }

@@ -67,7 +67,6 @@ extension StoreTransaction {
         return (first ?? []) + rest
     }
 
-    /// A request, if it may go.
     func ready(_ id: UUID) throws -> ReadyRequest? {
         try self.ready("WHERE id = ? AND state = 'ready'", [id], limit: 1) { _ in false }.first
     }

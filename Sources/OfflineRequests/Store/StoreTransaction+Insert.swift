@@ -77,20 +77,16 @@ extension StoreTransaction {
     }
 }
 
-/// What became of a request that was to be inserted.
 struct Insertion: Hashable, Sendable {
     /// The id of the request in the queue: that of another which was there and stays, by ``UniquePolicy/keep``.
     var id: UUID
-    /// Whether another was there and stays.
     var isKept = false
     var state: RequestState
-    /// Those whose place it took.
     var replaced: [UUID] = []
     /// Those that were removed because the queue was full.
     var dropped: [UUID] = []
 }
 
-/// What changed when an attempt ended.
 struct Finish: Hashable, Sendable {
     var state: RequestState
     /// Those behind it that were given up with it.

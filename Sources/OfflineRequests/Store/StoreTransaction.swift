@@ -9,9 +9,7 @@ import GRDB
 /// A method that throws a ``QueueError`` has changed nothing, and the transaction may go on; any other error must end it.
 final class StoreTransaction {
     let db: Database
-    /// What the clocks showed when it began.
     let stamp: Moment
-    /// The time of the queue's own clock.
     let now: Int64
     let settings: QueueSettings
     let bodies: BodyFiles

@@ -37,7 +37,6 @@ struct StoredRequest: Sendable, Codable, FetchableRecord {
     var answer: Answer?
     var answerBody: Data?
 
-    /// The head of a response.
     struct Answer: Hashable, Sendable, Codable {
         var status: Int
         var headers: HeaderFields
@@ -154,7 +153,6 @@ struct StoredRow: Hashable, Sendable, Codable, FetchableRecord {
     var bodyFile: String?
 }
 
-/// JSON as columns have it.
 enum JSON {
     static func text(of value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = []) throws -> String {
         let encoder = JSONEncoder()

@@ -14,7 +14,6 @@ extension DeliveryMachine {
     /// it costs the more the more there are.
     private static let pacePerHost: Duration = .milliseconds(1)
 
-    /// What keeps a request from being sent.
     private struct Obstacle {
         var reason: WaitingReason
         /// When it may be gone by the passing of time alone; nil for never.

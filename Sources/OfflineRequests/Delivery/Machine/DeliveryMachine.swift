@@ -124,7 +124,6 @@ struct DeliveryMachine: Sendable {
         self.forget(host)
     }
 
-    /// A request is being sent.
     mutating func started(_ id: UUID, gate: Gate, at now: Moment) {
         let attempt = Attempt(host: gate.host, since: now.monotonic)
         precondition(self.running.updateValue(attempt, forKey: id) == nil, "\(id) is being sent already")
@@ -178,7 +177,6 @@ struct DeliveryMachine: Sendable {
         return min(self.limit << min(steps, 32), max(1, self.settings.concurrency))
     }
 
-    /// When more requests may be sent than now.
     func nextStep(after now: Moment) -> MonotonicTime? {
         guard let opensAt, self.limit(at: now) < self.settings.concurrency else { return nil }
         let steps = max(0, (now.monotonic - opensAt).inNanoseconds / Self.rampInterval.inNanoseconds)

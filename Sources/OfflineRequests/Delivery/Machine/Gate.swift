@@ -11,7 +11,6 @@ import NetPath
 struct Gate: Hashable, Codable, Sendable {
     /// The host, as ``RetryableRequest/host`` says it.
     var host: String
-    /// What it needs besides a path.
     var requires = PathRequirements()
     /// Whether it goes over plain http, which any host on the way can answer.
     var isPlain = false
@@ -44,7 +43,6 @@ extension Gate {
     }
 }
 
-/// What is known of the network.
 struct PathFacts: Hashable, Sendable {
     /// What the monitor says; that it is not known is not "offline".
     var update: ConnectivityUpdate
@@ -54,7 +52,6 @@ struct PathFacts: Hashable, Sendable {
     /// Whether there is a path to the internet, or nothing can tell.
     var isSatisfied: Bool { self.update.isConnected }
 
-    /// Whether there is a way to any host at all.
     var leadsSomewhere: Bool { self.isSatisfied || !self.nearHosts.isEmpty }
 
     /// What a gate asks for and this path does not give; nil when it is open as far as the path is concerned.

@@ -19,10 +19,8 @@ struct HostHealth: Hashable, Sendable {
     /// Whether the last attempt failed; then one request at a time finds out whether it works again.
     var isFailing: Bool { self.failures > 0 || self.pauses > 0 }
 
-    /// Whether nothing of it needs to be remembered.
     var isForgettable: Bool { self.running == 0 && !self.isFailing }
 
-    /// Until when it is left alone, if it is.
     func pause(at now: MonotonicTime) -> MonotonicTime? {
         self.pausedUntil.flatMap { $0 > now ? $0 : nil }
     }

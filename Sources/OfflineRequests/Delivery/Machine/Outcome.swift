@@ -7,7 +7,6 @@ import NetPathHTTP
 
 /// What an attempt came to, before attempts and age are looked at.
 enum Outcome: Hashable, Sendable {
-    /// What an attempt says of the host.
     enum Host: Hashable, Sendable {
         /// It answers as one that works.
         case works
@@ -17,7 +16,6 @@ enum Outcome: Hashable, Sendable {
         case failed(retryAfter: Duration?)
         /// Nothing could be sent to it.
         case notReached
-        /// Nothing.
         case unknown
     }
 
@@ -32,12 +30,10 @@ enum Outcome: Hashable, Sendable {
     /// The same would fail again.
     case final
 
-    /// How long a server may ask to wait.
     fileprivate static let longestRetryAfter: Duration = .seconds(86_400)
 }
 
 extension QueueSettings {
-    /// Says what an attempt came to.
     func outcome(
         of result: Result<TransportResponse, TransportError>,
         for request: RetryableRequest,
@@ -128,7 +124,6 @@ extension QueueSettings {
 }
 
 extension Result<TransportResponse, TransportError> {
-    /// The status, if there was one.
     var status: Int? {
         switch self {
         case .success(let response): response.status
@@ -145,7 +140,6 @@ extension Result<TransportResponse, TransportError> {
     }
 }
 
-/// What becomes of a request after an attempt.
 enum Disposition: Hashable, Sendable {
     case succeeded
     /// It is tried again, at the earliest after a time; whether the attempt counts against
@@ -154,7 +148,6 @@ enum Disposition: Hashable, Sendable {
     /// Nothing left this host: it is ready again at once, the attempt does not count, and the host is left alone for
     /// a while.
     case waitForPath
-    /// It waits until a caller resumes it.
     case hold(WaitingReason)
     /// It is given up, and kept; why, without secrets.
     case dead(reason: String)

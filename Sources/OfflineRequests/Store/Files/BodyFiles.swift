@@ -32,7 +32,6 @@ final class BodyLease: Sendable {
 struct BodyFiles: Sendable {
     /// Longer bodies do not go into the database: a transaction writes everything twice.
     static let threshold = 64 << 10
-    /// How many bytes of a file are read at once.
     static let piece = 1 << 18
 
     let folder: String
@@ -55,7 +54,6 @@ struct BodyFiles: Sendable {
         try self.make { (write) throws(QueueError) in try Self.read(source, limit: limit, write) }
     }
 
-    /// The checksum of what is in a file now.
     func checksum(_ name: String) throws(QueueError) -> Int64 {
         var checksum = Checksum()
         try Self.read(self.path(name), limit: .max) { checksum.add($0) }

@@ -133,7 +133,6 @@ enum LockHolders {
         return "\(names.prefix(3).joined(separator: ", ")) \(names.count == 1 ? "has" : "have")"
     }
 
-    /// The holders of locks on files; not this process.
     static func names(of paths: [String]) -> [String] {
         let numbers = Set(paths.compactMap { StoreFiles.identity($0)?.number })
         let locks = FileAccess.contents("/proc/locks", limit: 1 << 24) ?? ""
