@@ -37,8 +37,15 @@ extension DeliveryMachine {
 
     /// How many more requests may be sent to a host at the same time.
     func places(of host: String) -> Int {
-        let health = self.hosts[host] ?? HostHealth()
-        return max(0, health.limit(self.settings) - health.running)
+        max(0, self.limit(of: host) - self.running(on: host))
+    }
+
+    func running(on host: String) -> Int { self.running.values.count { $0.host == host } }
+
+    /// How many requests may be sent to a host at the same time: to one that fails one, which finds out whether it works
+    /// again.
+    private func limit(of host: String) -> Int {
+        self.hosts[host] == nil ? max(1, self.settings.perHostConcurrency) : 1
     }
 
     private func obstacle(for gate: Gate, at now: Moment) -> Obstacle? {
@@ -46,30 +53,28 @@ extension DeliveryMachine {
         guard let facts = self.facts else { return Obstacle(reason: .noPath("nothing is known of the network yet")) }
         if let lack = facts.lacks(gate) { return Obstacle(reason: lack) }
         if let until = self.nearFrom(gate.host, at: now) { return Obstacle(reason: .reconnecting, until: until) }
-        let health = self.hosts[gate.host] ?? HostHealth()
-        let pause = health.pause(at: now.monotonic)
+        let pause = self.hosts[gate.host]?.pause(at: now.monotonic)
         if let opensAt, opensAt > now.monotonic {
             return Obstacle(reason: .reconnecting, until: max(opensAt, pause ?? opensAt))
         }
         if let pause { return Obstacle(reason: .hostPaused(gate.host, until: now.wall(at: pause)), until: pause) }
-        return self.lackOfPlaces(for: gate.host, health, at: now)
+        return self.lackOfPlaces(for: gate.host, at: now)
     }
 
-    private func lackOfPlaces(for host: String, _ health: HostHealth, at now: Moment) -> Obstacle? {
+    private func lackOfPlaces(for host: String, at now: Moment) -> Obstacle? {
         let limit = self.limit(at: now)
         if let relief = self.lack(of: limit, at: now) {
             let reason: WaitingReason = limit < self.settings.concurrency ? .reconnecting : .concurrency
             return Obstacle(reason: reason, until: [relief.until, self.nextStep(after: now)].compactMap { $0 }.min())
         }
+        let running = self.running(on: host)
         // Only its own end helps.
-        guard health.running < health.limit(self.settings) else { return Obstacle(reason: .concurrency) }
+        guard running < self.limit(of: host) else { return Obstacle(reason: .concurrency) }
         // Many hosts that never answer look like new ones until their attempts time out.
-        let reserved = health.running > 0 ? self.lastPlaces : self.proven.contains(host) ? 0 : (self.lastPlaces + 1) / 2
+        let reserved = running > 0 ? self.lastPlaces : self.proven.contains(host) ? 0 : (self.lastPlaces + 1) / 2
         if let relief = self.lack(of: self.concurrency - reserved, at: now) { return relief }
-        guard health.isFailing else { return nil }
-        let relief = self.lack(of: max(1, self.concurrency / 4), at: now) { [hosts] in
-            hosts[$0.host]?.isFailing ?? false
-        }
+        guard let health = self.hosts[host] else { return nil }
+        let relief = self.lack(of: max(1, self.concurrency / 4), at: now) { self.hosts[$0.host] != nil }
         if let relief { return relief }
         guard health.pauses > 0, let probedAt, probedAt != now.monotonic else { return nil }
         let next = probedAt + Self.pacePerHost * self.hosts.count

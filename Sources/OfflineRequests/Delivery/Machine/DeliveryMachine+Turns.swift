@@ -27,8 +27,8 @@ extension DeliveryMachine {
     }
 
     private func rank(of host: String) -> Rank {
-        if self.hosts[host]?.isFailing == true {
-            return self.hosts.values.contains { $0.isFailing && $0.running > 0 } ? .failing : .overdue
+        if self.hosts[host] != nil {
+            return self.running.values.contains { self.hosts[$0.host] != nil } ? .failing : .overdue
         }
         return self.proven.contains(host) ? .proven : .unknown
     }
@@ -40,8 +40,7 @@ extension DeliveryMachine {
     func inTurn(_ gates: [StoreGate], at now: Moment) -> [StoreGate] {
         let open = gates.filter { self.waiting(for: $0.gate, at: now) == nil }
         let ranks = Dictionary(grouping: open) { self.rank(of: $0.gate.host) }
-        let health = { (gate: StoreGate) in self.hosts[gate.gate.host] ?? HostHealth() }
-        let proven = (ranks[.proven] ?? []).map { ($0, health($0).running) }
+        let proven = (ranks[.proven] ?? []).map { ($0, self.running(on: $0.gate.host)) }
             .sorted { ($1.0.priority, $0.1, $0.0.first) < ($0.0.priority, $1.1, $1.0.first) }
             .map(\.0)
         let unknown = RequestPriority.allCases.reversed().flatMap { priority in
@@ -49,7 +48,8 @@ extension DeliveryMachine {
                 (ranks[.unknown] ?? []).filter { $0.priority == priority }.sorted { $0.first < $1.first }
             )
         }
-        let failing = (ranks[.overdue] ?? ranks[.failing] ?? []).map { ($0, health($0).failedAt ?? now.monotonic) }
+        let failing = (ranks[.overdue] ?? ranks[.failing] ?? [])
+            .map { ($0, self.hosts[$0.gate.host]?.failedAt ?? now.monotonic) }
             .sorted { ($0.1, $0.0.first) < ($1.1, $1.0.first) }
             .map(\.0)
         return ranks[.overdue] == nil ? proven + unknown + failing : proven + failing + unknown
@@ -65,7 +65,7 @@ extension DeliveryMachine {
     /// Which requests to a host are looked at first: of one that fails the oldest and the newest in turns, of one that
     /// works now and then one that failed, so that those do not wait for as long as new ones come.
     mutating func order(of host: String) -> Order {
-        if let health = self.hosts[host], health.isFailing {
+        if let health = self.hosts[host] {
             return health.probes.isMultiple(of: 2) ? .newest : .oldest
         }
         return Int.random(in: 0..<4, using: &self.random) == 0 ? .mostFailed : .oldest

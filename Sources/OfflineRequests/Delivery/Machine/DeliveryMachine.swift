@@ -35,7 +35,7 @@ struct DeliveryMachine: Sendable {
     /// How many requests may be sent at the same time: few after a path returned, then more with every success.
     private var limit: Int
     private(set) var running: [UUID: Attempt] = [:]
-    /// The hosts that requests are being sent to, or that failed.
+    /// The hosts whose last attempt failed: a queue that has sent to a million hosts remembers none that works.
     private(set) var hosts: [String: HostHealth] = [:]
     /// Hosts that have answered and not failed since; not all of them, if they are many.
     private(set) var proven: Set<String> = []
@@ -76,7 +76,7 @@ struct DeliveryMachine: Sendable {
         self.opensAt = self.settled(after: now)
         self.limit = 1
         // What failed over the path that went away says nothing about the hosts.
-        self.forgetFailures()
+        self.hosts = [:]
         return true
     }
 
@@ -115,30 +115,26 @@ struct DeliveryMachine: Sendable {
         self.promote(.all)
         self.opensAt = nil
         self.limit = max(1, self.settings.concurrency)
-        self.forgetFailures()
+        self.hosts = [:]
     }
 
     /// A caller does not want to wait for a host: it is left alone no longer.
     mutating func force(host: String) {
-        self.hosts[host]?.recovered()
-        self.forget(host)
+        self.hosts[host] = nil
     }
 
     mutating func started(_ id: UUID, gate: Gate, at now: Moment) {
         let attempt = Attempt(host: gate.host, since: now.monotonic)
         precondition(self.running.updateValue(attempt, forKey: id) == nil, "\(id) is being sent already")
-        var health = self.hosts[gate.host] ?? HostHealth()
-        health.running += 1
-        if health.isFailing { health.probes += 1 }
+        guard var health = self.hosts[gate.host] else { return }
+        health.probes += 1
         if health.pauses > 0 { self.probedAt = now.monotonic }
         self.hosts[gate.host] = health
     }
 
     /// A request is not being sent any more, and its end does not matter, for example because it was removed.
     mutating func dropped(_ id: UUID) {
-        guard let host = self.running.removeValue(forKey: id)?.host else { return }
-        self.hosts[host]?.running -= 1
-        self.forget(host)
+        self.running[id] = nil
     }
 
     /// An attempt ended; says what becomes of the request, which has the attempts that counted before this one.
@@ -194,27 +190,26 @@ extension DeliveryMachine {
     private mutating func learn(_ lesson: Outcome.Host, from host: String?, at now: Moment) {
         if lesson == .works { self.limit = min(self.limit * 2, max(1, self.settings.concurrency)) }
         guard let host, lesson != .unknown else { return }
+        if lesson == .works {
+            self.hosts[host] = nil
+            return self.prove(host)
+        }
+        self.proven.remove(host)
         var health = self.hosts[host] ?? HostHealth()
         switch lesson {
-        case .unknown: ()
-        case .works:
-            health.recovered()
-            self.prove(host)
+        case .unknown, .works: ()
         case .faulted:
-            self.proven.remove(host)
             // The shortest pause, however often: it was reached, and the next request may be another matter.
             if health.faulted(at: now.monotonic, self.settings) {
                 health.pause(until: now.monotonic + self.pause(attempt: 0), isReached: true)
             }
         case .failed, .notReached:
-            self.proven.remove(host)
             guard health.failed(pausesAtOnce: lesson == .notReached, at: now.monotonic, self.settings) else { break }
             let retryAfter: Duration? = if case .failed(let time) = lesson { time } else { nil }
             let pause = max(self.pause(attempt: health.pauses), min(retryAfter ?? .zero, self.settings.maxBackoff))
             health.pause(until: now.monotonic + pause, isReached: false)
         }
         self.hosts[host] = health
-        self.forget(host)
     }
 
     /// Remembers that a host works, of some thousand hosts at most.
@@ -258,14 +253,5 @@ extension DeliveryMachine {
     /// A wait that is never none.
     private mutating func pause(attempt: Int) -> Duration {
         self.settings.equalJitter(attempt: attempt, using: &self.random)
-    }
-
-    private mutating func forgetFailures() {
-        for host in Array(self.hosts.keys) { self.force(host: host) }
-    }
-
-    /// Only what deviates is kept: a queue that has sent to a million hosts remembers none of them.
-    private mutating func forget(_ host: String) {
-        if self.hosts[host]?.isForgettable == true { self.hosts[host] = nil }
     }
 }

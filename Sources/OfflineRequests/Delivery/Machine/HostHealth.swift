@@ -3,11 +3,10 @@
 
 import NetPath
 
-/// Whether a host is doing well, and how many requests it gets while it is not: its circuit breaker.
+/// How a host fails, and until when it is left alone: its circuit breaker.
 struct HostHealth: Hashable, Sendable {
-    var running = 0
     /// How many attempts failed since the last one that did not.
-    private(set) var failures = 0
+    private var failures = 0
     /// How many pauses followed one another because it was not reached or did not answer.
     private(set) var pauses = 0
     /// Until when it is left alone; may have passed.
@@ -16,22 +15,8 @@ struct HostHealth: Hashable, Sendable {
     /// How many requests were sent to it since the first of those failures.
     var probes = 0
 
-    /// Whether the last attempt failed; then one request at a time finds out whether it works again.
-    var isFailing: Bool { self.failures > 0 || self.pauses > 0 }
-
-    var isForgettable: Bool { self.running == 0 && !self.isFailing }
-
     func pause(at now: MonotonicTime) -> MonotonicTime? {
         self.pausedUntil.flatMap { $0 > now ? $0 : nil }
-    }
-
-    /// How many requests may be sent to it at the same time, while it is not left alone.
-    func limit(_ settings: QueueSettings) -> Int {
-        self.isFailing ? 1 : max(1, settings.perHostConcurrency)
-    }
-
-    mutating func recovered() {
-        self = HostHealth(running: self.running)
     }
 
     /// It answered, but with the failure of that request; returns whether it has to be left alone for a moment, because
