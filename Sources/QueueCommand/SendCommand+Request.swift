@@ -30,26 +30,26 @@ extension SendCommand {
             method: self.method ?? (body.isEmpty ? "GET" : "POST"),
             headers: headers,
             body: body.data,
-            bodyFile: body.file,
             timestamp: now,
             maxRetries: self.maxRetries ?? RetryableRequest(endpoint: self.url).maxRetries,
             requestType: self.type ?? "",
-            priority: self.priority.value,
-            expiresAt: self.expiresIn.map { now.addingTimeInterval($0.duration / .seconds(1)) },
             orderingKey: self.key,
-            onFailure: self.onFailure.map(\.value) ?? .hold,
-            idempotencyKey: self.noIdempotencyKey ? .none : self.idempotencyKey.map { .value($0) } ?? .automatic,
-            requires: PathRequirements(
-                unmeteredOnly: self.unmeteredOnly,
-                interfaceType: self.interfaceType?.value
-            ),
-            uniqueKey: self.unique,
-            ifExists: self.ifExists.map(\.value) ?? .keep,
-            sensitiveHeaders: self.sensitive,
-            timeouts: self.timeouts,
-            responseLimit: self.maxResponse?.bytes ?? RetryableRequest.usualResponseLimit,
-            keepsResponse: self.wait
+            idempotencyKey: self.noIdempotencyKey ? .none : self.idempotencyKey.map { .value($0) } ?? .automatic
         )
+        request.bodyFile = body.file
+        request.priority = self.priority.value
+        request.expiresAt = self.expiresIn.map { now.addingTimeInterval($0.duration / .seconds(1)) }
+        if let policy = self.onFailure { request.onFailure = policy.value }
+        request.requires = PathRequirements(
+            unmeteredOnly: self.unmeteredOnly,
+            interfaceType: self.interfaceType?.value
+        )
+        request.uniqueKey = self.unique
+        if let policy = self.ifExists { request.ifExists = policy.value }
+        request.sensitiveHeaders = self.sensitive
+        if let limit = self.maxResponse { request.responseLimit = limit.bytes }
+        request.keepsResponse = self.wait
+        request.timeouts = self.timeouts
         request.expectedStatuses = Set(self.expectStatus.compactMap(Self.statuses).joined())
         request.expectedHeaders.fields = self.expectHeader.map { text in
             let field = Self.field(text) ?? (text, "")

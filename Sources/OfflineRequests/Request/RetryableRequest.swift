@@ -24,35 +24,35 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// When the request was made.
     public var timestamp: Date
     /// How many attempts counted: those that were answered, or may have been received, and failed.
-    public internal(set) var retryCount: Int
+    public internal(set) var retryCount = 0
     /// How many attempts may fail before the last one; 0 for a single attempt.
     public var maxRetries: Int
     /// What kind of request it is, for the handler of its response and for people; may be empty.
     public var requestType: String
     /// Whether it goes before others.
-    public var priority: RequestPriority
+    public var priority = RequestPriority.normal
     /// When it is of no use any more; nil for the age the queue allows.
     public var expiresAt: Date?
     /// The lane: requests with the same key go out strictly in order, others in parallel; nil for no order.
     public var orderingKey: String?
     /// What becomes of the lane when this request is given up.
-    public var onFailure: LanePolicy
+    public var onFailure = LanePolicy.hold
     /// What every attempt sends as `Idempotency-Key`; nil for none.
     public var idempotencyKey: String?
     /// What it needs of the network.
-    public var requires: PathRequirements
+    public var requires = PathRequirements()
     /// What must be there only once; nil when that does not matter.
     public var uniqueKey: String?
     /// What happens when another with the same ``uniqueKey`` waits.
-    public var ifExists: UniquePolicy
+    public var ifExists = UniquePolicy.keep
     /// The names of further headers whose values must not be shown; of those that are not known to be harmless, such
     /// as `Authorization` and `Cookie`, they never are.
-    public var sensitiveHeaders: [String]
+    public var sensitiveHeaders: [String] = []
     /// How long each part of an attempt may take.
-    public var timeouts: TransportRequest.Timeouts
-    /// How many bytes of the body of a response are read; a longer one is delivered all the same, and cut:
-    /// `TransportResponse.isCut`.
-    public var responseLimit: Int
+    public var timeouts = TransportRequest.Timeouts()
+    /// How many bytes of the body of a response are read, 4 MiB unless set; a longer one is delivered all the same, and
+    /// cut: `TransportResponse.isCut`.
+    public var responseLimit = Self.usualResponseLimit
     /// The statuses that mean success; empty for 200 to 299.
     public var expectedStatuses: Set<Int> = []
     /// The fields that the answer of a delivered request has, with a value that begins with this one, or with any where this
@@ -65,56 +65,34 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     public var context: Data?
     /// Whether the response is kept in the queue, until ``OfflineRequestQueue/purgeFinished(id:)`` or for
     /// ``QueueSettings/maxResponseAge``.
-    public var keepsResponse: Bool
+    public var keepsResponse = false
 
-    /// 4 MiB.
-    public static let usualResponseLimit = 4 << 20
+    static let usualResponseLimit = 4 << 20
 
-    /// Creates a request; it is checked when it is enqueued, or by ``validate(maxBodyBytes:)``.
+    /// Creates a request; everything else is set afterwards.
+    ///
+    /// It is checked when it is enqueued, or by ``validate(maxBodyBytes:)``.
     public init(
         id: UUID = UUID(),
         endpoint: String,
         method: String = "GET",
         headers: HeaderFields = [:],
         body: Data? = nil,
-        bodyFile: String? = nil,
         timestamp: Date = Date(),
         maxRetries: Int = 10,
         requestType: String = "",
-        priority: RequestPriority = .normal,
-        expiresAt: Date? = nil,
         orderingKey: String? = nil,
-        onFailure: LanePolicy = .hold,
-        idempotencyKey: IdempotencyKey = .automatic,
-        requires: PathRequirements = PathRequirements(),
-        uniqueKey: String? = nil,
-        ifExists: UniquePolicy = .keep,
-        sensitiveHeaders: [String] = [],
-        timeouts: TransportRequest.Timeouts = TransportRequest.Timeouts(),
-        responseLimit: Int = Self.usualResponseLimit,
-        keepsResponse: Bool = false
+        idempotencyKey: IdempotencyKey = .automatic
     ) {
         self.id = id
         self.endpoint = endpoint
         self.method = method
         self.headers = headers
         self.body = body
-        self.bodyFile = bodyFile
         self.timestamp = timestamp
-        self.retryCount = 0
         self.maxRetries = maxRetries
         self.requestType = requestType
-        self.priority = priority
-        self.expiresAt = expiresAt
         self.orderingKey = orderingKey
-        self.onFailure = onFailure
-        self.requires = requires
-        self.uniqueKey = uniqueKey
-        self.ifExists = ifExists
-        self.sensitiveHeaders = sensitiveHeaders
-        self.timeouts = timeouts
-        self.responseLimit = responseLimit
-        self.keepsResponse = keepsResponse
         self.idempotencyKey =
             switch idempotencyKey {
             // A header of the caller's own is a key already.

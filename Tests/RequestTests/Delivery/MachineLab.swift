@@ -121,5 +121,7 @@ func post(
     maxRetries: Int = 10,
     requires: PathRequirements = PathRequirements()
 ) -> RetryableRequest {
-    RetryableRequest(endpoint: "http://\(host)/", method: "POST", maxRetries: maxRetries, requires: requires)
+    var request = RetryableRequest(endpoint: "http://\(host)/", method: "POST", maxRetries: maxRetries)
+    request.requires = requires
+    return request
 }

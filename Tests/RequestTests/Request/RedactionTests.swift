@@ -8,21 +8,24 @@ import Testing
 @testable import OfflineRequests
 
 struct RedactionTests {
-    private static let request = RetryableRequest(
-        endpoint:
-            "https://alice:s3cret%21word@example.net/a?access_token=tok3nvalue&code=c0devalue&pwd=pwdvalue&sig=abcd1234&bareval",
-        method: "POST",
-        headers: [
-            "Authorization": "Bearer beareRvalue", "proxy-authorization": "Basic QWxhZGRpbg==",
-            "Cookie": "sid=c00kieval; a=b",
-            "X-Api-Key": "apiKeyvalue", "X-Acme-Access-Token": "acmevalue", "User-Agent": "harmless",
-            "Ocp-Apim-Subscription-Key": "0cpvalue",
-            "X-Functions-Key": "funct10nvalue",
-            "X-Mine": "minevalue",
-        ],
-        body: Data("bodysecret".utf8),
-        sensitiveHeaders: ["x-mine"]
-    )
+    private static let request: RetryableRequest = {
+        var request = RetryableRequest(
+            endpoint:
+                "https://alice:s3cret%21word@example.net/a?access_token=tok3nvalue&code=c0devalue&pwd=pwdvalue&sig=abcd1234&bareval",
+            method: "POST",
+            headers: [
+                "Authorization": "Bearer beareRvalue", "proxy-authorization": "Basic QWxhZGRpbg==",
+                "Cookie": "sid=c00kieval; a=b",
+                "X-Api-Key": "apiKeyvalue", "X-Acme-Access-Token": "acmevalue", "User-Agent": "harmless",
+                "Ocp-Apim-Subscription-Key": "0cpvalue",
+                "X-Functions-Key": "funct10nvalue",
+                "X-Mine": "minevalue",
+            ],
+            body: Data("bodysecret".utf8)
+        )
+        request.sensitiveHeaders = ["x-mine"]
+        return request
+    }()
     private static let secrets = [
         "s3cret", "alice", "tok3nvalue", "abcd1234", "beareRvalue", "QWxhZGRpbg", "c00kieval", "apiKeyvalue",
         "acmevalue",

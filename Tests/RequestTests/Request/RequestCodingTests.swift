@@ -18,19 +18,19 @@ struct RequestCodingTests {
             timestamp: Date(timeIntervalSince1970: 1_800_000_000.25),
             maxRetries: 3,
             requestType: "order",
-            priority: .high,
-            expiresAt: Date(timeIntervalSince1970: 1_800_000_100),
             orderingKey: "lane",
-            onFailure: .dropLane,
-            idempotencyKey: .value("k \"1\""),
-            requires: PathRequirements(unmeteredOnly: true, interfaceType: .wifi),
-            uniqueKey: "u",
-            ifExists: .replace,
-            sensitiveHeaders: ["X-Twice"],
-            timeouts: TransportRequest.Timeouts(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4)),
-            responseLimit: 9,
-            keepsResponse: true
+            idempotencyKey: .value("k \"1\"")
         )
+        request.priority = .high
+        request.expiresAt = Date(timeIntervalSince1970: 1_800_000_100)
+        request.onFailure = .dropLane
+        request.requires = PathRequirements(unmeteredOnly: true, interfaceType: .wifi)
+        request.uniqueKey = "u"
+        request.ifExists = .replace
+        request.sensitiveHeaders = ["X-Twice"]
+        request.timeouts = .init(connect: .milliseconds(1500), total: .seconds(9), stall: .seconds(4))
+        request.responseLimit = 9
+        request.keepsResponse = true
         request.retryCount = 2
         request.context = Data("{}".utf8)
         return request

@@ -24,6 +24,15 @@ struct ValidationTests {
         return field
     }
 
+    private func refusedField<Value>(
+        setting option: WritableKeyPath<RetryableRequest, Value>,
+        to value: Value
+    ) -> String? {
+        var request = RetryableRequest(endpoint: "http://e.net/")
+        request[keyPath: option] = value
+        return self.refusedField(request)
+    }
+
     @Test(arguments: [
         ("", "is empty"), ("example.net/path", "scheme"), ("//example.net/", "scheme"), ("ftp://example.net/", "http"),
         ("file:///etc/passwd", "http"), ("https://", "host"), ("http:///path", "host"), ("http://:80/", "host"),
@@ -110,15 +119,15 @@ struct ValidationTests {
         let url = "http://e.net/"
         #expect(self.refusedField(RetryableRequest(endpoint: url, requestType: text)) == "type")
         #expect(self.refusedField(RetryableRequest(endpoint: url, orderingKey: text)) == "ordering key")
-        #expect(self.refusedField(RetryableRequest(endpoint: url, uniqueKey: text)) == "unique key")
-        #expect(self.refusedField(RetryableRequest(endpoint: url, bodyFile: text)) == "body file")
+        #expect(self.refusedField(setting: \.uniqueKey, to: text) == "unique key")
+        #expect(self.refusedField(setting: \.bodyFile, to: text) == "body file")
         #expect(self.refusedField(RetryableRequest(endpoint: url, idempotencyKey: .value(text))) == "idempotency key")
     }
 
     @Test func emptyKeysAreRefused() {
         let url = "http://e.net/"
         #expect(self.refusedField(RetryableRequest(endpoint: url, orderingKey: "")) == "ordering key")
-        #expect(self.refusedField(RetryableRequest(endpoint: url, uniqueKey: "")) == "unique key")
+        #expect(self.refusedField(setting: \.uniqueKey, to: "") == "unique key")
         #expect(self.refusedField(RetryableRequest(endpoint: url, idempotencyKey: .value(""))) == "idempotency key")
         #expect(self.refusedField(RetryableRequest(endpoint: url, idempotencyKey: .value("ключ"))) == "idempotency key")
     }
@@ -144,17 +153,15 @@ struct ValidationTests {
         #expect(self.refusedField(RetryableRequest(endpoint: url, maxRetries: -1)) == "limit of retries")
         let never = Date(timeIntervalSince1970: .nan)
         #expect(self.refusedField(RetryableRequest(endpoint: url, timestamp: never)) == "timestamp")
-        #expect(self.refusedField(RetryableRequest(endpoint: url, expiresAt: never)) == "expiry")
+        #expect(self.refusedField(setting: \.expiresAt, to: never) == "expiry")
         for timeouts in [
             TransportRequest.Timeouts(connect: .zero), TransportRequest.Timeouts(total: .seconds(-1)),
             TransportRequest.Timeouts(stall: .zero),
         ] {
-            #expect(
-                self.refusedField(RetryableRequest(endpoint: url, timeouts: timeouts))?.hasSuffix("timeout") == true
-            )
+            #expect(self.refusedField(setting: \.timeouts, to: timeouts)?.hasSuffix("timeout") == true)
         }
         let requires = PathRequirements(interfaceType: ConnectionType.none)
-        #expect(self.refusedField(RetryableRequest(endpoint: url, requires: requires)) == "required interface")
+        #expect(self.refusedField(setting: \.requires, to: requires) == "required interface")
     }
 
     /// What the transport would refuse later, when nobody is there to be told, must be refused when it is enqueued.

@@ -57,12 +57,10 @@ import Testing
 
     @Test func gatesAreHostsAndRequirements() throws {
         for number in 0..<6 {
-            try self.store.insert(
-                RetryableRequest(
-                    endpoint: number % 2 == 0 ? "https://a.example" : "https://b.example:8443/x",
-                    requires: PathRequirements(unmeteredOnly: number % 3 == 0)
-                )
-            )
+            let endpoint = number % 2 == 0 ? "https://a.example" : "https://b.example:8443/x"
+            var request = RetryableRequest(endpoint: endpoint)
+            request.requires.unmeteredOnly = number % 3 == 0
+            try self.store.insert(request)
         }
         let gates = try self.change { try $0.gates() }
         #expect(gates.count == 4)

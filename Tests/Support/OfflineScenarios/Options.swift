@@ -64,14 +64,15 @@ struct Options: Sendable {
 
     /// The request of a number: its query names it, so that the server's log does.
     func request(_ number: Int) -> RetryableRequest {
-        RetryableRequest(
+        var request = RetryableRequest(
             endpoint: "\(self.url)\(self.url.contains("?") ? "&" : "?")id=\(self["name"] ?? "request")-\(number)",
             method: "POST",
             body: Data(repeating: UInt8(ascii: "x"), count: self["size", default: 100]),
             maxRetries: self["retries", default: 10_000],
-            orderingKey: self["lane"],
-            timeouts: self.timeouts
+            orderingKey: self["lane"]
         )
+        request.timeouts = self.timeouts
+        return request
     }
 }
 

@@ -108,18 +108,19 @@ extension RetryableRequest {
     /// `enqueue ID LANE POLICY PRIORITY KEY UNIQUE EXPIRY`, with `-` for what it lacks.
     fileprivate static func walked(_ words: [String]) -> Self {
         func optional(_ word: String) -> String? { word == "-" ? nil : word }
-        return RetryableRequest(
+        var request = RetryableRequest(
             id: .named(words[1]),
             endpoint: "http://192.0.2.80/\(words[1])",
             method: "POST",
             maxRetries: 1000,
-            priority: RequestPriority.allCases[Int(words[4]) ?? 0],
-            expiresAt: Int(words[7]).map { Date(timeIntervalSinceNow: Double($0) / 1000) },
-            orderingKey: optional(words[2]),
-            onFailure: LanePolicy(rawValue: words[3]) ?? .hold,
-            uniqueKey: optional(words[5]),
-            ifExists: UniquePolicy(rawValue: words[6]) ?? .keep
+            orderingKey: optional(words[2])
         )
+        request.priority = RequestPriority.allCases[Int(words[4]) ?? 0]
+        request.expiresAt = Int(words[7]).map { Date(timeIntervalSinceNow: Double($0) / 1000) }
+        request.onFailure = LanePolicy(rawValue: words[3]) ?? .hold
+        request.uniqueKey = optional(words[5])
+        request.ifExists = UniquePolicy(rawValue: words[6]) ?? .keep
+        return request
     }
 }
 
