@@ -29,7 +29,7 @@ let core: Targets = [
     // What several modules need of the system: descriptors, names, threads and timers; and programs that others wrote:
     // looked at, started with few rights, and ended with all that they started.
     "NetPathSystem": "CNetPath NetPath",
-    // What every backend needs: polling, threads, descriptors, file watching, timers and lines.
+    // What authors of backends need: polling, and threads for what blocks.
     "NetPathPluginKit": "NetPath NetPathSystem",
 ]
 

@@ -40,7 +40,7 @@ extension MonitorContext {
     ///   - interval: The time between two looks.
     ///   - paths: Absolute paths of files that are looked at also when they change; they need not exist.
     ///   - look: Looks, and tells what it sees. ``SourceUnavailable`` makes the backend unhealthy until the next look.
-    /// - Throws: What `look` throws otherwise, or `SystemError` when files cannot be watched.
+    /// - Throws: What `look` throws otherwise, or an error that says why files cannot be watched.
     public func poll(
         every interval: Duration,
         watching paths: [String] = [],
@@ -65,7 +65,7 @@ extension MonitorContext {
     /// - Parameters:
     ///   - paths: Absolute paths of files that are looked at also when they change; they need not exist.
     ///   - look: Looks, and reports: also when it saw no news, if it was asked. Returns when to look again.
-    /// - Throws: What `look` throws, or `SystemError` when files cannot be watched.
+    /// - Throws: What `look` throws, or an error that says why files cannot be watched.
     public func poll(watching paths: [String] = [], _ look: (PollCause) async throws -> PollPause) async throws {
         let signal = PollSignal()
         let watch = paths.isEmpty || self.asksOnce ? nil : try FileWatch(paths)

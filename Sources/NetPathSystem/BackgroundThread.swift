@@ -8,7 +8,7 @@ public enum BackgroundThread: Sendable {
     /// Runs a function on a thread of its own; the thread ends with the function.
     ///
     /// - Returns: Whether the system granted a thread.
-    public static func start(_ body: @escaping @Sendable () -> Void) -> Bool { self.create(body) == 0 }
+    package static func start(_ body: @escaping @Sendable () -> Void) -> Bool { self.create(body) == 0 }
 
     /// Starts a thread; returns 0, or the error number.
     private static func create(_ body: @escaping @Sendable () -> Void) -> Int32 {
@@ -35,9 +35,9 @@ public enum BackgroundThread: Sendable {
 
     /// Runs a function on a thread of its own, and suspends until it returns.
     ///
-    /// It knows nothing of the task: let a cancellation wake it, with a ``Mailbox`` for example.
+    /// It knows nothing of the task: what blocks there has to end by itself when the task is cancelled.
     ///
-    /// - Throws: What the function throws, or ``SystemError`` when the system grants no thread.
+    /// - Throws: What the function throws, or an error that says so when the system grants no thread.
     public static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let error = Self.create { continuation.resume(with: Result(catching: body)) }

@@ -7,12 +7,12 @@ import Glibc
 ///
 /// That of swift-system has to be closed by hand, and knows neither poll(2) nor inotify(7); it would add 300 kB to a
 /// program, and 0.03 ms to its start.
-public final class FileDescriptor: Sendable {
+package final class FileDescriptor: Sendable {
     /// The number, for system calls; valid as long as this object is.
-    public let number: Int32
+    package let number: Int32
 
     /// Takes over a descriptor that a system call returned; nil when the call failed.
-    public init?(_ number: Int32) {
+    package init?(_ number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number
     }
@@ -22,7 +22,7 @@ public final class FileDescriptor: Sendable {
     }
 
     /// Reads what is there, at most `limit` bytes; nil on an error, errno tells which.
-    public func read(limit: Int) -> [UInt8]? {
+    package func read(limit: Int) -> [UInt8]? {
         var failed = false
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             let result = unsafe Glibc.read(self.number, buffer.baseAddress, limit)
@@ -36,7 +36,7 @@ public final class FileDescriptor: Sendable {
     /// timeout has passed; negative numbers are passed over.
     ///
     /// - Returns: Which ones are, the first before the second.
-    public static func poll(readable: [Int32], writable: [Int32] = [], timeout: Duration?) -> [Bool] {
+    package static func poll(readable: [Int32], writable: [Int32] = [], timeout: Duration?) -> [Bool] {
         var entries =
             readable.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             + writable.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }

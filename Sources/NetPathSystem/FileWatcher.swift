@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// It has no thread and no timer: its owner polls ``fileDescriptor``, and calls ``takeChanges()`` when it is readable.
 /// Thread-safe.
-public final class FileWatcher: Sendable {
+package final class FileWatcher: Sendable {
     private struct State: Sendable {
         var paths: [String] = []
         var trails: [FileTrail] = []
@@ -22,20 +22,20 @@ public final class FileWatcher: Sendable {
     /// Starts to watch files, which need not exist; nil when the system grants no watcher (inotify(7)).
     ///
     /// - Parameter paths: Absolute paths.
-    public init?(paths: [String]) {
+    package init?(paths: [String]) {
         guard let descriptor = FileDescriptor(inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))) else { return nil }
         self.descriptor = descriptor
         _ = self.watch(paths)
     }
 
     /// Becomes readable when something on the way to a file changed; the same one for the watcher's lifetime.
-    public var fileDescriptor: Int32 { self.descriptor.number }
+    package var fileDescriptor: Int32 { self.descriptor.number }
 
     /// Watches other files from now on; what was not taken yet of the former ones is forgotten.
     ///
     /// - Parameter paths: Absolute paths.
     /// - Returns: Whether they are others than before; then they have to be read after this, not before.
-    public func watch(_ paths: [String]) -> Bool {
+    package func watch(_ paths: [String]) -> Bool {
         self.state.withLock { state in
             if paths == state.paths { return false }
             state.paths = paths
@@ -48,7 +48,7 @@ public final class FileWatcher: Sendable {
     ///
     /// - Returns: Whether a file may read differently now; it is watched anew by then, so that nothing is missed after
     ///   it was read.
-    public func takeChanges() -> Bool {
+    package func takeChanges() -> Bool {
         self.state.withLock { state in
             var isAffected = false
             while let events = self.nextEvents() {

@@ -7,9 +7,9 @@
 /// buffer.append(bytes)
 /// while let line = buffer.next() { … }
 /// ```
-public struct LineBuffer: Sendable {
+package struct LineBuffer: Sendable {
     /// A line longer than this is not kept.
-    public let limit: Int
+    package let limit: Int
     private var bytes: [UInt8] = []
     /// Where the next line begins.
     private var start = 0
@@ -19,14 +19,14 @@ public struct LineBuffer: Sendable {
     private var isSkipping = false
 
     /// A line, or what is left of one.
-    public enum Line: Hashable, Sendable {
+    package enum Line: Hashable, Sendable {
         /// Everything but the line feed.
         case whole(ArraySlice<UInt8>)
         /// The first bytes of a line that is longer than the limit.
         case tooLong(ArraySlice<UInt8>)
 
         /// The line as text without a CR at its end, U+FFFD for what is not UTF-8 in it; nil for one that is too long.
-        public var text: String? {
+        package var text: String? {
             guard case .whole(let bytes) = self else { return nil }
             return String(decoding: bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes, as: UTF8.self)
         }
@@ -35,12 +35,12 @@ public struct LineBuffer: Sendable {
     /// Creates an empty buffer.
     ///
     /// - Parameter limit: How many bytes a line may have without its line feed.
-    public init(limit: Int = 65_536) {
+    package init(limit: Int = 65_536) {
         self.limit = limit
     }
 
     /// Adds what arrived.
-    public mutating func append(_ bytes: some Collection<UInt8>) {
+    package mutating func append(_ bytes: some Collection<UInt8>) {
         if self.start > 0 {
             self.bytes.removeFirst(self.start)
             self.searched -= self.start
@@ -50,10 +50,10 @@ public struct LineBuffer: Sendable {
     }
 
     /// The bytes of a line whose end has not come.
-    public var rest: ArraySlice<UInt8> { self.bytes[self.start...] }
+    package var rest: ArraySlice<UInt8> { self.bytes[self.start...] }
 
     /// Takes the next line; nil when its end has not come.
-    public mutating func next() -> Line? {
+    package mutating func next() -> Line? {
         while true {
             let end = self.bytes[self.searched...].firstIndex(of: UInt8(ascii: "\n"))
             guard let end else {

@@ -4,20 +4,20 @@
 import Glibc
 
 /// A system call that failed.
-public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was tried, for people, such as "cannot write to standard output".
-    public var action: String
+    package var action: String
     /// The error number.
-    public var errno: Int32
+    package var errno: Int32
 
     /// Describes a failure.
-    public init(action: String, errno: Int32) {
+    package init(action: String, errno: Int32) {
         self.action = action
         self.errno = errno
     }
 
     /// Describes the failure of the call that was just made by this thread.
-    public static func last(_ action: String) -> SystemError {
+    package static func last(_ action: String) -> SystemError {
         SystemError(action: action, errno: Glibc.errno)
     }
 
@@ -31,5 +31,5 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     package var isHeldElsewhere: Bool { self.errno == EWOULDBLOCK }
 
     /// What was tried, and the system's words for what came of it.
-    public var description: String { "\(self.action): \(SystemReason.text(self.errno)) (errno \(self.errno))" }
+    package var description: String { "\(self.action): \(SystemReason.text(self.errno)) (errno \(self.errno))" }
 }

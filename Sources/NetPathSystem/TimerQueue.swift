@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-public import NetPath
+package import NetPath
 
 /// What is to happen at which moment, the earliest first.
 ///
 /// A value without a clock and without a lock: its owner asks for the next deadline, waits in its own way, and takes
 /// what is due. Timers of one moment come in the order they were named.
-public struct TimerQueue<Payload: Sendable>: Sendable {
+package struct TimerQueue<Payload: Sendable>: Sendable {
     /// Names a timer, also before it is inserted: what cancels it may need the name by then.
-    public struct Token: Hashable, Comparable, Sendable {
+    package struct Token: Hashable, Comparable, Sendable {
         /// When the timer is due.
-        public let deadline: MonotonicTime
+        package let deadline: MonotonicTime
         private let number: UInt64
 
         fileprivate init(deadline: MonotonicTime, number: UInt64) {
@@ -20,7 +20,7 @@ public struct TimerQueue<Payload: Sendable>: Sendable {
         }
 
         /// Orders timers by when they are due, those of one moment by when they were named.
-        public static func < (lhs: Self, rhs: Self) -> Bool {
+        package static func < (lhs: Self, rhs: Self) -> Bool {
             (lhs.deadline, lhs.number) < (rhs.deadline, rhs.number)
         }
     }
@@ -35,23 +35,23 @@ public struct TimerQueue<Payload: Sendable>: Sendable {
     private var lastNumber: UInt64 = 0
 
     /// Makes an empty queue.
-    public init() {}
+    package init() {}
 
     /// Whether nothing is to happen.
-    public var isEmpty: Bool { self.entries.isEmpty }
+    package var isEmpty: Bool { self.entries.isEmpty }
     /// How many timers there are.
-    public var count: Int { self.entries.count }
+    package var count: Int { self.entries.count }
     /// When the next timer is due; nil when there is none.
-    public var nextDeadline: MonotonicTime? { self.entries.last?.token.deadline }
+    package var nextDeadline: MonotonicTime? { self.entries.last?.token.deadline }
 
     /// Names a timer that may be inserted later, once.
-    public mutating func token(for deadline: MonotonicTime) -> Token {
+    package mutating func token(for deadline: MonotonicTime) -> Token {
         self.lastNumber += 1
         return Token(deadline: deadline, number: self.lastNumber)
     }
 
     /// Adds a timer under a name of this queue that has none yet.
-    public mutating func insert(_ payload: Payload, for token: Token) {
+    package mutating func insert(_ payload: Payload, for token: Token) {
         self.entries.insert(Entry(token: token, payload: payload), at: self.position(of: token))
     }
 
@@ -59,7 +59,7 @@ public struct TimerQueue<Payload: Sendable>: Sendable {
     ///
     /// - Returns: Its name, to remove it by.
     @discardableResult
-    public mutating func insert(_ payload: Payload, at deadline: MonotonicTime) -> Token {
+    package mutating func insert(_ payload: Payload, at deadline: MonotonicTime) -> Token {
         let token = self.token(for: deadline)
         self.insert(payload, for: token)
         return token
@@ -67,14 +67,14 @@ public struct TimerQueue<Payload: Sendable>: Sendable {
 
     /// Takes a timer back; nil when it is not there, any more or yet.
     @discardableResult
-    public mutating func remove(_ token: Token) -> Payload? {
+    package mutating func remove(_ token: Token) -> Payload? {
         let position = self.position(of: token)
         guard position < self.entries.count, self.entries[position].token == token else { return nil }
         return self.entries.remove(at: position).payload
     }
 
     /// Takes what is due, in the order of the deadlines.
-    public mutating func removeDue(at now: MonotonicTime) -> [Payload] {
+    package mutating func removeDue(at now: MonotonicTime) -> [Payload] {
         var due: [Payload] = []
         while let last = self.entries.last, last.token.deadline <= now {
             due.append(last.payload)
@@ -84,7 +84,7 @@ public struct TimerQueue<Payload: Sendable>: Sendable {
     }
 
     /// Takes everything, in the order of the deadlines.
-    public mutating func removeAll() -> [Payload] {
+    package mutating func removeAll() -> [Payload] {
         defer { self.entries = [] }
         return self.entries.reversed().map(\.payload)
     }

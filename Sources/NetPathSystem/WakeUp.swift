@@ -6,14 +6,14 @@ import Glibc
 /// Wakes a thread that sleeps in poll(2): a pipe to itself.
 ///
 /// An eventfd would do with one descriptor, but Swift's Glibc module does not hold it.
-public struct WakeUp: Sendable {
+package struct WakeUp: Sendable {
     private let output: FileDescriptor
     private let input: FileDescriptor
 
     /// Opens the pipe.
     ///
     /// - Throws: ``SystemError`` when the process may open no more files.
-    public init() throws(SystemError) {
+    package init() throws(SystemError) {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0, let output = FileDescriptor(ends[0]), let input = FileDescriptor(ends[1])
         else { throw .last("cannot create a pipe") }
@@ -26,10 +26,10 @@ public struct WakeUp: Sendable {
     }
 
     /// The descriptor that becomes readable.
-    public var fileDescriptor: Int32 { self.output.number }
+    package var fileDescriptor: Int32 { self.output.number }
 
     /// Wakes the thread; callable from any thread.
-    public func wake() { Self.wake(self.input.number, 0) }
+    package func wake() { Self.wake(self.input.number, 0) }
 
     /// Wakes a thread, and says what for; callable from any thread, and from a signal handler.
     ///
@@ -53,7 +53,7 @@ public struct WakeUp: Sendable {
     }
 
     /// Forgets what woke the thread.
-    public func drain() {
+    package func drain() {
         var bytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         let size = MemoryLayout.size(ofValue: bytes)
         while unsafe read(self.output.number, &bytes, size) == size {}
