@@ -9,7 +9,7 @@ import NetPathSysfs
 import NetPathTCPProbe
 
 /// The C libraries that the program runs with, each with its version: `libyaml 0.2.5`.
-public let linkedLibraries = [NetlinkMonitor.library, YAMLReader.library]
+package let linkedLibraries = [NetlinkMonitor.library, YAMLReader.library]
 
 extension BackendRegistry {
     /// The backends that come with netpath.

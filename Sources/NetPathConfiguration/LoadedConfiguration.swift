@@ -19,7 +19,7 @@ public struct LoadedConfiguration: Sendable {
     /// The backends in order of priority.
     public internal(set) var backends: [ConfiguredBackend]
     /// How the backends are used that ``answering`` or ``reading`` left out, by their names.
-    public internal(set) var leftOut: [String: BackendMode] = [:]
+    package internal(set) var leftOut: [String: BackendMode] = [:]
     /// Whether it is that of ``answering``.
     var isForOneAnswer = false
     /// What becomes of what the backends say.
@@ -27,9 +27,9 @@ public struct LoadedConfiguration: Sendable {
     /// What verdicts depend on besides the evidence.
     public var evaluation: EvaluationPolicy { self.settings.evaluation }
     /// The least that a message has to matter to be shown while watching.
-    public let logLevel: LogLevel
+    package let logLevel: LogLevel
     /// What the service records.
-    public let record: RecordSettings
+    package let record: RecordSettings
     /// Where and to whom the path is shown.
     package let serve: ServeSettings
     /// What is run when the path changes, by the service.
@@ -41,14 +41,14 @@ public struct LoadedConfiguration: Sendable {
     /// What is legal and does not do what was probably meant.
     public let warnings: [ConfigurationDiagnostic]
     /// Every value and where it comes from.
-    public let effective: EffectiveConfiguration
+    package let effective: EffectiveConfiguration
     /// The paths of all keys that were asked for, such as `backends[].type`.
     package let keyPaths: Set<String>
 
     /// What the embedded default is called in place of a path.
     static let embeddedName = "embedded default"
     /// The text of the embedded default, every key explained.
-    public static let defaultText = String(decoding: PackageResources.netpath_yaml, as: UTF8.self)
+    package static let defaultText = String(decoding: PackageResources.netpath_yaml, as: UTF8.self)
 
     /// Finds, reads and checks the configuration.
     ///

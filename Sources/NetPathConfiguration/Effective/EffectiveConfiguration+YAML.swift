@@ -8,7 +8,7 @@ extension EffectiveConfiguration {
     private static let originColumn = 44
 
     /// The configuration as YAML that reads back as itself, with the origin of each value as a comment.
-    public var text: String {
+    package var text: String {
         self.lines(self.root, indentation: "").map { line, origin in
             guard let origin else { return line + "\n" }
             let width = line.unicodeScalars.count

@@ -4,28 +4,28 @@
 import NetPath
 
 /// A configuration as it is in effect: every value, and where it comes from.
-public struct EffectiveConfiguration: Sendable, Hashable {
+package struct EffectiveConfiguration: Sendable, Hashable {
     /// Where a value comes from.
-    public struct Origin: Sendable, Hashable, CustomStringConvertible {
+    package struct Origin: Sendable, Hashable, CustomStringConvertible {
         /// The file, `--set 1`, `$NETPATH_SET`, or `default`.
-        public let name: String
+        package let name: String
         /// The line in a file.
-        public let line: Int?
+        package let line: Int?
 
         /// The origin as comments name it, such as `/etc/netpath/netpath.yaml:12`.
-        public var description: String {
+        package var description: String {
             self.name.printable(limit: 200) + (self.line.map { ":\($0)" } ?? "")
         }
     }
 
     /// One value.
-    public struct Value: Sendable, Hashable {
+    package struct Value: Sendable, Hashable {
         /// Where it stands, such as `backends[0].mode`.
-        public let path: String
+        package let path: String
         /// The value as it is written; `[]` for an empty list.
-        public let text: String
+        package let text: String
         /// Where it comes from.
-        public let origin: Origin
+        package let origin: Origin
     }
 
     let root: ConfigurationNode
@@ -40,7 +40,7 @@ public struct EffectiveConfiguration: Sendable, Hashable {
     }
 
     /// All values, in the order in which they were read.
-    public var values: [Value] {
+    package var values: [Value] {
         self.values(self.root, path: "")
     }
 

@@ -2,13 +2,13 @@
 // Copyright the netpath authors
 
 internal import Glibc
-public import NetPath
+package import NetPath
 
 /// Reads a configuration file from disk, however unsuitable the file.
 ///
 /// Nothing but a regular file of a sensible size is read: a named pipe would block, `/dev/zero` never ends, and a log
 /// file named by mistake would fill the memory.
-public enum ConfigurationFile: Sendable {
+package enum ConfigurationFile: Sendable {
     /// The greatest size of a configuration file in bytes.
     static let sizeLimit = 1 << 20
 
@@ -17,7 +17,7 @@ public enum ConfigurationFile: Sendable {
     /// - Parameter path: The path; a relative one starts at the working directory.
     /// - Returns: The content with the path as its name.
     /// - Throws: What is wrong with the file and what to do about it.
-    public static func read(_ path: String) throws(ConfigurationError) -> ConfigurationSource {
+    package static func read(_ path: String) throws(ConfigurationError) -> ConfigurationSource {
         guard !path.isEmpty, !path.utf8.contains(0) else {
             throw failure(path.isEmpty ? "(no file)" : path, "the path is empty or holds a NUL; name a file")
         }
@@ -60,7 +60,7 @@ public enum ConfigurationFile: Sendable {
     ///
     /// - Parameter path: The path.
     /// - Returns: `false` only when there is certainly nothing.
-    public static func mayExist(_ path: String) -> Bool {
+    package static func mayExist(_ path: String) -> Bool {
         var status = stat()
         return unsafe lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }

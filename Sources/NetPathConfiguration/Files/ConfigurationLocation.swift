@@ -2,9 +2,9 @@
 // Copyright the netpath authors
 
 /// Where a configuration comes from.
-public enum ConfigurationLocation: Sendable, Hashable {
+package enum ConfigurationLocation: Sendable, Hashable {
     /// Who named a file.
-    public enum Origin: String, Sendable, Hashable, CaseIterable {
+    package enum Origin: String, Sendable, Hashable, CaseIterable {
         /// The option `--config`.
         case commandLine
         /// The environment variable `NETPATH_CONFIG`.
@@ -23,7 +23,7 @@ public enum ConfigurationLocation: Sendable, Hashable {
 
 extension ConfigurationLocation: CustomStringConvertible {
     /// The location as messages name it, such as `/etc/netpath/netpath.yaml (system)`.
-    public var description: String {
+    package var description: String {
         switch self {
         case .file(let path, .commandLine): "\(path) (named by --config)"
         case .file(let path, .environment): "\(path) (named by $NETPATH_CONFIG)"

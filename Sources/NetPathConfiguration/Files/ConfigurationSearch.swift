@@ -6,12 +6,12 @@
 /// A file that the user named is the one, whether it is there or not: reading it then says what is wrong. Of the
 /// usual places the first that has a file wins, and a file that is there but unreadable is not passed over, for the
 /// program would run with settings that its owner believes replaced.
-public struct ConfigurationSearch: Sendable, Hashable {
+package struct ConfigurationSearch: Sendable, Hashable {
     /// The file named by a person, `nil` when none is.
-    public let named: ConfigurationLocation?
+    package let named: ConfigurationLocation?
 
     /// The usual places in the order in which they are tried.
-    public let candidates: [ConfigurationLocation]
+    package let candidates: [ConfigurationLocation]
 
     /// Prepares the search.
     ///
@@ -21,7 +21,7 @@ public struct ConfigurationSearch: Sendable, Hashable {
     ///     directory specification demands, a relative `XDG_CONFIG_HOME` too.
     ///   - isService: Whether the process serves the machine and not a person. Then only the machine's own folder is
     ///     searched: what a service may write to must not say what it does.
-    public init(explicitPath: String?, environment: [String: String], isService: Bool = false) {
+    package init(explicitPath: String?, environment: [String: String], isService: Bool = false) {
         if let explicitPath {
             self.named = .file(path: explicitPath, origin: .commandLine)
         } else if let path = environment["NETPATH_CONFIG"], !path.isEmpty {
@@ -46,7 +46,7 @@ public struct ConfigurationSearch: Sendable, Hashable {
     ///
     /// - Parameter exists: Tells whether a path may name a file; ``ConfigurationFile/mayExist(_:)`` in the program.
     /// - Returns: The file named, else the first that exists, else the embedded default.
-    public func location(exists: (String) -> Bool) -> ConfigurationLocation {
+    package func location(exists: (String) -> Bool) -> ConfigurationLocation {
         if let named { return named }
         let found = candidates.first { candidate in
             if case .file(let path, _) = candidate { exists(path) } else { false }

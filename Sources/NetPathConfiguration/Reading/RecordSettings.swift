@@ -4,14 +4,14 @@
 import NetPath
 
 /// What `netpath run` records of the past.
-public struct RecordSettings: Hashable, Sendable {
+package struct RecordSettings: Hashable, Sendable {
     /// Whether it records at all.
-    public var isOn = true
+    package var isOn = true
     /// The folder of the recording; nil for the one where services keep what stays.
-    public var folder: String?
+    package var folder: String?
 
     /// Creates the settings that are in force unless a configuration says otherwise.
-    public init() {}
+    package init() {}
 
     /// Reads the section `record`.
     static func read(from root: ConfigurationSection) -> RecordSettings {

@@ -5,7 +5,7 @@ import NetPath
 
 extension LoadedConfiguration {
     /// The same configuration with every backend running all the time, to compare them; what is off stays off.
-    public var comparing: LoadedConfiguration {
+    package var comparing: LoadedConfiguration {
         var copy = self
         copy.backends = self.backends.map { backend in
             var backend = backend
@@ -17,21 +17,21 @@ extension LoadedConfiguration {
 
     /// The same configuration for one answer: without the backends that send packets or start programs
     /// (`PathMonitor.reachesOut`), unless there are no others, or what probes say decides the status.
-    public var answering: LoadedConfiguration {
+    package var answering: LoadedConfiguration {
         let whole = self.answeringWhole
         guard self.settings.probes != .required, self.settings.portals == .advisory else { return whole }
         return whole.reading ?? whole
     }
 
     /// The same configuration for one answer of all backends, which a service may give in their place.
-    public var answeringWhole: LoadedConfiguration {
+    package var answeringWhole: LoadedConfiguration {
         var copy = self
         copy.isForOneAnswer = true
         return copy
     }
 
     /// The same configuration without the backends that send packets or start programs; nil where there are no others.
-    public var reading: LoadedConfiguration? {
+    package var reading: LoadedConfiguration? {
         guard self.backends.contains(where: { $0.mode != .off && !$0.monitor.reachesOut }) else { return nil }
         var copy = self
         copy.backends = self.backends.map { backend in
@@ -47,14 +47,14 @@ extension LoadedConfiguration {
 
     /// Whether one answer is wanted, and a service would give a better or a cheaper one: backends that send packets or
     /// start programs would have to be asked for it.
-    public var isWorthAService: Bool {
+    package var isWorthAService: Bool {
         self.isForOneAnswer
             && self.backends.contains { $0.monitor.reachesOut && (self.leftOut[$0.name] ?? $0.mode) == .active }
     }
 
     /// A number that is the same for configurations that lead to the same path: of every value that backends, verdicts and
     /// the merge depend on.
-    public var fingerprint: UInt64 {
+    package var fingerprint: UInt64 {
         self.hash(
             without: [
                 "logging", "record", "serve", "hooks", "hooksFolder", "dispatcherFolder", ConfigurationVersion.key,
@@ -76,7 +76,7 @@ extension LoadedConfiguration {
     }
 
     /// Whether any backend that is not off can tell of the internet (`PathMonitor.speaksOfInternet`).
-    public var speaksOfInternet: Bool {
+    package var speaksOfInternet: Bool {
         self.backends.contains { $0.mode != .off && $0.monitor.speaksOfInternet }
     }
 

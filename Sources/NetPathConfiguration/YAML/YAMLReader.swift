@@ -2,21 +2,21 @@
 // Copyright the netpath authors
 
 internal import CYAML
-public import NetPath
+package import NetPath
 
 /// Reads YAML, and JSON with it, into nodes that know where they stand.
 ///
 /// This is the only file that touches libyaml; no pointer leaves it.
-public enum YAMLReader: Sendable {
+package enum YAMLReader: Sendable {
     /// The C library it runs with and the version of that, not of the headers: `libyaml 0.2.5`.
-    public static var library: String { unsafe "libyaml \(String(cString: yaml_get_version_string()))" }
+    package static var library: String { unsafe "libyaml \(String(cString: yaml_get_version_string()))" }
 
     /// Reads a configuration file.
     ///
     /// - Parameter source: The text; an empty one is an empty mapping.
     /// - Returns: The content of the file's one document.
     /// - Throws: Everything that is wrong with the text itself, up to the first error of syntax.
-    public static func read(_ source: ConfigurationSource) throws(ConfigurationError) -> ConfigurationNode {
+    package static func read(_ source: ConfigurationSource) throws(ConfigurationError) -> ConfigurationNode {
         try self.read(source.bytes, quoting: source)
     }
 
