@@ -5,11 +5,11 @@ import NetPath
 
 /// What a monitor knows, and who has been told: without locks, queues and threads.
 struct MonitorState: Sendable {
-    /// What is called, and where.
-    enum Callback<Value: Sendable>: Sendable {
+    /// What is called with connectedness, and where.
+    enum Callback: Sendable {
         /// Where the delivery of the monitor says.
-        case delivered(@Sendable (Value) -> Void)
-        case onMainActor(@MainActor (Value) -> Void)
+        case delivered(@Sendable (Bool) -> Void)
+        case onMainActor(@MainActor (Bool) -> Void)
     }
 
     /// Of the observers of connectedness the two that are replaced rather than added.
@@ -19,17 +19,17 @@ struct MonitorState: Sendable {
     enum Call: Sendable {
         /// Tell those who observe properties.
         case announce(from: ConnectivityUpdate?, to: ConnectivityUpdate)
-        case handler(Callback<Bool>, Bool, id: UInt64)
-        case update(Callback<ConnectivityUpdate>, ConnectivityUpdate, id: UInt64)
+        case handler(Callback, Bool, id: UInt64)
+        case update(@Sendable (ConnectivityUpdate) -> Void, ConnectivityUpdate)
     }
 
     private struct Observer: Sendable {
-        let callback: Callback<Bool>
+        let callback: Callback
         var told: Bool?
     }
 
     private struct UpdateObserver: Sendable {
-        let callback: Callback<ConnectivityUpdate>
+        let callback: @Sendable (ConnectivityUpdate) -> Void
         var version: UInt64 = 0
     }
 
@@ -126,7 +126,7 @@ struct MonitorState: Sendable {
         }
         if let latest, let (id, observer) = self.updateObservers.first(where: { $0.value.version != self.version }) {
             self.updateObservers[id]?.version = self.version
-            return .update(observer.callback, latest, id: id)
+            return .update(observer.callback, latest)
         }
         while true {
             while !self.due.isEmpty {
@@ -159,19 +159,18 @@ struct MonitorState: Sendable {
     mutating func mayStillCall(_ id: UInt64) -> Bool {
         if self.relay == nil {
             self.observers[id]?.told = nil
-            self.updateObservers[id]?.version = 0
             return false
         }
-        return self.observers[id] != nil || self.updateObservers[id] != nil
+        return self.observers[id] != nil
     }
 
     // MARK: Observers
 
     /// What is called in a slot.
-    func callback(in slot: Slot) -> Callback<Bool>? { self.slots[slot].flatMap { self.observers[$0]?.callback } }
+    func callback(in slot: Slot) -> Callback? { self.slots[slot].flatMap { self.observers[$0]?.callback } }
 
     /// Replaces what is called in a slot; returns what was, and whether there are calls to ask for.
-    mutating func replace(_ slot: Slot, by new: Callback<Bool>?) -> (old: (any Sendable)?, delivers: Bool) {
+    mutating func replace(_ slot: Slot, by new: Callback?) -> (old: (any Sendable)?, delivers: Bool) {
         let old = self.slots.removeValue(forKey: slot).flatMap { self.observers.removeValue(forKey: $0) }
         guard let new else { return (old, false) }
         let (id, delivers) = self.add(new)
@@ -180,7 +179,7 @@ struct MonitorState: Sendable {
     }
 
     /// Adds an observer of connectedness.
-    mutating func add(_ callback: Callback<Bool>) -> (id: UInt64, delivers: Bool) {
+    mutating func add(_ callback: Callback) -> (id: UInt64, delivers: Bool) {
         self.lastID += 1
         self.observers[self.lastID] = Observer(callback: callback)
         // Before the first path no observer is called; with it all are.
@@ -190,7 +189,9 @@ struct MonitorState: Sendable {
     }
 
     /// Adds an observer of everything.
-    mutating func add(update callback: Callback<ConnectivityUpdate>) -> (id: UInt64, delivers: Bool) {
+    mutating func add(
+        update callback: @escaping @Sendable (ConnectivityUpdate) -> Void
+    ) -> (id: UInt64, delivers: Bool) {
         self.lastID += 1
         self.updateObservers[self.lastID] = UpdateObserver(callback: callback)
         guard self.relay != nil, self.latest != nil else { return (self.lastID, false) }

@@ -9,9 +9,8 @@ import Synchronization
 extension NetworkMonitor {
     /// What is called on the main actor with ``isConnected`` when it is set, and whenever that changes.
     ///
-    /// There is one, beside ``handler``; ``observeOnMainActor(_:)`` adds others. A monitor that makes its calls elsewhere
-    /// passes these on to the main queue, unless it calls on the main thread as it is, as the event loop of a toolkit does
-    /// (``ConnectivityDelivery/custom(_:)``).
+    /// There is one, beside ``handler``. A monitor that makes its calls elsewhere passes these on to the main queue, unless
+    /// it calls on the main thread as it is, as the event loop of a toolkit does (``ConnectivityDelivery/custom(_:)``).
     public var mainActorHandler: (@MainActor (_ isConnected: Bool) -> Void)? {
         get {
             guard case .onMainActor(let handler) = self.state.withLock({ $0.callback(in: .mainActorHandler) })
@@ -21,37 +20,17 @@ extension NetworkMonitor {
         set { self.replace(.mainActorHandler, by: newValue.map { .onMainActor($0) }) }
     }
 
-    /// Calls a function on the main actor with ``isConnected``, now and whenever that changes, until the observation is
-    /// cancelled.
-    @discardableResult
-    public func observeOnMainActor(
-        _ handler: @escaping @MainActor (_ isConnected: Bool) -> Void
-    ) -> ConnectivityObservation {
-        self.add(.onMainActor(handler))
-    }
-
-    /// Calls a function on the main actor with everything known, now and whenever any of it changes, until the
-    /// observation is cancelled.
-    ///
-    /// What changed again before the call could be made is left out.
-    @discardableResult
-    public func observeUpdatesOnMainActor(
-        _ handler: @escaping @MainActor (ConnectivityUpdate) -> Void
-    ) -> ConnectivityObservation {
-        self.add(update: .onMainActor(handler))
-    }
-
-    func call<Value: Sendable>(_ callback: MonitorState.Callback<Value>, with value: Value, id: UInt64) {
+    func call(_ callback: MonitorState.Callback, with isConnected: Bool, id: UInt64) {
         switch callback {
-        case .delivered(let handler): handler(value)
+        case .delivered(let handler): handler(isConnected)
         case .onMainActor(let handler):
             guard !self.delivery.isMainActor, !CurrentThread.isMain else {
-                return MainActor.assumeIsolated { handler(value) }
+                return MainActor.assumeIsolated { handler(isConnected) }
             }
             DispatchQueue.main.async { [weak self] in
-                // The observation may have been cancelled, or the monitor stopped, meanwhile.
+                // The handler may have been replaced, or the monitor stopped, meanwhile.
                 guard self?.state.withLock({ $0.mayStillCall(id) }) == true else { return }
-                MainActor.assumeIsolated { handler(value) }
+                MainActor.assumeIsolated { handler(isConnected) }
             }
         }
     }

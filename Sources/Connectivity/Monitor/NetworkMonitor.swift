@@ -167,7 +167,7 @@ public final class NetworkMonitor: Sendable {
     /// Calls a function with ``isConnected``, now and whenever that changes, until the observation is cancelled.
     @discardableResult
     public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ConnectivityObservation {
-        self.add(.delivered(handler))
+        self.observation(of: self.state.withLock { $0.add(.delivered(handler)) })
     }
 
     /// Calls a function with everything known, now and whenever any of it changes, until the observation is cancelled.
@@ -177,7 +177,7 @@ public final class NetworkMonitor: Sendable {
     public func observeUpdates(
         _ handler: @escaping @Sendable (ConnectivityUpdate) -> Void
     ) -> ConnectivityObservation {
-        self.add(update: .delivered(handler))
+        self.observation(of: self.state.withLock { $0.add(update: handler) })
     }
 
     /// Everything known, now and whenever any of it changes; a slow consumer skips what it was too slow for.
@@ -186,7 +186,7 @@ public final class NetworkMonitor: Sendable {
     /// second, unless the task prefers ``executor``.
     public var updates: ConnectivityUpdates { ConnectivityUpdates(monitor: self) }
 
-    func replace(_ slot: MonitorState.Slot, by callback: MonitorState.Callback<Bool>?) {
+    func replace(_ slot: MonitorState.Slot, by callback: MonitorState.Callback?) {
         // The old one is released outside the lock: what it captured may end with it.
         let (old, delivers) = self.state.withLock { $0.replace(slot, by: callback) }
         if delivers { self.deliver() }
@@ -194,18 +194,10 @@ public final class NetworkMonitor: Sendable {
         if callback != nil { self.begin() }
     }
 
-    func add(_ callback: MonitorState.Callback<Bool>) -> ConnectivityObservation {
-        let (id, delivers) = self.state.withLock { $0.add(callback) }
-        if delivers { self.deliver() }
+    private func observation(of observer: (id: UInt64, delivers: Bool)) -> ConnectivityObservation {
+        if observer.delivers { self.deliver() }
         self.begin()
-        return ConnectivityObservation(id: id, of: self)
-    }
-
-    func add(update callback: MonitorState.Callback<ConnectivityUpdate>) -> ConnectivityObservation {
-        let (id, delivers) = self.state.withLock { $0.add(update: callback) }
-        if delivers { self.deliver() }
-        self.begin()
-        return ConnectivityObservation(id: id, of: self)
+        return ConnectivityObservation(id: observer.id, of: self)
     }
 
     func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {
@@ -236,7 +228,7 @@ public final class NetworkMonitor: Sendable {
         switch call {
         case .announce(let old, let new): self.announce(from: old, to: new)
         case .handler(let callback, let isConnected, let id): self.call(callback, with: isConnected, id: id)
-        case .update(let callback, let update, let id): self.call(callback, with: update, id: id)
+        case .update(let callback, let update): callback(update)
         }
     }
 

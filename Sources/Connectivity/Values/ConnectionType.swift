@@ -60,16 +60,4 @@ public enum ConnectionType: String, Hashable, Sendable, Codable, CaseIterable {
         case .none: "not connected"
         }
     }
-
-    /// The name of an icon, one of the SF Symbols, for example `wifi`.
-    public var iconName: String {
-        switch self {
-        case .wifi: "wifi"
-        case .cellular: "antenna.radiowaves.left.and.right"
-        case .ethernet: "cable.connector"
-        case .loopback: "arrow.triangle.2.circlepath"
-        case .other: "network"
-        case .none: "wifi.slash"
-        }
-    }
 }

@@ -42,9 +42,6 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
     /// Whether there is a path for certain; false where that is unknown, unlike ``NetworkMonitor/isConnected``.
     public var hasPath: Bool { [.connected, .portal, .noInternet].contains(self) }
 
-    /// Whether a path may come without a user touching a cable or a switch.
-    public var mayConnect: Bool { self == .requiresConnection }
-
     /// A word or two for people: `Online`, `Sign In`, `No Internet`, `Connecting`, `Offline` or `Unknown`.
     public var displayName: String {
         switch self {
@@ -54,17 +51,6 @@ public enum NetworkStatus: String, Hashable, Sendable, CaseIterable {
         case .requiresConnection: "Connecting"
         case .disconnected, .unsatisfied: "Offline"
         case .unknown: "Unknown"
-        }
-    }
-
-    /// The name of an icon, one of the SF Symbols: `wifi`, `wifi.slash` without a path, `wifi.exclamationmark` when
-    /// something has to happen first, and `questionmark.circle` when it is unknown.
-    public var iconName: String {
-        switch self {
-        case .connected: "wifi"
-        case .requiresConnection, .portal, .noInternet: "wifi.exclamationmark"
-        case .disconnected, .unsatisfied: "wifi.slash"
-        case .unknown: "questionmark.circle"
         }
     }
 }

@@ -111,34 +111,28 @@ struct MainActorTests {
         scripted.monitor.mainActorHandler = nil
     }
 
-    @Test @MainActor func observersOnTheMainActor() async throws {
+    @Test @MainActor func aLoopOnTheMainActor() async {
         let monitor = NetworkMonitor.preview(.captive)
         let label = Label()
-        let calls = Calls<Bool>()
-        let evidence = monitor.observeUpdatesOnMainActor { update in
-            label.text = update.status.displayName
-            calls.add(update.isConnected)
-        }
-        #expect(try await calls.next())
-        #expect(label.text == "Sign In")
-        evidence.cancel()
         for await update in monitor.updates {
-            label.text = update.connectionType.phrase
+            label.text = "\(update.status.displayName) \(update.connectionType.phrase)"
             break
         }
-        #expect(label.text == "via WiFi")
+        #expect(label.text == "Sign In via WiFi")
     }
 
-    @Test @MainActor func nothingFollowsTheCancellationOnTheMainActor() async throws {
+    @Test @MainActor func nothingFollowsTheRemovalOnTheMainActor() async throws {
         let scripted = Scripted()
         let calls = Calls<String>()
         // Called on its queue, on the way to the main actor, which is busy here.
-        let evidence = scripted.monitor.observeOnMainActor { _ in calls.add("cancelled") }
-        scripted.monitor.observeOnMainActor { calls.add("kept \($0)") }
+        scripted.monitor.mainActorHandler = { _ in calls.add("removed") }
+        scripted.monitor.observe { isConnected in
+            DispatchQueue.main.async { calls.add("kept \(isConnected)") }
+        }
         let told = DispatchSemaphore(value: 0)
         scripted.monitor.observeUpdates { _ in scripted.queue.async { told.signal() } }
         told.wait()
-        evidence.cancel()
+        scripted.monitor.mainActorHandler = nil
         #expect(try await calls.next() == "kept true")
         scripted.script.report(.noLink)
         #expect(try await calls.next() == "kept false")
@@ -165,11 +159,13 @@ struct MainActorTests {
 }
 
 extension NetworkMonitor {
-    /// Waits until an observer that was added after the others is told something on the main actor.
+    /// Waits until the main actor has been told something by all who were added before.
     @MainActor
     fileprivate func waitOnMainActor(until isAwaited: @escaping @Sendable (Bool) -> Bool) async throws {
         let calls = Calls<Bool>()
-        let evidence = self.observeOnMainActor(calls.add)
+        let evidence = self.observe { isConnected in
+            DispatchQueue.main.async { calls.add(isConnected) }
+        }
         while try await !isAwaited(calls.next()) {}
         evidence.cancel()
     }

@@ -65,7 +65,7 @@ struct ConnectivityUseTests {
         // Told after the handler, which was there first.
         await withCheckedContinuation { continuation in
             let isFirst = Atomic(true)
-            NetworkMonitor.shared.observeOnMainActor { _ in
+            NetworkMonitor.shared.observe { _ in
                 if isFirst.exchange(false, ordering: .relaxed) { continuation.resume() }
             }
         }
@@ -87,7 +87,7 @@ struct ConnectivityUseTests {
 
     @Test @MainActor func previewOfAView() async {
         let preview = NetworkMonitor.preview(.offline)
-        #expect(preview.status.iconName == "wifi.slash")
+        #expect(preview.status.displayName == "Offline")
         let text = Mutex("")
         await withCheckedContinuation { continuation in
             let token = preview.observe { isConnected in
