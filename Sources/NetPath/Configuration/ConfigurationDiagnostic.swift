@@ -4,12 +4,12 @@
 /// One thing that is wrong with a configuration, or doubtful, told so that a person can put it right.
 public struct ConfigurationDiagnostic: Sendable, Hashable {
     /// The part of a line that a diagnostic is about.
-    public struct Excerpt: Sendable, Hashable {
+    package struct Excerpt: Sendable, Hashable {
         /// The line; only the part around the caret when it is very long.
-        public let line: String
+        package let line: String
 
         /// How many scalars of ``line`` stand before the caret.
-        public let caretOffset: Int
+        package let caretOffset: Int
 
         /// The line, and below it the caret.
         var rendered: String {
@@ -52,14 +52,14 @@ public struct ConfigurationDiagnostic: Sendable, Hashable {
     public let suggestion: String?
 
     /// The line the diagnostic is about.
-    public let excerpt: Excerpt?
+    package let excerpt: Excerpt?
 
     /// Creates a diagnostic about a file as a whole.
     ///
     /// - Parameters:
     ///   - origin: The name of the file.
     ///   - message: What is wrong and what to do about it.
-    public init(origin: String, message: String) {
+    package init(origin: String, message: String) {
         self.severity = .error
         self.origin = origin
         self.position = nil
@@ -82,7 +82,7 @@ public struct ConfigurationDiagnostic: Sendable, Hashable {
     ///   - allowed: What may stand there.
     ///   - suggestion: What was probably meant.
     ///   - severity: Whether the file is refused.
-    public init(
+    package init(
         _ message: String,
         in source: ConfigurationSource,
         at position: SourcePosition?,

@@ -14,14 +14,14 @@ public struct ConfigurationError: Error, Sendable, Hashable {
     /// - Parameters:
     ///   - diagnostics: What is wrong, in any order.
     ///   - omittedCount: How many more there are.
-    public init?(_ diagnostics: [ConfigurationDiagnostic], omittedCount: Int = 0) {
+    package init?(_ diagnostics: [ConfigurationDiagnostic], omittedCount: Int = 0) {
         guard !diagnostics.isEmpty else { return nil }
         self.diagnostics = diagnostics.sorted(by: Self.isBefore)
         self.omittedCount = omittedCount
     }
 
     /// Creates an error of one diagnostic.
-    public init(_ diagnostic: ConfigurationDiagnostic) {
+    package init(_ diagnostic: ConfigurationDiagnostic) {
         self.diagnostics = [diagnostic]
         self.omittedCount = 0
     }

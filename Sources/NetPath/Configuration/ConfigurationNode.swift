@@ -5,9 +5,9 @@
 ///
 /// Scalars are kept as they were written: whether `2s` is a duration or a name is decided by the
 /// ``ConfigurationSection`` getter that asks for it, never by the file format.
-public struct ConfigurationNode: Sendable, Hashable {
+package struct ConfigurationNode: Sendable, Hashable {
     /// What a value is made of.
-    public enum Content: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         /// A single value; `isQuoted` tells `"5"`, which is only ever text, from `5`.
         case scalar(text: String, isQuoted: Bool)
         /// A list.
@@ -17,38 +17,38 @@ public struct ConfigurationNode: Sendable, Hashable {
     }
 
     /// One key of a mapping and its value.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// The key; a scalar in every mapping that a reader accepted.
-        public let key: ConfigurationNode
+        package let key: ConfigurationNode
 
         /// The value; an empty unquoted scalar when nothing follows the colon.
-        public let value: ConfigurationNode
+        package let value: ConfigurationNode
 
         /// Creates an entry.
-        public init(key: ConfigurationNode, value: ConfigurationNode) {
+        package init(key: ConfigurationNode, value: ConfigurationNode) {
             self.key = key
             self.value = value
         }
     }
 
     /// The value itself.
-    public let content: Content
+    package let content: Content
 
     /// Where the value begins.
-    public let position: SourcePosition
+    package let position: SourcePosition
 
     /// The text the value stands in, when it is not the file itself but, say, an option of the command line.
-    public let source: ConfigurationSource?
+    package let source: ConfigurationSource?
 
     /// Creates a node.
-    public init(_ content: Content, at position: SourcePosition, in source: ConfigurationSource? = nil) {
+    package init(_ content: Content, at position: SourcePosition, in source: ConfigurationSource? = nil) {
         self.content = content
         self.position = position
         self.source = source
     }
 
     /// The text of a scalar, `nil` for lists and mappings.
-    public var text: String? {
+    package var text: String? {
         guard case .scalar(let text, _) = content else { return nil }
         return text
     }

@@ -70,7 +70,7 @@ public final class ConfigurationSection {
     /// - Parameters:
     ///   - node: The content of the file; anything but a mapping is recorded as an error.
     ///   - source: The file, from which diagnostics quote.
-    public convenience init(_ node: ConfigurationNode, in source: ConfigurationSource) {
+    package convenience init(_ node: ConfigurationNode, in source: ConfigurationSource) {
         self.init(node, in: source, known: [])
     }
 
@@ -191,7 +191,7 @@ public final class ConfigurationSection {
     /// Records every key that was not asked for, here and in the sections that were handed out.
     ///
     /// To be called after the last getter; a second call does nothing.
-    public func finish() {
+    package func finish() {
         guard !isFinished else { return }
         isFinished = true
         for (key, entry) in entries where !knownKeys.contains(key) {
@@ -214,7 +214,7 @@ public final class ConfigurationSection {
     }
 
     /// Lets every key of this section pass, for when it cannot be known which ones are allowed.
-    public func acceptEveryKey() {
+    package func acceptEveryKey() {
         isFinished = true
     }
 

@@ -14,7 +14,7 @@ public struct SourcePosition: Sendable, Hashable {
     /// - Parameters:
     ///   - line: The line, counted from 1.
     ///   - column: The column, counted from 1.
-    public init(line: Int, column: Int) {
+    package init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }

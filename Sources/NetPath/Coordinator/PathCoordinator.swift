@@ -218,7 +218,7 @@ public final class PathCoordinator: Sendable {
     /// The first call may happen before this function returns. The calls are one at a time and in order among
     /// themselves, like those of ``subscribe(_:)``.
     @discardableResult
-    public func subscribeSnapshots(_ handler: @escaping @Sendable ([BackendSnapshot]) -> Void) -> PathSubscription {
+    package func subscribeSnapshots(_ handler: @escaping @Sendable ([BackendSnapshot]) -> Void) -> PathSubscription {
         let id: UInt64? = self.state.withLock { state in
             guard !state.isStopped else { return nil }
             let subscriber = Delivery<[BackendSnapshot]>.Subscriber(handler: handler, onStop: nil)

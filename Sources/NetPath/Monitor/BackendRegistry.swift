@@ -10,17 +10,17 @@ public struct BackendRegistry: Sendable {
     public typealias Factory = @Sendable (ConfigurationSection) -> any PathMonitor
 
     /// A type of backend.
-    public struct Registration: Sendable {
+    package struct Registration: Sendable {
         /// The name used as `type:` in the configuration.
-        public let type: String
+        package let type: String
         /// One line for people.
-        public let summary: String
+        package let summary: String
         /// The program that runs such backends, where this one can only check their options; nil for this one.
-        public let program: String?
+        package let program: String?
         /// A sentence about each option, by its key: for editors, which show it.
-        public let options: [String: String]
+        package let options: [String: String]
         /// Makes a backend.
-        public let make: Factory
+        package let make: Factory
     }
 
     private var registrations: [String: Registration] = [:]
@@ -58,12 +58,12 @@ public struct BackendRegistry: Sendable {
     }
 
     /// Finds a type by name.
-    public func registration(for type: String) -> Registration? {
+    package func registration(for type: String) -> Registration? {
         self.registrations[type]
     }
 
     /// All types, sorted by name.
-    public var all: [Registration] {
+    package var all: [Registration] {
         self.registrations.values.sorted { $0.type < $1.type }
     }
 }

@@ -17,7 +17,7 @@ extension NetworkInterface {
     /// Whether the kernel's kind of the interface is one that discards what is sent into it.
     ///
     /// Kill switches and leak protection of VPNs put a default route there (NetworkManager's `dummy`).
-    @inline(__always) public var hasDiscardingKind: Bool { Self.isDiscardingKind(self.kind) }
+    @inline(__always) package var hasDiscardingKind: Bool { Self.isDiscardingKind(self.kind) }
 
     /// The same of a kind alone.
     package static func isDiscardingKind(_ kind: String?) -> Bool { kind.map(self.discardingKinds.contains) ?? false }

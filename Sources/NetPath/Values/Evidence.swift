@@ -43,7 +43,7 @@ public struct Evidence: Hashable, Sendable, Codable {
     }
     private(set) var givenFacts: [InterfaceFacts]?
     /// What backends state of the ``interfaces``, in order of priority; a coordinator sets it.
-    public var statements: [InterfaceStatement] {
+    package var statements: [InterfaceStatement] {
         get { self.givenStatements ?? [] }
         set { self.givenStatements = newValue.isEmpty ? nil : newValue }
     }

@@ -27,14 +27,14 @@ public struct InterfaceFacts: Hashable, Sendable, Codable {
 }
 
 /// What one backend states of an interface.
-public struct InterfaceStatement: Hashable, Sendable, Codable {
+package struct InterfaceStatement: Hashable, Sendable, Codable {
     /// The backend's name.
-    public var backend: String
+    package var backend: String
     /// What it states.
-    public var facts: InterfaceFacts
+    package var facts: InterfaceFacts
 
     /// Creates a statement.
-    public init(by backend: String, _ facts: InterfaceFacts) {
+    package init(by backend: String, _ facts: InterfaceFacts) {
         self.backend = backend
         self.facts = facts
     }

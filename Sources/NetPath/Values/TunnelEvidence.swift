@@ -99,7 +99,7 @@ extension NetworkInterface {
     /// program that does.
     ///
     /// Not `xfrm`, whose packets are routed by the policies of IPsec, and not `ppp`, which mostly is a line to a provider.
-    @inline(__always) public var hasTunnelKind: Bool { Self.isTunnelKind(self.kind) }
+    @inline(__always) package var hasTunnelKind: Bool { Self.isTunnelKind(self.kind) }
 
     /// The same of a kind alone.
     package static func isTunnelKind(_ kind: String?) -> Bool { kind.map(self.tunnelKinds.contains) ?? false }
