@@ -24,7 +24,7 @@ public final class ScenarioStage: Sendable {
     /// The host that probes connect to, by IPv4.
     public static let target = "198.51.100.7"
     /// The same by IPv6.
-    public static let target6 = "2001:db8:ffff::7"
+    package static let target6 = "2001:db8:ffff::7"
 
     /// The namespaces.
     public let lab: NetworkNamespace
@@ -96,14 +96,14 @@ public final class ScenarioStage: Sendable {
 
     /// Adds the second uplink, wan1, with a route of a higher metric through a second gateway.
     @discardableResult
-    public func addBackup() throws -> LabInterface {
+    package func addBackup() throws -> LabInterface {
         let backup = try self.lab.addUplink("wan1")
         try self.connect(backup, number: 2, metric: 600)
         return backup
     }
 
     /// Ends the server, and starts another one unless it is nil; in between, connections are refused.
-    public func replaceServer(_ behavior: LabServer.Behavior?) throws {
+    package func replaceServer(_ behavior: LabServer.Behavior?) throws {
         try self.current.withLock { current in
             try current.server?.stop()
             let server = try behavior.map { try self.lab.startServer($0, ports: ScenarioColumn.ports) }
@@ -112,7 +112,7 @@ public final class ScenarioStage: Sendable {
     }
 
     /// Lets a server whose queue is full accept again.
-    public func makeRoom() {
+    package func makeRoom() {
         self.current.withLock { current in
             current.server?.makeRoom()
             current.isListening = true
@@ -120,7 +120,7 @@ public final class ScenarioStage: Sendable {
     }
 
     /// Starts or ends the name server.
-    public func setNameServer(_ isRunning: Bool) throws {
+    package func setNameServer(_ isRunning: Bool) throws {
         try self.names.withLock { server in
             try server?.stop()
             server = isRunning ? try self.lab.startNameServer(on: "192.0.2.1", answering: Self.target) : nil
@@ -128,7 +128,7 @@ public final class ScenarioStage: Sendable {
     }
 
     /// Takes the target away from the far side, and forwards packets to it as a route of the given type says.
-    public func replaceTarget(by route: String) throws {
+    package func replaceTarget(by route: String) throws {
         try self.lab.runOnFarSide(
             """
             echo 1 >/proc/sys/net/ipv4/ip_forward && ip address del \(Self.target)/32 dev lo &&

@@ -2,19 +2,19 @@
 // Copyright the netpath authors
 
 /// Scenarios about one subject.
-public struct ScenarioSection: Sendable {
+package struct ScenarioSection: Sendable {
     /// The subject.
-    public let title: String
+    package let title: String
     /// What holds for all of its rows.
-    public let note: String
+    package let note: String
     /// The scenarios.
-    public let rows: [Scenario]
+    package let rows: [Scenario]
 }
 
 /// The scenarios that the project plays for its own backends, in the order of the documentation.
 public enum ScenarioTable: Sendable {
     /// By subject.
-    public static let sections = [
+    package static let sections = [
         links, stacks, addresses, routes, rejections, pieces, tunnels, uplinks, servers, names, views, disturbances,
     ]
 

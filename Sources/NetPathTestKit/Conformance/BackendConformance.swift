@@ -39,7 +39,7 @@ public struct BackendConformance: Sendable {
         public init() {}
 
         /// The same number of cycles, and so many times the time: for machines that do other things meanwhile.
-        public func extended(by factor: Int) -> Limits {
+        package func extended(by factor: Int) -> Limits {
             var limits = self
             limits.firstReport *= factor
             limits.refresh *= factor

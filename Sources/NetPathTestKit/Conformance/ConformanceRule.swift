@@ -38,7 +38,7 @@ public enum ConformanceRule: String, CaseIterable, Hashable, Sendable {
     case leaks
 
     /// The rules that only programs of their own can keep (`netpath plugin check`); others have no line about them.
-    public static let ofPrograms: Set<ConformanceRule> = [.shutdown, .holdings]
+    package static let ofPrograms: Set<ConformanceRule> = [.shutdown, .holdings]
 
     /// The rule for a person, as the title of a line.
     public var title: String {

@@ -80,7 +80,7 @@ extension NetworkInterface {
     }
 
     /// The interface with an address that has a lifetime, added at a moment.
-    public func with(_ text: String, since moment: MonotonicTime) -> NetworkInterface {
+    package func with(_ text: String, since moment: MonotonicTime) -> NetworkInterface {
         self.with(text).changed { interface in
             for position in interface.addresses.indices where interface.addresses[position].prefix == .fixture(text) {
                 interface.addresses[position].dynamicSince = moment
@@ -115,7 +115,7 @@ extension NetworkInterface {
     }
 
     /// The interface, up but without a carrier since it was made.
-    public func neverConnected() -> NetworkInterface {
+    package func neverConnected() -> NetworkInterface {
         self.withoutCarrier().changed { $0.hasHadCarrier = false }
     }
 
@@ -128,7 +128,7 @@ extension NetworkInterface {
     }
 
     /// The interface in an operational state.
-    public func inState(_ state: OperationalState?) -> NetworkInterface {
+    package func inState(_ state: OperationalState?) -> NetworkInterface {
         self.changed { $0.operationalState = state }
     }
 
@@ -143,17 +143,17 @@ extension NetworkInterface {
     }
 
     /// The interface, whose carrier came at a moment.
-    public func withCarrier(since moment: MonotonicTime?) -> NetworkInterface {
+    package func withCarrier(since moment: MonotonicTime?) -> NetworkInterface {
         self.changed { $0.carrierSince = moment }
     }
 
     /// The interface, which something is seen to configure.
-    public func configured(by configurer: Configurer) -> NetworkInterface {
+    package func configured(by configurer: Configurer) -> NetworkInterface {
         self.changed { $0.configurer = configurer }
     }
 
     /// The interface, whose addresses of unknown age were added at a moment.
-    public func added(at moment: MonotonicTime) -> NetworkInterface {
+    package func added(at moment: MonotonicTime) -> NetworkInterface {
         self.changed { interface in
             for position in interface.addresses.indices where interface.addresses[position].addedAt == nil {
                 interface.addresses[position].addedAt = moment
@@ -162,10 +162,10 @@ extension NetworkInterface {
     }
 
     /// The interface, which had a default route once.
-    public func afterRoute() -> NetworkInterface { self.changed { $0.hadDefaultRoute = true } }
+    package func afterRoute() -> NetworkInterface { self.changed { $0.hadDefaultRoute = true } }
 
     /// The interface, waiting for an address since its carrier came.
-    public func expectingAddress(since carrier: MonotonicTime?) -> NetworkInterface {
+    package func expectingAddress(since carrier: MonotonicTime?) -> NetworkInterface {
         self.changed {
             $0.expectsConfiguration = true
             $0.configurer = .network

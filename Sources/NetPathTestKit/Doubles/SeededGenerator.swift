@@ -4,16 +4,16 @@
 /// A generator that gives the same numbers for the same seed on every machine (SplitMix64).
 ///
 /// A property test that prints its seed can be repeated.
-public struct SeededGenerator: RandomNumberGenerator, Sendable {
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Creates a generator.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         self.state = seed
     }
 
     /// Returns the next 64 bits.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         self.state &+= 0x9E37_79B9_7F4A_7C15
         var word = self.state
         word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9

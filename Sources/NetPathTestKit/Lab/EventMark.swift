@@ -5,9 +5,9 @@
 ///
 /// A monitor that lists the mark's address has read every event before it, because the kernel delivers events in order.
 /// So a test can wait for "everything until here has been seen" without waiting for a time.
-public struct EventMark: Sendable, Hashable {
+package struct EventMark: Sendable, Hashable {
     /// The mark's address in CIDR notation, from 198.18.0.0/15, the block reserved for benchmarks.
-    public let address: String
+    package let address: String
 }
 
 extension NetworkNamespace {
@@ -19,7 +19,7 @@ extension NetworkNamespace {
     /// - Parameter interface: The interface that gets the address.
     /// - Returns: The mark, for ``MonitorProcess/lines(until:timeout:)``.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func mark(on interface: LabInterface) throws -> EventMark {
+    package func mark(on interface: LabInterface) throws -> EventMark {
         let number = nextNumber()
         guard number < 1 << 17 else {
             throw LabError.invalidRequest("this namespace has used all of its \(1 << 17) marks; make a new one")

@@ -24,7 +24,7 @@ public struct JSONLine: Sendable, CustomStringConvertible {
     }
 
     /// Whether an interface lists the mark's address, that is, whether everything before the mark was seen.
-    public func shows(_ mark: EventMark) -> Bool {
+    package func shows(_ mark: EventMark) -> Bool {
         value["interfaces"]?.elements.contains { interface in
             interface["addresses"]?.elements.contains(.string(mark.address)) ?? false
         } ?? false
@@ -32,12 +32,12 @@ public struct JSONLine: Sendable, CustomStringConvertible {
 }
 
 /// The lines of a monitor up to a mark.
-public struct MarkedLines: Sendable {
+package struct MarkedLines: Sendable {
     /// The lines before the mark was seen.
-    public let before: [JSONLine]
+    package let before: [JSONLine]
 
     /// The first line that shows the mark.
     ///
     /// A monitor that reads several events at once shows their effect here and not in ``before``.
-    public let settled: JSONLine
+    package let settled: JSONLine
 }

@@ -58,7 +58,7 @@ public struct LabInterface: Sendable {
     ///
     /// - Parameter address: The address with its prefix length.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func addTentativeAddress(_ address: String) throws {
+    package func addTentativeAddress(_ address: String) throws {
         try namespace.ip("-6 address add \(address) dev \(name)")
     }
 
@@ -86,7 +86,7 @@ public struct LabInterface: Sendable {
     /// Without it the kernel goes on sending packets to an unplugged cable while another uplink is there.
     ///
     /// - Throws: ``LabError`` when the kernel refuses it.
-    public func ignoreRoutesWithoutCarrier() throws {
+    package func ignoreRoutesWithoutCarrier() throws {
         for family in ["ipv4", "ipv6"] {
             try namespace.setParameter("net/\(family)/conf/\(name)/ignore_routes_with_linkdown", to: 1)
         }
@@ -97,7 +97,7 @@ public struct LabInterface: Sendable {
     /// - Parameter newName: The new name.
     /// - Returns: The interface under its new name.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func renamed(to newName: String) throws -> LabInterface {
+    package func renamed(to newName: String) throws -> LabInterface {
         try namespace.ip("link set \(name) name \(newName)")
         return LabInterface(newName, in: namespace, peerName: peerName)
     }
@@ -105,7 +105,7 @@ public struct LabInterface: Sendable {
     /// Moves the interface to the namespace beyond the uplinks, where it is out of sight.
     ///
     /// - Throws: ``LabError`` when `ip` fails.
-    public func moveToFarSide() throws {
+    package func moveToFarSide() throws {
         try namespace.ip("link set \(name) netns \(namespace.farSidePath())")
     }
 
@@ -114,7 +114,7 @@ public struct LabInterface: Sendable {
     /// It keeps its index if that is still free and has lost its addresses.
     ///
     /// - Throws: ``LabError`` when `ip` fails.
-    public func moveBack() throws {
+    package func moveBack() throws {
         try namespace.runOnFarSide("ip link set \(name) netns \(namespace.processIdentifier)")
     }
 
@@ -129,7 +129,7 @@ public struct LabInterface: Sendable {
     ///
     /// - Returns: The index.
     /// - Throws: ``LabError`` when there is no such interface.
-    public func index() throws -> Int {
+    package func index() throws -> Int {
         let text = try namespace.run("cat /sys/class/net/\(name)/ifindex")
         guard let index = Int(text.filter(\.isNumber)) else {
             throw LabError.invalidRequest("\(name) has the index '\(text)', which is not a number")

@@ -5,9 +5,9 @@
 ///
 /// Written in perl, as ``TunDevice`` is: no thread of ours can enter the namespace, and perl is part of every Debian
 /// and Ubuntu system. It ends with this object.
-public final class LabServer: Sendable {
+package final class LabServer: Sendable {
     /// What a server does with those who connect to it.
-    public enum Behavior: String, Sendable {
+    package enum Behavior: String, Sendable {
         /// It accepts every connection and closes it.
         case listening
         /// It accepts every connection and resets it at once.
@@ -32,26 +32,26 @@ public final class LabServer: Sendable {
     ///   - port: The port it was made to; connections to others are skipped.
     ///   - timeout: The time to wait for it.
     /// - Throws: ``LabError`` when none comes.
-    public func nextConnection(to port: Int, timeout: Duration = .seconds(30)) throws {
+    package func nextConnection(to port: Int, timeout: Duration = .seconds(30)) throws {
         try process.next(timeout: timeout) { $0["port"]?.number == Double(port) }
     }
 
     /// Forgets the connections that were made so far.
     ///
     /// - Throws: ``LabError`` when the server wrote something else.
-    public func forgetConnections() throws {
+    package func forgetConnections() throws {
         try process.drain()
     }
 
     /// Lets a server whose queue is full accept again.
-    public func makeRoom() {
+    package func makeRoom() {
         process.sendSignal(.user1)
     }
 
     /// Ends the server: from now on its machine refuses connections.
     ///
     /// - Throws: ``LabError`` when it does not end.
-    public func stop() throws {
+    package func stop() throws {
         try process.stop()
     }
 }
@@ -64,7 +64,7 @@ extension NetworkNamespace {
     ///   - ports: Its ports.
     /// - Returns: The server, which is ready.
     /// - Throws: ``LabError`` when perl is missing or a port is taken.
-    public func startServer(_ behavior: LabServer.Behavior = .listening, ports: [Int] = [443]) throws -> LabServer {
+    package func startServer(_ behavior: LabServer.Behavior = .listening, ports: [Int] = [443]) throws -> LabServer {
         // The queue of a listener with a backlog of 0 holds one connection: our own.
         let script = #"""
             my ($behavior, @ports) = @ARGV;
@@ -104,7 +104,7 @@ extension NetworkNamespace {
     ///   - answer: The IPv4 address that every name has.
     /// - Returns: The server, which is ready.
     /// - Throws: ``LabError`` when perl is missing or the address is not there.
-    public func startNameServer(on address: String, answering answer: String) throws -> LabServer {
+    package func startNameServer(on address: String, answering answer: String) throws -> LabServer {
         // RFC 1035 section 4: header, the question as it came, and for type A one answer that points back to its name.
         let script = #"""
             my ($address, $answer) = @ARGV;

@@ -10,7 +10,7 @@ extension MonitorProcess {
     ///
     /// - Returns: The sum over its threads.
     /// - Throws: An error when the program has ended.
-    public func contextSwitches() throws -> Int {
+    package func contextSwitches() throws -> Int {
         let directory = "/proc/\(processIdentifier)/task"
         var sum = 0
         for thread in try FileManager.default.contentsOfDirectory(atPath: directory) {
@@ -26,7 +26,7 @@ extension MonitorProcess {
     /// (RFC 4862, 5.4).
     ///
     /// - Throws: ``LabError`` when the program has not come to rest after 100 seconds, or has ended.
-    public func waitForRest() throws {
+    package func waitForRest() throws {
         var last = try contextSwitches()
         for _ in 0..<100 {
             Thread.sleep(forTimeInterval: 1)
@@ -42,7 +42,7 @@ extension MonitorProcess {
     /// - Parameter time: How long to count.
     /// - Returns: The number; 0 for a program that does nothing.
     /// - Throws: What ``waitForRest()`` throws.
-    public func contextSwitches(in time: Duration) throws -> Int {
+    package func contextSwitches(in time: Duration) throws -> Int {
         try waitForRest()
         let before = try contextSwitches()
         // What is measured is what happens while time passes.
@@ -54,7 +54,7 @@ extension MonitorProcess {
     ///
     /// - Returns: The time.
     /// - Throws: ``LabError`` when the program has ended.
-    public func cpuTime() throws -> Duration {
+    package func cpuTime() throws -> Duration {
         try LabSystem.cpuTime(of: processIdentifier)
     }
 
@@ -62,7 +62,7 @@ extension MonitorProcess {
     ///
     /// - Returns: The amount.
     /// - Throws: An error when the program has ended.
-    public func residentPeakKiB() throws -> Int {
+    package func residentPeakKiB() throws -> Int {
         guard let peak = try status(at: "/proc/\(processIdentifier)/status")["VmHWM"] else {
             throw LabError.invalidRequest("process \(processIdentifier) has ended: it has no memory to measure")
         }

@@ -80,7 +80,7 @@ public final class MonitorProcess: Sendable {
     public var isRunning: Bool { state.map { $0 != "Z" } ?? false }
 
     /// Lets the program's output pipe fill up while true, as a reader does that is too slow.
-    public var isReadingSuspended: Bool {
+    package var isReadingSuspended: Bool {
         get { output.isSuspended }
         set { output.isSuspended = newValue }
     }
@@ -121,7 +121,7 @@ public final class MonitorProcess: Sendable {
     ///   - timeout: The time to wait for it.
     /// - Returns: The lines before it, and that line.
     /// - Throws: ``LabError`` when the program ends, is too slow or writes something that is not JSON.
-    public func lines(until mark: EventMark, timeout: Duration = .seconds(30)) throws -> MarkedLines {
+    package func lines(until mark: EventMark, timeout: Duration = .seconds(30)) throws -> MarkedLines {
         let deadline = ContinuousClock.now + timeout
         var before: [JSONLine] = []
         while true {
@@ -140,7 +140,7 @@ public final class MonitorProcess: Sendable {
     /// - Returns: The lines before the mark, and the line that shows it.
     /// - Throws: What `changes` throws, or ``LabError``.
     @discardableResult
-    public func lines(
+    package func lines(
         markedOn interface: LabInterface,
         timeout: Duration = .seconds(30),
         causedBy changes: () throws -> Void = {}

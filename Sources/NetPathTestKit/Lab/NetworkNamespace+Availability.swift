@@ -28,7 +28,7 @@ extension NetworkNamespace {
     public static var isAvailableOrRequired: Bool { isRequired || isAvailable }
 
     /// Whether what cannot run here must fail rather than skip: this is a CI machine.
-    public static var isRequired: Bool {
+    package static var isRequired: Bool {
         let environment = ProcessInfo.processInfo.environment
         return ["CI", "NETPATH_CI"].contains { name in
             environment[name].map { !["", "0", "false"].contains($0) } ?? false

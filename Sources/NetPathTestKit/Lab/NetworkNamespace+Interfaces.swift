@@ -55,7 +55,7 @@ extension NetworkNamespace {
     ///   - addresses: Addresses with prefix lengths.
     /// - Returns: The interface, which is up.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func addTunnel(_ name: String, addresses: [String] = []) throws -> LabInterface {
+    package func addTunnel(_ name: String, addresses: [String] = []) throws -> LabInterface {
         try ip("link add \(name) up type vxlan id \(nextNumber()) dstport 4789")
         let interface = LabInterface(name, in: self)
         for address in addresses { try interface.addAddress(address) }
@@ -69,7 +69,7 @@ extension NetworkNamespace {
     ///   - ports: The interfaces that become its ports.
     /// - Returns: The bridge, which is up.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func addBridge(_ name: String, ports: [LabInterface] = []) throws -> LabInterface {
+    package func addBridge(_ name: String, ports: [LabInterface] = []) throws -> LabInterface {
         try ip("link add \(name) up type bridge")
         for port in ports { try ip("link set \(port.name) master \(name)") }
         return LabInterface(name, in: self)
@@ -84,7 +84,7 @@ extension NetworkNamespace {
     ///   - prefix: What their names begin with.
     ///   - isUp: Whether they are up, which lets each appear as a working interface without an address.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func addInterfaces(_ count: Int, prefix: String, isUp: Bool = true) throws {
+    package func addInterfaces(_ count: Int, prefix: String, isUp: Bool = true) throws {
         let up = isUp ? "up" : ""
         // Identifiers of their own range: a vxlan identifier must be unique per namespace.
         let firstIdentifier = 100_000 + nextNumber() * 20_000

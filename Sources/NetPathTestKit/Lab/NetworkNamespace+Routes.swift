@@ -3,7 +3,7 @@
 
 extension NetworkNamespace {
     /// What a rejecting route answers.
-    public enum Rejection: String, Sendable, CaseIterable {
+    package enum Rejection: String, Sendable, CaseIterable {
         /// Packets vanish; a lookup answers EINVAL.
         case blackhole
         /// A lookup answers EHOSTUNREACH.
@@ -69,7 +69,7 @@ extension NetworkNamespace {
     ///   - destination: The destination, for example `8.0.0.0/7`.
     ///   - family: The route's family.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func addRejectingRoute(
+    package func addRejectingRoute(
         _ rejection: Rejection,
         destination: String = "default",
         family: Family = .ipv4
@@ -86,7 +86,7 @@ extension NetworkNamespace {
     ///   - table: The tunnel's table, also the mark.
     ///   - families: The families to send through the tunnel.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func routeEverything(
+    package func routeEverything(
         into tunnel: LabInterface,
         table: Int = 51_820,
         families: [Family] = Family.allCases
@@ -105,7 +105,7 @@ extension NetworkNamespace {
     ///   - gateway: The gateway.
     ///   - interface: The interface.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func addNextHop(_ identifier: Int, via gateway: String, through interface: LabInterface) throws {
+    package func addNextHop(_ identifier: Int, via gateway: String, through interface: LabInterface) throws {
         try ip("nexthop add id \(identifier) via \(gateway) dev \(interface.name)")
     }
 
@@ -115,7 +115,7 @@ extension NetworkNamespace {
     ///   - count: How many, at most 16 million.
     ///   - interface: The interface they lead out of, which must be up.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func addUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
+    package func addUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
         try changeUnrelatedRoutes("add", count, through: interface)
     }
 
@@ -125,7 +125,7 @@ extension NetworkNamespace {
     ///   - count: How many.
     ///   - interface: Their interface.
     /// - Throws: ``LabError`` when `ip` fails.
-    public func removeUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
+    package func removeUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
         try changeUnrelatedRoutes("del", count, through: interface)
     }
 

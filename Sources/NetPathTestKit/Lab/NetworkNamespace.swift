@@ -127,7 +127,7 @@ public final class NetworkNamespace: Sendable {
     ///   - timeout: The time for all of them.
     /// - Throws: ``LabError/commandFailed(command:status:standardError:)`` when a command failed; those before it
     ///   have taken effect, `ip`'s message names the line.
-    public func ipBatch(_ lines: some Sequence<String>, timeout: Duration = .seconds(120)) throws {
+    package func ipBatch(_ lines: some Sequence<String>, timeout: Duration = .seconds(120)) throws {
         let path = uniquePath("batch")
         try Data(lines.joined(separator: "\n").appending("\n").utf8).write(to: URL(fileURLWithPath: path))
         defer { LabSystem.remove(path) }
@@ -140,7 +140,7 @@ public final class NetworkNamespace: Sendable {
     ///   - name: The name below `/proc/sys`, with slashes, for example `net/ipv4/nexthop_compat_mode`.
     ///   - value: The new value.
     /// - Throws: ``LabError`` when the kernel refuses it.
-    public func setParameter(_ name: String, to value: Int) throws {
+    package func setParameter(_ name: String, to value: Int) throws {
         // Slashes, not the dots of sysctl: interface names may contain dots.
         try run("echo \(value) >\(shellQuoted("/proc/sys/\(name)"))")
     }

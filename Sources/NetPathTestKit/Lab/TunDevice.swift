@@ -7,17 +7,17 @@ import Foundation
 ///
 /// Held open it has a carrier; a persistent one without a process is down. Closing the device is what the end of a
 /// VPN program looks like.
-public final class TunDevice: Sendable {
+package final class TunDevice: Sendable {
     /// Whether `/dev/net/tun` can be opened here; some machines keep it for root or lack it.
     ///
     /// Where it is not, ``NetworkNamespace/addTunnel(_:addresses:)`` gives a device that looks much the same.
-    public static var isAvailable: Bool {
+    package static var isAvailable: Bool {
         FileManager.default.isReadableFile(atPath: "/dev/net/tun")
             && FileManager.default.isWritableFile(atPath: "/dev/net/tun")
     }
 
     /// The device.
-    public let interface: LabInterface
+    package let interface: LabInterface
     private let holder: MonitorProcess
 
     /// Makes the device, or opens it if it exists already and is persistent.
@@ -43,7 +43,7 @@ public final class TunDevice: Sendable {
     /// Closes the device: it disappears, or loses its carrier if it is persistent.
     ///
     /// - Throws: ``LabError`` when the process that holds it cannot be ended.
-    public func close() throws {
+    package func close() throws {
         try holder.stop()
     }
 }
@@ -57,7 +57,7 @@ extension NetworkNamespace {
     ///   - isPersistent: Whether the device outlives the process, then without a carrier.
     /// - Returns: The device, closed when the object goes away.
     /// - Throws: ``LabError`` when perl or `/dev/net/tun` is missing or not accessible.
-    public func addTun(_ name: String, addresses: [String] = [], isPersistent: Bool = false) throws -> TunDevice {
+    package func addTun(_ name: String, addresses: [String] = [], isPersistent: Bool = false) throws -> TunDevice {
         if isPersistent { try ip("tuntap add mode tun name \(name)") }
         let device = try TunDevice(name, in: self)
         for address in addresses { try device.interface.addAddress(address) }

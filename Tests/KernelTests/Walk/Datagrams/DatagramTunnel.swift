@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import NetPathTestKit
+
 /// What a program sets on its UDP socket to steer its packets.
-public struct DatagramOptions: Sendable {
+struct DatagramOptions: Sendable {
     /// The mark of its packets (SO_MARK), for policy rules.
-    public var mark: Int?
+    var mark: Int?
     /// The interface they leave through (SO_BINDTODEVICE).
-    public var device: String?
+    var device: String?
     /// Their source address.
-    public var source: String?
+    var source: String?
 
     /// Describes a socket, by default one that leaves everything to the kernel.
-    public init(mark: Int? = nil, device: String? = nil, source: String? = nil) {
+    init(mark: Int? = nil, device: String? = nil, source: String? = nil) {
         self.mark = mark
         self.device = device
         self.source = source
@@ -29,9 +31,9 @@ public struct DatagramOptions: Sendable {
 /// It works like WireGuard or OpenVPN without their ciphers. What it sends is answered at every endpoint by
 /// ``NetworkNamespace/startAnsweringRouter(in:innerAddresses:)``. The process looks up the way to the endpoint for every
 /// packet. It ends with this object, and the device with it.
-public final class DatagramTunnel: Sendable {
+final class DatagramTunnel: Sendable {
     /// The device, which is up and has no routes.
-    public let interface: LabInterface
+    let interface: LabInterface
     private let process: MonitorProcess
 
     fileprivate init(_ name: String, to endpoint: String, _ options: DatagramOptions, _ lab: NetworkNamespace) throws {
@@ -47,7 +49,7 @@ public final class DatagramTunnel: Sendable {
     /// Ends the process: the device disappears, with its addresses and routes.
     ///
     /// - Throws: ``LabError`` when the process does not end.
-    public func close() throws {
+    func close() throws {
         try process.stop()
     }
 }
@@ -62,7 +64,7 @@ extension NetworkNamespace {
     ///   - addresses: Addresses of the device with prefix lengths.
     /// - Returns: The tunnel, which carries packets.
     /// - Throws: ``LabError`` when `/dev/net/tun` is missing or not accessible, or the name is taken.
-    public func addDatagramTunnel(
+    func addDatagramTunnel(
         _ name: String,
         to endpoint: String,
         options: DatagramOptions = DatagramOptions(),
@@ -86,7 +88,7 @@ extension NetworkNamespace {
     ///     there, so the tunnel's own packets must not come from there: those are not answered.
     /// - Returns: The running program, which ends with the object.
     /// - Throws: ``LabError`` when it cannot be started.
-    public func startAnsweringRouter(
+    func startAnsweringRouter(
         in namespace: String? = nil,
         innerAddresses: [String] = []
     ) throws -> MonitorProcess {
@@ -100,7 +102,7 @@ extension NetworkNamespace {
 
     /// Destinations that a program would have to reach for all of the internet of a family, as netpath asks for by
     /// default: one in each half of the address space.
-    public static func internet(_ family: Family) -> [String] {
+    static func internet(_ family: Family) -> [String] {
         switch family {
         case .ipv4: ["9.0.0.1", "193.0.0.1"]
         case .ipv6: ["2600::1", "3000::1"]
@@ -120,7 +122,7 @@ extension NetworkNamespace {
     ///     until it is not waited for; nil where a route may still come.
     /// - Returns: The addresses that answered.
     /// - Throws: ``LabError`` when the program that sends them fails.
-    public func answers(
+    func answers(
         from groups: [[String]],
         within bound: Duration,
         port: Int = 7,
@@ -140,7 +142,7 @@ extension NetworkNamespace {
     /// - Parameter bound: How long to wait where they do not.
     /// - Returns: Whether they did.
     /// - Throws: ``LabError`` when the program that sends them fails.
-    public func reachesInternet(within bound: Duration) throws -> Bool {
+    func reachesInternet(within bound: Duration) throws -> Bool {
         let groups = Family.allCases.map(Self.internet)
         let answered = try answers(from: groups, within: bound)
         return groups.contains { answered.isSuperset(of: $0) }
