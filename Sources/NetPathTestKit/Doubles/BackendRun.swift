@@ -124,11 +124,7 @@ public final class BackendRun: Sendable {
     public func waitForEvidence(
         where condition: @escaping @Sendable (Evidence) -> Bool = { _ in true }
     ) async throws -> Evidence {
-        try await self.state.wait { $0.end != nil || $0.reports.contains(where: condition) }
-        let state = self.state.value
-        if let evidence = state.reports.first(where: condition) { return evidence }
-        try state.end?.get()
-        throw CancellationError()
+        try await self.first { $0.reports.first(where: condition) }
     }
 
     /// Suspends until a number of evidence was reported, and returns all so far.
@@ -136,11 +132,7 @@ public final class BackendRun: Sendable {
     /// - Throws: What the backend threw, or `CancellationError`, when it ends or the task is cancelled first.
     @discardableResult
     public func waitForReports(_ count: Int) async throws -> [Evidence] {
-        try await self.state.wait { $0.end != nil || $0.reports.count >= count }
-        let state = self.state.value
-        guard state.reports.count < count else { return state.reports }
-        try state.end?.get()
-        throw CancellationError()
+        try await self.first { $0.reports.count >= count ? $0.reports : nil }
     }
 
     /// Suspends until the backend says that its source is gone, or returns at once when it did, and returns the sentence.
@@ -148,11 +140,7 @@ public final class BackendRun: Sendable {
     /// - Throws: What the backend threw, or `CancellationError`, when it ends or the task is cancelled first.
     @discardableResult
     public func waitForUnavailability() async throws -> String {
-        try await self.state.wait { $0.end != nil || !$0.unavailabilities.isEmpty }
-        let state = self.state.value
-        if let sentence = state.unavailabilities.last { return sentence }
-        try state.end?.get()
-        throw CancellationError()
+        try await self.first { $0.unavailabilities.last }
     }
 
     /// Suspends until the backend gives numbers that meet a condition, and returns them.
@@ -162,11 +150,7 @@ public final class BackendRun: Sendable {
     public func waitForMetrics(
         where condition: @escaping @Sendable ([BackendMetric]) -> Bool
     ) async throws -> [BackendMetric] {
-        try await self.state.wait { $0.end != nil || condition($0.metrics) }
-        let state = self.state.value
-        if condition(state.metrics) { return state.metrics }
-        try state.end?.get()
-        throw CancellationError()
+        try await self.first { condition($0.metrics) ? $0.metrics : nil }
     }
 
     /// Suspends until the backend has ended.
@@ -175,5 +159,14 @@ public final class BackendRun: Sendable {
     public func waitForEnd() async throws {
         try await self.state.wait { $0.end != nil }
         do { try self.state.value.end?.get() } catch is CancellationError {}
+    }
+
+    /// Suspends until something is found in what the backend said, which may be when it ends.
+    private func first<Value: Sendable>(_ find: @escaping @Sendable (State) -> Value?) async throws -> Value {
+        try await self.state.wait { $0.end != nil || find($0) != nil }
+        let state = self.state.value
+        if let value = find(state) { return value }
+        try state.end?.get()
+        throw CancellationError()
     }
 }
