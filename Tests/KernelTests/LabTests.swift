@@ -187,14 +187,14 @@ struct LabTests {
 
     @Suite(.enabled(if: NetworkNamespace.isAvailableOrRequired))
     struct Routes {
-        @Test(
-            arguments: zip(NetworkNamespace.Rejection.allCases, ["Invalid", "No route", "Permission", "unreachable"])
-        )
-        func rejectingRouteAnswers(rejection: NetworkNamespace.Rejection, answer: String) throws {
+        @Test(arguments: [
+            ("blackhole", "Invalid"), ("unreachable", "No route"), ("prohibit", "Permission"), ("throw", "unreachable"),
+        ])
+        func rejectingRouteAnswers(rejection: String, answer: String) throws {
             let lab = try NetworkNamespace()
             try lab.addUplink("wan0", addresses: ["192.0.2.2/24", "2001:db8::2/64"])
             for family in NetworkNamespace.Family.allCases {
-                try lab.addRejectingRoute(rejection, family: family)
+                try lab.ip("\(family.rawValue) route add \(rejection) default")
                 let address = family == .ipv4 ? "1.1.1.1" : "2606:4700::1"
                 let error = #expect(throws: LabError.self) { try lab.ip("route get fibmatch \(address)") }
                 #expect("\(error, default: "")".contains(answer))
@@ -210,9 +210,9 @@ struct LabTests {
 
         @Test func nextHopObjectTakesItsRouteAlong() throws {
             let lab = try NetworkNamespace()
-            let uplink = try lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
+            try lab.addUplink("wan0", addresses: ["192.0.2.2/24"])
             try lab.setParameter("net/ipv4/nexthop_compat_mode", to: 0)
-            try lab.addNextHop(10, via: "192.0.2.1", through: uplink)
+            try lab.ip("nexthop add id 10 via 192.0.2.1 dev wan0")
             try lab.ip("route add default nhid 10")
             #expect(try lab.ip("route get fibmatch 1.1.1.1").hasPrefix("default nhid 10"))
             try lab.ip("nexthop del id 10")
@@ -225,7 +225,7 @@ struct LabTests {
             try lab.addUnrelatedRoutes(70_000, through: uplink)
             #expect(try lab.ip("route").split(separator: "\n").count == 70_000)
             #expect(try lab.ip("route get 10.1.17.111").contains("dev wan0"))
-            try lab.removeUnrelatedRoutes(70_000, through: uplink)
+            try lab.addUnrelatedRoutes(70_000, through: uplink, verb: "del")
             #expect(try lab.ip("route") == "")
         }
     }

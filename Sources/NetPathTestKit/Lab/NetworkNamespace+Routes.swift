@@ -2,18 +2,6 @@
 // Copyright the netpath authors
 
 extension NetworkNamespace {
-    /// What a rejecting route answers.
-    package enum Rejection: String, Sendable, CaseIterable {
-        /// Packets vanish; a lookup answers EINVAL.
-        case blackhole
-        /// A lookup answers EHOSTUNREACH.
-        case unreachable
-        /// A lookup answers EACCES.
-        case prohibit
-        /// The search of this table ends; with no other table a lookup answers ENETUNREACH.
-        case `throw`
-    }
-
     /// An address family.
     public enum Family: String, Sendable, CaseIterable {
         /// IPv4.
@@ -62,21 +50,6 @@ extension NetworkNamespace {
         try ip("\(family.rawValue) route del default \(interface.map { "dev \($0.name)" } ?? "")")
     }
 
-    /// Adds a route that rejects packets.
-    ///
-    /// - Parameters:
-    ///   - rejection: How it rejects.
-    ///   - destination: The destination, for example `8.0.0.0/7`.
-    ///   - family: The route's family.
-    /// - Throws: ``LabError`` when `ip` fails.
-    package func addRejectingRoute(
-        _ rejection: Rejection,
-        destination: String = "default",
-        family: Family = .ipv4
-    ) throws {
-        try ip("\(family.rawValue) route add \(rejection.rawValue) \(destination)")
-    }
-
     /// Sends everything into a tunnel with the rules `wg-quick` uses: the tunnel's own packets carry a mark.
     ///
     /// The rules are: the main table without its default routes first, then for unmarked packets the tunnel's table.
@@ -98,38 +71,14 @@ extension NetworkNamespace {
         }
     }
 
-    /// Adds a next-hop object.
-    ///
-    /// - Parameters:
-    ///   - identifier: Its identifier, for `nhid` in routes and in groups.
-    ///   - gateway: The gateway.
-    ///   - interface: The interface.
-    /// - Throws: ``LabError`` when `ip` fails.
-    package func addNextHop(_ identifier: Int, via gateway: String, through interface: LabInterface) throws {
-        try ip("nexthop add id \(identifier) via \(gateway) dev \(interface.name)")
-    }
-
     /// Adds very many host routes that say nothing about the internet: addresses of 10.0.0.0/8, counted upwards.
     ///
     /// - Parameters:
     ///   - count: How many, at most 16 million.
     ///   - interface: The interface they lead out of, which must be up.
+    ///   - verb: What `ip route` does with them: `del` takes them away again.
     /// - Throws: ``LabError`` when `ip` fails.
-    package func addUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
-        try changeUnrelatedRoutes("add", count, through: interface)
-    }
-
-    /// Removes what ``addUnrelatedRoutes(_:through:)`` added.
-    ///
-    /// - Parameters:
-    ///   - count: How many.
-    ///   - interface: Their interface.
-    /// - Throws: ``LabError`` when `ip` fails.
-    package func removeUnrelatedRoutes(_ count: Int, through interface: LabInterface) throws {
-        try changeUnrelatedRoutes("del", count, through: interface)
-    }
-
-    private func changeUnrelatedRoutes(_ verb: String, _ count: Int, through interface: LabInterface) throws {
+    package func addUnrelatedRoutes(_ count: Int, through interface: LabInterface, verb: String = "add") throws {
         try ipBatch(
             (0..<count).lazy.map {
                 "route \(verb) 10.\($0 >> 16 & 255).\($0 >> 8 & 255).\($0 & 255)/32 dev \(interface.name)"

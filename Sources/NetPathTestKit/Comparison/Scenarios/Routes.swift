@@ -37,14 +37,14 @@ extension ScenarioTable {
                 netlink: .routed
             ) { stage in
                 try stage.lab.setParameter("net/ipv4/nexthop_compat_mode", to: 0)
-                try stage.lab.addNextHop(10, via: "192.0.2.1", through: stage.wan)
+                try stage.lab.ip("nexthop add id 10 via 192.0.2.1 dev wan0")
                 try stage.lab.ip("route replace default nhid 10")
             },
             Scenario(
                 "the next-hop object is deleted: its route goes without a word",
                 netlink: .no(.noRoute),
                 prepare: { stage in
-                    try stage.lab.addNextHop(10, via: "192.0.2.1", through: stage.wan)
+                    try stage.lab.ip("nexthop add id 10 via 192.0.2.1 dev wan0")
                     try stage.lab.ip("route replace default nhid 10")
                 },
                 change: { try $0.lab.ip("nexthop del id 10") }
@@ -81,7 +81,7 @@ extension ScenarioTable {
             },
             Scenario("the IPv6 default route becomes a blackhole", in: .ipv6, netlink: .no(.routeRejects)) { stage in
                 try stage.lab.removeDefaultRoute(family: .ipv6)
-                try stage.lab.addRejectingRoute(.blackhole, family: .ipv6)
+                try stage.lab.ip("-6 route add blackhole default")
             },
             Scenario("one of two families gets a blackhole", in: .dual, netlink: .routed) {
                 try $0.lab.ip("route replace blackhole default")
@@ -92,13 +92,13 @@ extension ScenarioTable {
                 netlink: .no(.noRoute)
             ) { stage in
                 try stage.lab.removeDefaultRoute(family: .ipv6)
-                try stage.lab.addRejectingRoute(.unreachable, family: .ipv6)
+                try stage.lab.ip("-6 route add unreachable default")
                 try stage.lab.removeDefaultRoute()
             },
             Scenario(
                 "the cable is pulled beside an unreachable IPv6 default route, as a protection against leaks has it",
                 netlink: .no(.noCarrier),
-                prepare: { try $0.lab.addRejectingRoute(.unreachable, family: .ipv6) },
+                prepare: { try $0.lab.ip("-6 route add unreachable default") },
                 change: { try $0.wan.setPeerCarrier(false) }
             ),
             Scenario(
@@ -106,7 +106,7 @@ extension ScenarioTable {
                 netlink: .no(.noRoute),
                 prepare: { stage in
                     try stage.lab.setParameter("net/ipv6/conf/all/disable_ipv6", to: 1)
-                    try stage.lab.addRejectingRoute(.blackhole, family: .ipv6)
+                    try stage.lab.ip("-6 route add blackhole default")
                 },
                 change: { try $0.lab.removeDefaultRoute() }
             ),
@@ -162,7 +162,7 @@ extension ScenarioTable {
                 netlink: .no(.routeRejects),
                 probe: .answered,
                 why: "the probe's target is elsewhere"
-            ) { try $0.lab.addRejectingRoute(.blackhole, destination: "8.0.0.0/7") },
+            ) { try $0.lab.ip("route add blackhole 8.0.0.0/7") },
             Scenario(
                 "192.0.0.0/7 becomes a blackhole, behind five hundred other routes",
                 netlink: .no(.routeRejects),
@@ -170,7 +170,7 @@ extension ScenarioTable {
                 probe: .answered,
                 why: "\(ScenarioTable.firstRoutesOnly); the probe's target is elsewhere",
                 prepare: { try $0.lab.addUnrelatedRoutes(500, through: $0.wan) },
-                change: { try $0.lab.addRejectingRoute(.blackhole, destination: "192.0.0.0/7") }
+                change: { try $0.lab.ip("route add blackhole 192.0.0.0/7") }
             ),
             Scenario(
                 "two halves replace the default route, with five hundred other routes between them",
