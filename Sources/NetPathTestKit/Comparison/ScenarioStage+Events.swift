@@ -15,6 +15,21 @@ extension ScenarioStage {
         }
     }
 
+    /// Replaces the only address of IPv6 by one that is tentative; for minutes, if that is to be seen.
+    package func replaceAddress(isChecked: Bool = false) throws {
+        if isChecked { try self.lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 60) }
+        try self.wan.removeAddress("2001:db8:1::2/64")
+        try self.wan.addTentativeAddress("2001:db8:1::3/64")
+        try self.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
+    }
+
+    /// Gives what the uplink has of IPv4 to an interface that is built on it.
+    package func moveAddress(to interface: LabInterface) throws {
+        try self.lab.ip("address flush dev wan0")
+        try interface.addAddress("192.0.2.2/24")
+        try self.lab.addDefaultRoute(via: "192.0.2.1", through: interface)
+    }
+
     /// Waits until the uplink's operational state is as wanted.
     package func awaitOperationalState(_ isWanted: (String) -> Bool) throws {
         try self.wait(for: "the operational state") {

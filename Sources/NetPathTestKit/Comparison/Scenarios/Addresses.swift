@@ -18,27 +18,17 @@ extension ScenarioTable {
                 "the only address is replaced by one that is checked for duplicates",
                 in: .ipv6,
                 netlink: .step(.configuringAddress)
-            ) { stage in
-                try stage.lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 60)
-                try stage.wan.removeAddress("2001:db8:1::2/64")
-                try stage.wan.addTentativeAddress("2001:db8:1::3/64")
-                try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
-            },
+            ) { try $0.replaceAddress(isChecked: true) },
             Scenario(
                 "an IPv6 address is checked, and meanwhile an IPv4 address comes without a route",
                 in: .ipv6,
                 netlink: .step(.configuringAddress)
             ) { stage in
-                try stage.lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 60)
-                try stage.wan.removeAddress("2001:db8:1::2/64")
-                try stage.wan.addTentativeAddress("2001:db8:1::3/64")
-                try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
+                try stage.replaceAddress(isChecked: true)
                 try stage.wan.addAddress("192.0.2.2/24")
             },
             Scenario("the check of the new address succeeds", in: .ipv6, netlink: .routed) { stage in
-                try stage.wan.removeAddress("2001:db8:1::2/64")
-                try stage.wan.addTentativeAddress("2001:db8:1::3/64")
-                try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
+                try stage.replaceAddress()
                 try stage.awaitEndOfAddressCheck()
             },
             Scenario(
@@ -47,9 +37,7 @@ extension ScenarioTable {
                 netlink: .no(.noAddress)
             ) { stage in
                 try stage.lab.runOnFarSide("ip address add 2001:db8:1::3/64 dev \(stage.peer) nodad")
-                try stage.wan.removeAddress("2001:db8:1::2/64")
-                try stage.wan.addTentativeAddress("2001:db8:1::3/64")
-                try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
+                try stage.replaceAddress()
                 try stage.awaitEndOfAddressCheck()
             },
             Scenario(

@@ -52,12 +52,7 @@ extension ScenarioTable {
                 .atStart,
                 by: .otherClocks,
                 netlink: .step(.configuringAddress)
-            ) { stage in
-                try stage.lab.setParameter("net/ipv6/conf/wan0/dad_transmits", to: 60)
-                try stage.wan.removeAddress("2001:db8:1::2/64")
-                try stage.wan.addTentativeAddress("2001:db8:1::3/64")
-                try stage.lab.ip("-6 route replace default via 2001:db8:1::1 dev wan0")
-            },
+            ) { try $0.replaceAddress(isChecked: true) },
         ]
     )
 

@@ -73,29 +73,16 @@ extension ScenarioTable {
             Scenario(
                 "the uplink becomes a port of a bridge that has its address and route",
                 netlink: .routed
-            ) { stage in
-                let bridge = try stage.lab.addBridge("br0")
-                try stage.lab.ip("address flush dev wan0")
-                try stage.lab.ip("link set wan0 master br0")
-                try bridge.addAddress("192.0.2.2/24")
-                try stage.lab.addDefaultRoute(via: "192.0.2.1", through: bridge)
-            },
+            ) { try $0.moveAddress(to: $0.lab.addBridge("br0", ports: [$0.wan])) },
             Scenario(
                 "a bridge loses its only port (RTM_DELLINK of AF_BRIDGE: the port lives)",
                 netlink: .no(.noCarrier)
             ) { stage in
-                let bridge = try stage.lab.addBridge("br0")
-                try stage.lab.ip("address flush dev wan0")
-                try stage.lab.ip("link set wan0 master br0")
-                try bridge.addAddress("192.0.2.2/24")
-                try stage.lab.addDefaultRoute(via: "192.0.2.1", through: bridge)
+                try stage.moveAddress(to: stage.lab.addBridge("br0", ports: [stage.wan]))
                 try stage.lab.ip("link set wan0 nomaster")
             },
-            Scenario("the default route leads to a bridge that has no port yet", netlink: .no(.noCarrier)) { stage in
-                let bridge = try stage.lab.addBridge("br0")
-                try stage.lab.ip("address flush dev wan0")
-                try bridge.addAddress("192.0.2.2/24")
-                try stage.lab.addDefaultRoute(via: "192.0.2.1", through: bridge)
+            Scenario("the default route leads to a bridge that has no port yet", netlink: .no(.noCarrier)) {
+                try $0.moveAddress(to: $0.lab.addBridge("br0"))
             },
             Scenario(
                 "a kill switch leads the default route into an interface that discards",
@@ -113,12 +100,8 @@ extension ScenarioTable {
                 "a macvlan is the path, and the interface below it is set down: the macvlan stays up",
                 netlink: .no(.noCarrier),
                 prepare: { stage in
-                    try stage.lab.ip("address flush dev wan0")
-                    try stage.lab.ip("link add link wan0 name macvlan0 type macvlan")
-                    let macvlan = LabInterface("macvlan0", in: stage.lab)
-                    try macvlan.setUp()
-                    try macvlan.addAddress("192.0.2.2/24")
-                    try stage.lab.addDefaultRoute(via: "192.0.2.1", through: macvlan)
+                    try stage.lab.ip("link add link wan0 name macvlan0 up type macvlan")
+                    try stage.moveAddress(to: LabInterface("macvlan0", in: stage.lab))
                 },
                 change: { try $0.wan.setDown() }
             ),
@@ -126,12 +109,8 @@ extension ScenarioTable {
                 "a macvlan is the path, and the cable of the interface below it is pulled",
                 netlink: .no(.noCarrier),
                 prepare: { stage in
-                    try stage.lab.ip("address flush dev wan0")
-                    try stage.lab.ip("link add link wan0 name macvlan0 type macvlan")
-                    let macvlan = LabInterface("macvlan0", in: stage.lab)
-                    try macvlan.setUp()
-                    try macvlan.addAddress("192.0.2.2/24")
-                    try stage.lab.addDefaultRoute(via: "192.0.2.1", through: macvlan)
+                    try stage.lab.ip("link add link wan0 name macvlan0 up type macvlan")
+                    try stage.moveAddress(to: LabInterface("macvlan0", in: stage.lab))
                 },
                 change: { try $0.wan.setPeerCarrier(false) }
             ),
