@@ -226,32 +226,25 @@ extension Masking {
         return Self.isHostName(word) ? self.mask(word, as: .host) : nil
     }
 
+    /// Masks `00:1b:63:84:45:dd`, also with hyphens, the beginning of one, `001b.6384.45dd` and `001b638445dd`.
     private mutating func maskHardware(_ word: String) -> String? {
-        if let masked = self.maskCompactHardware(word) { return masked }
-        guard word.utf8.count >= 8, word.utf8.count % 3 == 2 else { return nil }
-        let separator: Character = word.utf8.contains(UInt8(ascii: ":")) ? ":" : "-"
-        let groups = word.split(separator: separator, omittingEmptySubsequences: false)
-        guard groups.count * 3 - 1 == word.utf8.count, groups.allSatisfy({ $0.utf8.count == 2 }),
-            let bytes = Self.octets(groups.flatMap { Array($0.utf8) })
-        else { return nil }
-        // Shorter ones are the beginning of one, or a time of day, or a date.
-        if groups.count < 6, separator == "-" || !word.contains(where: \.isLetter) { return nil }
-        return Self.hexadecimal(self.addresses.mask(hardware: bytes), separator: String(separator))
-    }
-
-    /// Masks `001b638445dd` and `001b.6384.45ee`.
-    private mutating func maskCompactHardware(_ word: String) -> String? {
-        let digits = word.filter { $0 != "." && $0 != "-" && $0 != ":" }
-        guard digits.utf8.count == 12, let bytes = Self.octets(Array(digits.utf8)) else { return nil }
-        guard let separator = word.first(where: { !$0.isHexDigit }) else {
+        let separator = word.first { !$0.isHexDigit }
+        let groups = separator.map { word.split(separator: $0, omittingEmptySubsequences: false) } ?? [word[...]]
+        let size = groups[0].utf8.count
+        let isForm =
+            switch (size, groups.count, separator) {
+            case (2, 6..., ":"?), (2, 6..., "-"?), (4, 3, "."?), (4, 3, ":"?), (4, 3, "-"?): true
+            // Shorter ones are the beginning of one, or a time of day, or a date.
+            case (2, 3..., ":"?): word.contains(where: \.isLetter)
             // A number has no letter, and no zero before it.
-            guard word.first == "0" || word.contains(where: \.isLetter) else { return nil }
-            return Self.hexadecimal(self.addresses.mask(hardware: bytes), separator: "")
-        }
-        let groups = word.split(separator: separator, omittingEmptySubsequences: false)
-        guard groups.count == 3, groups.allSatisfy({ $0.utf8.count == 4 }) else { return nil }
+            case (12, 1, nil): word.first == "0" || word.contains(where: \.isLetter)
+            default: false
+            }
+        guard isForm, groups.allSatisfy({ $0.utf8.count == size }), let bytes = Self.octets(Array(groups.joined().utf8))
+        else { return nil }
         let mask = Self.hexadecimal(self.addresses.mask(hardware: bytes), separator: "")
-        return stride(from: 0, to: 12, by: 4).map { mask.dropFirst($0).prefix(4) }.joined(separator: String(separator))
+        return stride(from: 0, to: mask.utf8.count, by: size).map { mask.dropFirst($0).prefix(size) }
+            .joined(separator: separator.map { String($0) } ?? "")
     }
 
     private static func octets(_ digits: [UInt8]) -> [UInt8]? {
