@@ -30,27 +30,15 @@ package enum RecordingReport {
 
     /// Which of the lines of a file are those of a recording.
     struct Place {
-        private enum Part {
-            case beginning, report, recording
-        }
-
-        private var part = Part.beginning
+        /// Whether they are still to come; nil before the first line, which tells whether the file is a report.
+        private var isAhead: Bool?
 
         /// Takes the next line; returns whether it is one of a recording.
         mutating func isOfRecording(_ line: LineBuffer.Line) -> Bool {
-            if case .recording = self.part { return true }
-            if case .beginning = self.part {
-                guard case .whole(let bytes) = line, bytes.starts(with: RecordingReport.firstLine.utf8) else {
-                    self.part = .recording
-                    return true
-                }
-                self.part = .report
-            } else if case .whole(let bytes) = line,
-                bytes.elementsEqual(RecordingReport.heading(RecordingReport.section).utf8)
-            {
-                self.part = .recording
-            }
-            return false
+            let bytes: ArraySlice<UInt8> = if case .whole(let bytes) = line { bytes } else { [] }
+            let isAhead = self.isAhead ?? bytes.starts(with: RecordingReport.firstLine.utf8)
+            self.isAhead = isAhead && !bytes.elementsEqual(RecordingReport.heading(RecordingReport.section).utf8)
+            return !isAhead
         }
     }
 
