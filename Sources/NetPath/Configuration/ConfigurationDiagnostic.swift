@@ -60,15 +60,7 @@ public struct ConfigurationDiagnostic: Sendable, Hashable {
     ///   - origin: The name of the file.
     ///   - message: What is wrong and what to do about it.
     package init(origin: String, message: String) {
-        self.severity = .error
-        self.origin = origin
-        self.position = nil
-        self.path = ""
-        self.message = message
-        self.found = nil
-        self.allowed = []
-        self.suggestion = nil
-        self.excerpt = nil
+        self.init(message, in: ConfigurationSource(name: origin, bytes: []), at: nil)
     }
 
     /// Creates a diagnostic about a place in a file.

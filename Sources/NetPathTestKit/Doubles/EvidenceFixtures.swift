@@ -45,9 +45,7 @@ extension Evidence {
         isComplete: Bool = true,
         at time: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000_000)
     ) -> Evidence {
-        var evidence = Evidence(at: time)
-        evidence.probes = ProbeRound(outcomes: outcomes, isComplete: isComplete)
-        return evidence
+        Evidence(at: time).changed { $0.probes = ProbeRound(outcomes: outcomes, isComplete: isComplete) }
     }
 
     /// What a backend says that only states a conclusion.
@@ -55,9 +53,7 @@ extension Evidence {
         _ conclusion: Conclusion,
         at time: MonotonicTime = MonotonicTime(nanoseconds: 1_000_000_000_000)
     ) -> Evidence {
-        var evidence = Evidence(at: time)
-        evidence.conclusion = conclusion
-        return evidence
+        Evidence(at: time).changed { $0.conclusion = conclusion }
     }
 
     /// The evidence, changed.

@@ -22,18 +22,16 @@ extension NetworkInterface {
 
     /// A tunnel that is up, its operational state being unknown as with WireGuard.
     public static func tunnel(_ name: String, _ index: UInt32, kind: String = "wireguard") -> NetworkInterface {
-        var tunnel = NetworkInterface.fixture(name, index, .other, isHardware: false)
-        tunnel.kind = kind
-        tunnel.flags = [.up, .pointToPoint, .noARP, .multicast]
-        tunnel.operationalState = .unknown
-        return tunnel
+        .fixture(name, index, .other, isHardware: false).changed {
+            $0.kind = kind
+            $0.flags = [.up, .pointToPoint, .noARP, .multicast]
+            $0.operationalState = .unknown
+        }
     }
 
     /// A virtual interface of some kind that counts as wired: `veth`, `bridge`, `vlan`.
     public static func virtual(_ name: String, _ index: UInt32, kind: String) -> NetworkInterface {
-        var interface = NetworkInterface.fixture(name, index, .wired, isHardware: false)
-        interface.kind = kind
-        return interface
+        .fixture(name, index, .wired, isHardware: false).changed { $0.kind = kind }
     }
 
     /// The loopback interface with its addresses.
