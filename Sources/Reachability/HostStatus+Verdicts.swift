@@ -44,7 +44,7 @@ extension HostStatus {
         route.gateway = gateway?.address
         route.gatewayAnswers = gateway?.answers
         route.setTunnel(interface?.type == .other && interface?.kind != nil, kind: interface?.kind)
-        route.underlyingIndex = carrier?.name
+        route.carriedBy = carrier?.name
         self = (carrier ?? interface)?.type == .cellular ? .cellular(route) : .reachable(route)
     }
 }
@@ -52,8 +52,7 @@ extension HostStatus {
 extension HostRoute {
     fileprivate init(to address: InternetAddress, _ verdict: DestinationVerdict) {
         let interface = verdict.interface
-        self.address = address
-        self.interfaceIndex = verdict.interfaceIndex ?? 0
+        self.init(to: address, interfaceIndex: verdict.interfaceIndex ?? 0)
         // Loopback need not be among what backends report.
         let isThisMachine = address.isLoopback || verdict.source == address
         self.interface = interface?.name
@@ -61,9 +60,6 @@ extension HostRoute {
         self.gateway = verdict.gateway
         self.gatewayAnswers = verdict.gatewayAnswers
         self.source = verdict.source
-        self.isTunnel = false
-        self.isVPN = false
-        self.isLocalOnly = false
         self.setTunnel(interface?.isTunnel ?? false, kind: interface?.kind)
         // Beyond a point-to-point link is the other end's network; on a shared one a host without gateway is a neighbour.
         let isNeighbour =
@@ -72,7 +68,7 @@ extension HostRoute {
                     || !(interface.isTunnel || interface.flags.contains(.pointToPoint))
             } ?? false
         self.isLocalOnly = isThisMachine || verdict.gateway == nil && (address.isLinkLocal || isNeighbour)
-        self.underlyingIndex = verdict.carrier?.name
+        self.carriedBy = verdict.carrier?.name
     }
 
     fileprivate mutating func setTunnel(_ isTunnel: Bool, kind: String?) {

@@ -80,22 +80,19 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     /// The address of this machine that they would carry; nil when unknown.
     public var source: InternetAddress?
     /// Whether they would not leave the link, or not even this machine: no router is involved.
-    public var isLocalOnly: Bool
+    public var isLocalOnly = false
     /// Whether they would go through a tunnel.
-    public var isTunnel: Bool
+    public var isTunnel = false
     /// Whether that tunnel is of a kind that virtual private networks use.
-    public var isVPN: Bool
+    public var isVPN = false
     /// The name of the interface that carries the packets of the tunnel, as the kernel says; nil when it is unknown, and
     /// without a tunnel.
-    public var underlyingIndex: String?
+    public var carriedBy: String?
 
     /// Creates a route beyond the link and through no tunnel; everything else is set afterwards.
     public init(to address: InternetAddress, interfaceIndex: UInt32) {
         self.address = address
         self.interfaceIndex = interfaceIndex
-        self.isLocalOnly = false
-        self.isTunnel = false
-        self.isVPN = false
     }
 
     /// One line for people.
@@ -107,7 +104,7 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
         if self.isLocalOnly { text += ", local only" }
         if self.isTunnel {
             text += self.isVPN ? ", VPN" : ", tunnel"
-            if let underlyingIndex { text += " over \(underlyingIndex)" }
+            if let carriedBy { text += " over \(carriedBy)" }
         }
         return text
     }

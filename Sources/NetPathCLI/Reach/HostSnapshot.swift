@@ -107,7 +107,7 @@ extension JSONNode {
             "localOnly": .bool(route.isLocalOnly),
             "tunnel": .bool(route.isTunnel),
             "vpn": .bool(route.isVPN),
-            "carriedBy": .optional(route.underlyingIndex),
+            "carriedBy": .optional(route.carriedBy),
         ]
     }
 }
