@@ -35,16 +35,15 @@ extension NetworkMonitor {
     /// - Parameter center: Where they are posted.
     /// - Returns: What ends it.
     @discardableResult
-    public func postNotifications(to center: NotificationCenter = .default) -> ConnectivityObservation {
+    public func postNotifications(to center: NotificationCenter = .default) -> ObservationToken {
         guard self === NetworkMonitor.shared, center === NotificationCenter.default else {
             return self.startPosting(to: center)
         }
         _ = NetworkMonitor.sharedPosting
-        // There is no registration with this number.
-        return ConnectivityObservation(id: 0, of: self)
+        return ObservationToken()
     }
 
-    private func startPosting(to center: NotificationCenter) -> ConnectivityObservation {
+    private func startPosting(to center: NotificationCenter) -> ObservationToken {
         let isFirst = Atomic(true)
         return self.observe { [weak self] isConnected in
             // An observer is told of the present state first.

@@ -51,7 +51,7 @@ package final class SharedCoordinator: Sendable {
         var coordinator: PathCoordinator?
         /// Counts the runs, of which several may have the same coordinator.
         var run: UInt64 = 0
-        var subscription: PathSubscription?
+        var subscription: ObservationToken?
         var silence: Task<Void, Never>?
         var latest: PathSnapshot?
         var number: UInt64 = 0
@@ -59,7 +59,7 @@ package final class SharedCoordinator: Sendable {
 
     private enum Step: Sendable {
         case start(PathCoordinator, run: UInt64)
-        case stop(PathCoordinator?, PathSubscription?, Task<Void, Never>?)
+        case stop(PathCoordinator?, ObservationToken?, Task<Void, Never>?)
         case greet(PathSnapshot)
         case nothing
     }

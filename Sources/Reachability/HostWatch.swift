@@ -12,7 +12,7 @@ package final class HostWatch: Sendable {
     private struct State: Sendable {
         var resolution: HostResolution?
         var routes: RouteWatch?
-        var paths: PathSubscription?
+        var paths: ObservationToken?
         var files: UInt64?
         var sequence: UInt64?
         var status: HostStatus?

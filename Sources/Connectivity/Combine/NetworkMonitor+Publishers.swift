@@ -4,6 +4,7 @@
 #if OpenCombine
 
 import Dispatch
+import NetPath
 public import OpenCombine
 
 extension NetworkMonitor {
@@ -37,7 +38,7 @@ extension NetworkMonitor {
 private final class UpdateRelay {
     let subject = CurrentValueSubject<ConnectivityUpdate?, Never>(nil)
     private let monitor: NetworkMonitor
-    private var observation: ConnectivityObservation?
+    private var observation: ObservationToken?
 
     init(_ monitor: NetworkMonitor) {
         self.monitor = monitor

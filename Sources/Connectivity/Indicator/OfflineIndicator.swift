@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Dispatch
+import NetPath
 import Synchronization
 
 /// One line that is there while the network is not: `∆ No Network`, for programs on a terminal and for services.
@@ -16,7 +17,7 @@ public final class OfflineIndicator: Sendable {
     private let output: IndicatorOutput
     /// Held while writing: two threads must not write into one another's line.
     private let line: Mutex<BannerLine>
-    private let observation = Mutex<ConnectivityObservation?>(nil)
+    private let observation = Mutex<ObservationToken?>(nil)
 
     /// Creates an indicator; ``start()`` starts it.
     ///

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import Dispatch
+import NetPath
 import Synchronization
 
 /// The state of the network on a terminal, in colour: `● Online via WiFi`.
@@ -12,7 +13,7 @@ import Synchronization
 /// nothing. Thread-safe.
 public final class TerminalStatusView: Sendable {
     private struct State: Sendable {
-        var observation: ConnectivityObservation?
+        var observation: ObservationToken?
         var drawn: String?
     }
 

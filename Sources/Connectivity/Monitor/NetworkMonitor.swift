@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
+public import NetPath
 package import NetPathStandard
 public import Observation
 package import Synchronization
@@ -166,7 +166,7 @@ public final class NetworkMonitor: Sendable {
 
     /// Calls a function with ``isConnected``, now and whenever that changes, until the observation is cancelled.
     @discardableResult
-    public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ConnectivityObservation {
+    public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ObservationToken {
         self.observation(of: self.state.withLock { $0.add(.delivered(handler)) })
     }
 
@@ -176,7 +176,7 @@ public final class NetworkMonitor: Sendable {
     @discardableResult
     public func observeUpdates(
         _ handler: @escaping @Sendable (ConnectivityUpdate) -> Void
-    ) -> ConnectivityObservation {
+    ) -> ObservationToken {
         self.observation(of: self.state.withLock { $0.add(update: handler) })
     }
 
@@ -194,10 +194,10 @@ public final class NetworkMonitor: Sendable {
         if callback != nil { self.begin() }
     }
 
-    private func observation(of observer: (id: UInt64, delivers: Bool)) -> ConnectivityObservation {
+    private func observation(of observer: (id: UInt64, delivers: Bool)) -> ObservationToken {
         if observer.delivers { self.deliver() }
         self.begin()
-        return ConnectivityObservation(id: observer.id, of: self)
+        return ObservationToken { [weak self] in self?.remove(observer.id) }
     }
 
     func add(_ stream: AsyncStream<ConnectivityUpdate>.Continuation) -> UInt64 {

@@ -208,7 +208,7 @@ public final class PathCoordinator: Sendable {
     ///
     /// The first call may happen before this function returns.
     @discardableResult
-    public func subscribe(_ handler: @escaping @Sendable (NetworkPath) -> Void) -> PathSubscription {
+    public func subscribe(_ handler: @escaping @Sendable (NetworkPath) -> Void) -> ObservationToken {
         self.subscribe(handler, onStop: nil)
     }
 
@@ -218,31 +218,31 @@ public final class PathCoordinator: Sendable {
     /// The first call may happen before this function returns. The calls are one at a time and in order among
     /// themselves, like those of ``subscribe(_:)``.
     @discardableResult
-    package func subscribeSnapshots(_ handler: @escaping @Sendable ([BackendSnapshot]) -> Void) -> PathSubscription {
+    package func subscribeSnapshots(_ handler: @escaping @Sendable ([BackendSnapshot]) -> Void) -> ObservationToken {
         let id: UInt64? = self.state.withLock { state in
             guard !state.isStopped else { return nil }
             let subscriber = Delivery<[BackendSnapshot]>.Subscriber(handler: handler, onStop: nil)
             return state.snapshotDelivery.add(subscriber, current: state.machine.snapshots)
         }
-        guard let id else { return PathSubscription {} }
+        guard let id else { return ObservationToken() }
         self.deliver()
-        return PathSubscription { [weak self] in _ = self?.state.withLock { $0.snapshotDelivery.remove(id) } }
+        return ObservationToken { [weak self] in _ = self?.state.withLock { $0.snapshotDelivery.remove(id) } }
     }
 
     func subscribe(
         _ handler: @escaping @Sendable (NetworkPath) -> Void,
         onStop: (@Sendable () -> Void)?
-    ) -> PathSubscription {
+    ) -> ObservationToken {
         let id: UInt64? = self.state.withLock { state in
             guard !state.isStopped else { return nil }
             return state.delivery.add(.init(handler: handler, onStop: onStop), current: state.machine.path)
         }
         guard let id else {
             onStop?()
-            return PathSubscription {}
+            return ObservationToken()
         }
         self.deliver()
-        return PathSubscription { [weak self] in _ = self?.state.withLock { $0.delivery.remove(id) } }
+        return ObservationToken { [weak self] in _ = self?.state.withLock { $0.delivery.remove(id) } }
     }
 }
 

@@ -81,12 +81,12 @@ extension OfflineRequestQueue {
     /// - Parameter body: Called with one event at a time, on threads of the queue that all its functions share.
     /// - Returns: What ends it.
     @discardableResult
-    public func observe(_ body: @escaping @Sendable (QueueEvent) -> Void) -> ConnectivityObservation {
+    public func observe(_ body: @escaping @Sendable (QueueEvent) -> Void) -> ObservationToken {
         let events = self.core.observers.stream()
         let task = Task(executorPreference: self.core.executor) {
             for await event in events where !Task.isCancelled { body(event) }
         }
-        return ConnectivityObservation { task.cancel() }
+        return ObservationToken { task.cancel() }
     }
 
     /// Waits until nothing is left to deliver but what waits for a decision.

@@ -54,11 +54,4 @@ struct NotificationTests {
         queue.async { calls.add("end") }
         #expect(try await calls.next() == "end")
     }
-
-    /// Others observe the names too: to cancel a posting ends no other.
-    @Test func thatOfTheSharedMonitorIsNeverEnded() {
-        let first = NetworkMonitor.shared.postNotifications()
-        first.cancel()
-        #expect(NetworkMonitor.shared.postNotifications() !== first)
-    }
 }

@@ -135,7 +135,7 @@ import Testing
         let monitor = ScriptedMonitor()
         let coordinator = PathCoordinator(monitor)
         let recorder = PathRecorder()
-        let subscription = Mutex<PathSubscription?>(nil)
+        let subscription = Mutex<ObservationToken?>(nil)
         let registered = coordinator.subscribe { path in
             recorder.record(path)
             // Publishes two more before this call returns.
@@ -190,7 +190,7 @@ import Testing
     @Test func noLockIsHeldWhileACallbackIsReleased() {
         let coordinator = PathCoordinator(ScriptedMonitor())
         let ended = Atomic(0)
-        func subscribe() -> PathSubscription {
+        func subscribe() -> ObservationToken {
             let sentinel = Sentinel { [weak coordinator] in
                 _ = coordinator?.path
                 ended.add(1, ordering: .relaxed)

@@ -122,7 +122,7 @@ extension QueueWorker {
 /// Tells a queue how the network is, for as long as it is there.
 final class PathFeed {
     private let updates: Task<Void, Never>
-    private let restored: ConnectivityObservation
+    private let restored: ObservationToken
 
     init(_ monitor: NetworkMonitor, telling core: QueueCore) {
         // The sequence, because the calls of a monitor wait for a main thread that may be blocked.
