@@ -25,7 +25,7 @@ public struct LoadedConfiguration: Sendable {
     /// What becomes of what the backends say.
     public let settings: CoordinatorSettings
     /// What verdicts depend on besides the evidence.
-    public var evaluation: EvaluationPolicy { self.settings.evaluation }
+    package var evaluation: EvaluationPolicy { self.settings.evaluation }
     /// The least that a message has to matter to be shown while watching.
     package let logLevel: LogLevel
     /// What the service records.
