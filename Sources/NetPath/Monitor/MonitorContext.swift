@@ -156,14 +156,7 @@ public enum LogLevel: String, Hashable, Sendable, CaseIterable, Comparable {
     /// Whether the left level matters less than the right one.
     public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
-    private var rank: Int {
-        switch self {
-        case .debug: 0
-        case .info: 1
-        case .warning: 2
-        case .error: 3
-        }
-    }
+    private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 
 /// Answers what the kernel would do with a packet, at the moment of asking.
