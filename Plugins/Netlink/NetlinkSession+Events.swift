@@ -54,12 +54,12 @@ extension NetlinkSession {
         case RTM_NEWADDR:
             guard let update = AddressUpdate(message) else { return }
             self.table.apply(update)
-            self.stale.insert(interface: update.interfaceIndex)
+            self.stale.insert(interface: update.interfaceIndex, family: update.address.prefix.address.family)
         case RTM_DELADDR:
             guard let update = AddressUpdate(message) else { return }
             self.table.remove(update)
             // IPv4 routes that used the address go without a word, also those through other interfaces.
-            self.stale = .all
+            self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
         case RTM_NEWROUTE, RTM_NEWRULE:
             if message.type == RTM_NEWRULE { self.lookup.rulesChanged() }
@@ -113,6 +113,7 @@ extension NetlinkSession {
 
     func confirm() {
         self.confirmAt = nil
+        self.addressesGoSince = nil
         // Waits for the lock under which the kernel changes the network, and so for the end of the change.
         _ = self.queries.ask(.link(1)) { _ in true }
         self.stale = .all

@@ -291,7 +291,6 @@ final class NetlinkSession {
             return
         }
         if !isUnchanged, self.awaitsMoreAddresses(evidence) { return }
-        self.addressesGoSince = nil
         self.context.report(evidence)
         // Afterwards: what is released here keeps no client waiting.
         self.lastReport = Shared(evidence)
@@ -366,14 +365,14 @@ final class NetlinkSession {
     /// How long at most the loss of addresses that the kernel does not use is not reported.
     private static let longestWait: Duration = .seconds(1)
 
-    /// Whether only addresses went that change no decision, and more may follow: thousands that go are one change.
+    /// Whether only addresses go that change no decision, and not the first: thousands that go are one change.
     private func awaitsMoreAddresses(_ evidence: Evidence) -> Bool {
         guard self.onlyAddressesGo, self.confirmAt != nil,
             evidence.referenceRoutes == self.lastReport?.value.referenceRoutes
         else { return false }
-        let since = self.addressesGoSince ?? self.readingSince
-        self.addressesGoSince = since
-        return self.readingSince - since < Self.longestWait
+        if let addressesGoSince, self.readingSince - addressesGoSince < Self.longestWait { return true }
+        self.addressesGoSince = self.readingSince
+        return false
     }
 
     // MARK: Gateways

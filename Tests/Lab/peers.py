@@ -52,7 +52,7 @@ class Networkd(Watcher):
         log = open(f"{folder}/networkd.log", "w")
         self.process = subprocess.Popen(
             ["ip", "netns", "exec", "here", "bash", "-c",
-             f"chown -R systemd-network /run/systemd/netif; mount -o remount,ro /sys; exec {NETWORKD}"],
+             f"chown -R systemd-network /run/systemd/netif; mount -o remount,bind,ro /sys; exec {NETWORKD}"],
             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -133,6 +133,7 @@ class World:
         self.here(f"link add {name} type veth peer name {name}-far netns far")
         self.far(f"address add 10.{subnet}.0.1/24 dev {name}-far", f"link set {name}-far up")
         self.here(f"link set {name} up")
+        until(f"{name} with a carrier", lambda: '"operstate":"UP"' in run("ip", "-n", "here", "-json", "link", "show", name))
         if route:
             self.here(f"address add 10.{subnet}.0.2/24 dev {name}", f"route add default via 10.{subnet}.0.1 dev {name}")
 

@@ -19,7 +19,11 @@ struct Staleness: Hashable {
         static let ipv4 = Families(rawValue: 1)
         static let ipv6 = Families(rawValue: 2)
 
-        func cover(_ family: AddressFamily) -> Bool { self.contains(family == .ipv4 ? .ipv4 : .ipv6) }
+        init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        init(_ family: AddressFamily) { self = family == .ipv4 ? .ipv4 : .ipv6 }
+
+        func cover(_ family: AddressFamily) -> Bool { self.contains(Families(family)) }
     }
 
     /// Everything.
@@ -46,6 +50,12 @@ struct Staleness: Hashable {
     /// Notes a change of an interface.
     mutating func insert(interface: UInt32) {
         self.insertDecisions()
+        self.interfaces.insert(interface)
+    }
+
+    /// Notes a change of an interface's addresses: one of a family says nothing about the other.
+    mutating func insert(interface: UInt32, family: AddressFamily) {
+        self.families.insert(Families(family))
         self.interfaces.insert(interface)
     }
 

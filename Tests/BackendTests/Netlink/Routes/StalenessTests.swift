@@ -39,6 +39,14 @@ import Testing
         #expect(!staleness.concerns(4))
     }
 
+    @Test func anAddressConcernsItsFamily() {
+        var staleness = Staleness()
+        staleness.insert(interface: 3, family: .ipv6)
+        #expect(staleness.families == .ipv6)
+        #expect(staleness.concerns(3))
+        #expect(!staleness.concerns(4))
+    }
+
     @Test func defaultRoutesOfTheOtherFamilyStay() {
         let (ipv4, ipv6) = (InterfaceRoute(family: .ipv4), InterfaceRoute(family: .ipv6))
         var table = LinkTable()
