@@ -131,9 +131,9 @@ def pppoe(world, watch):
     views.expect("dialled", *dialled)
     for process in world.run_in("far", "pidof", "pppd").split():
         os.kill(int(process), signal.SIGTERM)
-    # pppd takes the address away before the interface.
-    views.expect("ended by the provider", "?" + waiting, "?unsatisfied noRoute", "?unsatisfied interfaceDown",
-                 "unsatisfied noAddress", fresh=())
+    # pppd takes the route away, then the address, then the interface.
+    views.expect("ended by the provider", "?unsatisfied noRoute", "?" + waiting, "?unsatisfied noRoute",
+                 "?unsatisfied interfaceDown", "unsatisfied noAddress", fresh=())
     dial()
     views.expect("dialled again", *dialled)
     world.far("link set lan0-far down")
