@@ -125,11 +125,11 @@ class Views:
         return if and only if that state is satisfied (or as `truth` says, where the kernel does not know); a netpath that
         is started then says the same, in the views of `fresh`. `sysfs`: what that backend alone says, where it knows less."""
         problems = []
+        deadline = time.monotonic() + limit
         # Everything that happened was after the states that the last step ended with.
         for view in self.views:
             lists = sysfs if view.name == "sysfs" and sysfs is not None else wanted
             final = lists[-1].lstrip("?")
-            deadline = time.monotonic() + limit
             while time.monotonic() < deadline and (not view.states or view.states[-1] != final):
                 time.sleep(0.05)
         settled = max([view.changed for view in self.views] + [time.monotonic() - SETTLED + 0.7]) + SETTLED

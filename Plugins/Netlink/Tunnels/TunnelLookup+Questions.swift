@@ -44,7 +44,7 @@ extension TunnelLookup {
             // IP in IP, and IPv6 in IP.
             case "ipip", "sit", "ip6tnl": [4, 41]
             // ESP.
-            case "vti", "vti6": [50]
+            case "vti", "vti6", "xfrm": [50]
             default: []
             }
         return !numbers.isEmpty

@@ -19,7 +19,7 @@ extension AssessedEvidence {
         below above: Set<UInt32>
     ) -> (basis: OuterRoute.Basis, [OuterFinding]) {
         // A backend that does not ask knows at least what a tunnel is bound to.
-        if tunnel.tunnelEvidence == nil, let parent = tunnel.underlyingIndex,
+        if tunnel.tunnelEvidence == nil, tunnel.kind != "xfrm", let parent = tunnel.underlyingIndex,
             self.assessments[parent]?.isUsable == true,
             self.uplinks(beside: TunnelEvidence()).contains(where: { $0.index == parent })
         {

@@ -140,6 +140,6 @@ extension AssessedEvidence {
 
 extension NetworkInterface {
     /// Whether packets of an interface of a kind that is no tunnel's are those of what it is built on: not those of a veth,
-    /// whose other end is named as its parent, nor of what the policies of IPsec route.
-    fileprivate static func hasWayOfItsParent(_ kind: String?) -> Bool { kind != "veth" && kind != "xfrm" }
+    /// whose other end is named as its parent.
+    fileprivate static func hasWayOfItsParent(_ kind: String?) -> Bool { kind != "veth" }
 }

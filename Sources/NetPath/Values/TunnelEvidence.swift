@@ -98,7 +98,7 @@ extension NetworkInterface {
     /// Whether the kernel's kind of the interface is one that sends packets inside other packets, or hands them to a
     /// program that does.
     ///
-    /// Not `xfrm`, whose packets are routed by the policies of IPsec, and not `ppp`, which mostly is a line to a provider.
+    /// Not `ppp`, which mostly is a line to a provider.
     @inline(__always) package var hasTunnelKind: Bool { Self.isTunnelKind(self.kind) }
 
     /// The same of a kind alone.
@@ -108,6 +108,6 @@ extension NetworkInterface {
     private static let tunnelKinds: Set<String> = [
         "wireguard", "tun", "ovpn", "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan", "ipip", "sit",
         "ip6tnl",
-        "vti", "vti6", "vxlan", "geneve", "bareudp", "gtp", "amt", "pfcp",
+        "vti", "vti6", "xfrm", "vxlan", "geneve", "bareudp", "gtp", "amt", "pfcp",
     ]
 }

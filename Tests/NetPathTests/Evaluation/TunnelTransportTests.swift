@@ -71,6 +71,19 @@ import Testing
         #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; tun0 has nothing to travel on"))
     }
 
+    /// IPsec's policies say where its packets go, whichever interface it names as its parent (IFLA_XFRM_LINK).
+    @Test func anXfrmInterfaceTravelsOnWhatIsThere() throws {
+        let ipsec0 = NetworkInterface.tunnel("ipsec0", 9, kind: "xfrm").with("10.8.0.2/24")
+            .changed { $0.underlyingIndex = 2 }
+        let dead = self.eth0.withoutCarrier()
+        let elsewhere = try self.verdict(self.into(ipsec0, beside: [dead, self.wlan0]))
+        #expect(elsewhere.status == .satisfied)
+        #expect(elsewhere.underlyingIndex == 3)
+        let lost = try self.verdict(self.into(ipsec0, beside: [dead]))
+        #expect(lost.status == .unsatisfied)
+        #expect(lost.reason == PathReason(.noCarrier, "eth0 has no carrier; ipsec0 has nothing to travel on"))
+    }
+
     @Test func wifiLeft() throws {
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier(.dormant).inState(.down)
         let evidence = self.seeing([left], self.asked(.endpoint, .noRoute))
