@@ -128,12 +128,15 @@ class World:
             return subprocess.Popen(
                 ["ip", "netns", "exec", space, *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
+    def wait_for_link(self, name):
+        until(f"{name} with a link", lambda: '"operstate":"UP"' in run("ip", "-n", "here", "-json", "link", "show", name))
+
     def veth(self, name, subnet, route=True):
         """A cable: NAME in `here`, NAME-far in `far`, with the subnet 10.SUBNET.0.0/24 between them."""
         self.here(f"link add {name} type veth peer name {name}-far netns far")
         self.far(f"address add 10.{subnet}.0.1/24 dev {name}-far", f"link set {name}-far up")
         self.here(f"link set {name} up")
-        until(f"{name} with a carrier", lambda: '"operstate":"UP"' in run("ip", "-n", "here", "-json", "link", "show", name))
+        self.wait_for_link(name)
         if route:
             self.here(f"address add 10.{subnet}.0.2/24 dev {name}", f"route add default via 10.{subnet}.0.1 dev {name}")
 

@@ -141,6 +141,7 @@ def team(world, watch):
     until("members of the team", lambda: world.run_in("here", "ip", "-o", "link", "show", "master", "team0", check=False)
           .count("state UP") == 2)
     world.here("link set team0 up", "address add 10.2.0.2/24 dev team0", "route add default via 10.2.0.1 dev team0")
+    world.wait_for_link("team0")
     views = watch()
     views.expect("at the start", WIRED)
     world.far("link set port0-far down")

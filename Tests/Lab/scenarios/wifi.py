@@ -29,7 +29,8 @@ def joined(world, watch):
     radios.point(address="10.4.0.1")
     serve_addresses(world, "ap0")
     world.here("link set wlan0 up")
-    views = watch()
+    # An emulated machine may take longer to look than the period is by itself.
+    views = watch("grace=60s")
     views.expect("not joined", LOOKING)
     radios.join()
     until("join", radios.is_joined)
