@@ -113,7 +113,6 @@ extension NetlinkSession {
 
     func confirm() {
         self.confirmAt = nil
-        self.addressesGoSince = nil
         // Waits for the lock under which the kernel changes the network, and so for the end of the change.
         _ = self.queries.ask(.link(1)) { _ in true }
         self.stale = .all

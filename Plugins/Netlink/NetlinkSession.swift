@@ -51,9 +51,9 @@ final class NetlinkSession {
     var confirmAt: MonotonicTime?
     /// The interfaces whose links were read again since the last report, because an answer contradicted what was known.
     var doubted: Set<UInt32> = []
-    /// Whether the last events were only about addresses that go, and since when that is not reported.
+    /// Whether the last events were only about addresses that go, and when the first and the last of them went.
     var onlyAddressesGo = false
-    var addressesGoSince: MonotonicTime?
+    private var addressesGo: (first: MonotonicTime, last: MonotonicTime)?
     var resynchronizations = 0
     var suspensions = 0
     var timeAsleep = SystemClock.timeAsleep()
@@ -370,8 +370,12 @@ final class NetlinkSession {
         guard self.onlyAddressesGo, self.confirmAt != nil,
             evidence.referenceRoutes == self.lastReport?.value.referenceRoutes
         else { return false }
-        if let addressesGoSince, self.readingSince - addressesGoSince < Self.longestWait { return true }
-        self.addressesGoSince = self.readingSince
+        let now = self.readingSince
+        if let addressesGo, now - addressesGo.last < .milliseconds(50), now - addressesGo.first < Self.longestWait {
+            self.addressesGo?.last = now
+            return true
+        }
+        self.addressesGo = (now, now)
         return false
     }
 

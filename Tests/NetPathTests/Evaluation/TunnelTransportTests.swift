@@ -71,19 +71,6 @@ import Testing
         #expect(verdict.reason == PathReason(.noCarrier, "eth0 has no carrier; tun0 has nothing to travel on"))
     }
 
-    /// IPsec's policies say where its packets go, whichever interface it names as its parent (IFLA_XFRM_LINK).
-    @Test func anXfrmInterfaceTravelsOnWhatIsThere() throws {
-        let ipsec0 = NetworkInterface.tunnel("ipsec0", 9, kind: "xfrm").with("10.8.0.2/24")
-            .changed { $0.underlyingIndex = 2 }
-        let dead = self.eth0.withoutCarrier()
-        let elsewhere = try self.verdict(self.into(ipsec0, beside: [dead, self.wlan0]))
-        #expect(elsewhere.status == .satisfied)
-        #expect(elsewhere.underlyingIndex == 3)
-        let lost = try self.verdict(self.into(ipsec0, beside: [dead]))
-        #expect(lost.status == .unsatisfied)
-        #expect(lost.reason == PathReason(.noCarrier, "eth0 has no carrier; ipsec0 has nothing to travel on"))
-    }
-
     @Test func wifiLeft() throws {
         let left = NetworkInterface.wifi("wlan0", 3).withoutCarrier(.dormant).inState(.down)
         let evidence = self.seeing([left], self.asked(.endpoint, .noRoute))
@@ -316,9 +303,16 @@ import Testing
         #expect(try self.verdict(self.into(virtual, beside: [bare])).status == .unsatisfied)
     }
 
-    @Test func whatIPsecRoutesHasNoParent() throws {
-        let xfrm = NetworkInterface.tunnel("ipsec0", 8, kind: "xfrm").with("10.8.0.2/32").on(self.eth0)
-        #expect(try self.verdict(self.into(xfrm, beside: [self.eth0.down()])).status == .satisfied)
+    /// IPsec's policies say where its packets go, whichever interface it names as its parent (IFLA_XFRM_LINK).
+    @Test func anXfrmInterfaceTravelsOnWhatIsThere() throws {
+        let ipsec0 = NetworkInterface.tunnel("ipsec0", 8, kind: "xfrm").with("10.8.0.2/32").on(self.eth0)
+        let elsewhere = try self.verdict(
+            self.into(ipsec0, beside: [NetworkInterface.wired("eth0", 2).withoutCarrier(), self.wlan0])
+        )
+        #expect(elsewhere.status == .satisfied)
+        #expect(elsewhere.underlyingIndex == 3)
+        let lost = try self.verdict(self.into(ipsec0, beside: [self.eth0.withoutCarrier()]))
+        #expect(lost.reason == PathReason(.noCarrier, "eth0 has no carrier; ipsec0 has nothing to travel on"))
     }
 
     @Test func aRuleSaysWhatIsAnUplink() throws {
