@@ -46,6 +46,25 @@ def play(entry, folder):
     return status
 
 
+def attempt(entry, folder):
+    """Plays a scenario in a process of its own, and returns its exit status, what it says, and how long it took."""
+    begin = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(LIMIT)
+        os._exit(play(entry, folder))
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    gadget.remove_all()
+    clean()
+    took = f"({time.monotonic() - begin:.1f} s)"
+    try:
+        with open(f"{folder}/result") as file:
+            text = file.read()
+    except OSError:
+        text = f"was ended after {LIMIT} s" if status == -signal.SIGALRM else f"ended with {status}"
+    return status, "\n".join("      " + line for line in text.replace("; ", ";\n  ").split("\n")), took
+
+
 def main():
     part, words = sys.argv[1], sys.argv[2:]
     for file in sorted(os.listdir(f"{here}/scenarios")):
@@ -59,28 +78,18 @@ def main():
         if words and not any(word.lower() in entry.title.lower() for word in words):
             continue
         folder = f"/lab/{number:02}"
-        begin = time.monotonic()
-        child = os.fork()
-        if child == 0:
-            signal.alarm(LIMIT)
-            os._exit(play(entry, folder))
-        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        gadget.remove_all()
-        clean()
-        took = f"({time.monotonic() - begin:.1f} s)"
-        try:
-            with open(f"{folder}/result") as file:
-                text = file.read()
-        except OSError:
-            text = f"was ended after {LIMIT} s" if status == -signal.SIGALRM else f"ended with {status}"
+        status, text, took = attempt(entry, folder)
+        if status not in (0, 77) and os.environ.get("LAB_AGAIN"):
+            print(f"again {entry.title} {took}:\n{text}", flush=True)
+            folder += "-again"
+            status, text, took = attempt(entry, folder)
         if status == 0:
             print(f"ok    {entry.title} {took}", flush=True)
         elif status == 77:
-            print(f"skipped: {entry.title}: {text}", flush=True)
+            print(f"skipped: {entry.title}: {text.strip()}", flush=True)
         else:
             failed += 1
-            print(f"FAIL  {entry.title} {took}, see {os.path.basename(folder)}", flush=True)
-            print("\n".join("      " + line for line in text.replace("; ", ";\n  ").split("\n")), flush=True)
+            print(f"FAIL  {entry.title} {took}, see {os.path.basename(folder)}\n{text}", flush=True)
     return 1 if failed else 0
 
 

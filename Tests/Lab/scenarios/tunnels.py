@@ -152,6 +152,7 @@ def ipsec(world, watch):
     views = watch()
     views.expect("at the start", "satisfied routed other over lan0")
     world.far("link set lan0-far down")
-    views.expect("pulled", "unsatisfied noCarrier")
+    # Where the uplink is no hardware, sysfs cannot tell a tunnel that is lost from one that goes another way.
+    views.expect("pulled", "?satisfied routed other", "unsatisfied noCarrier", sysfs=["satisfied routed other"])
     world.far("link set lan0-far up")
     views.expect("plugged in", "satisfied routed other over lan0")
