@@ -7,6 +7,7 @@ import os
 import signal
 import time
 
+from bluetooth import AreaNetwork
 from gadget import Gadget, QMIModem
 from scenario import Impossible, scenario
 from world import run, until, write
@@ -107,6 +108,21 @@ def tether(world, watch):
 @scenario("a tether at USB (RNDIS), which does not tell of its far side, unplugged")
 def android(world, watch):
     usb(world, watch, "rndis", "0x4ee3", "wired", "unsatisfied noCarrier", vendor="0x18d1", sees_carrier=False)
+
+
+@scenario("a network of Bluetooth (PAN): without an address, with one, its controller off")
+def bluetooth(world, watch):
+    network = AreaNetwork(world)
+    views = watch()
+    views.expect("down", "unsatisfied allDown")
+    world.far("address add 10.6.0.1/24 dev bnep0", "link set bnep0 up")
+    world.here("link set bnep0 up")
+    views.expect("up", "?requiresConnection configuringAddress", "unsatisfied noAddress", fresh=("default",))
+    world.here("address add 10.6.0.2/24 dev bnep0", "route add default via 10.6.0.1 dev bnep0")
+    views.expect("an address", "?requiresConnection configuringAddress", "?unsatisfied noRoute", "satisfied routed other")
+    network.down("here")
+    views.expect("the controller is off", "?unsatisfied noRoute", "?unsatisfied noAddress", "?unsatisfied interfaceDown",
+                 "?unsatisfied allDown", "unsatisfied noInterface")
 
 
 @scenario("PPPoE: dialled, ended by the provider, dialled again, its cable pulled")
