@@ -15,10 +15,6 @@ extension NetworkNamespace {
     ///
     /// An address of host scope is never chosen as a source of packets to other machines, so a mark alone leaves the
     /// verdict as it is. The address stays, since removing it would be another event.
-    ///
-    /// - Parameter interface: The interface that gets the address.
-    /// - Returns: The mark, for ``MonitorProcess/lines(until:timeout:)``.
-    /// - Throws: ``LabError`` when `ip` fails.
     package func mark(on interface: LabInterface) throws -> EventMark {
         let number = nextNumber()
         guard number < 1 << 17 else {

@@ -55,9 +55,6 @@ public struct LabInterface: Sendable {
     }
 
     /// Adds an IPv6 address that goes through duplicate address detection: tentative for a second or two.
-    ///
-    /// - Parameter address: The address with its prefix length.
-    /// - Throws: ``LabError`` when `ip` fails.
     package func addTentativeAddress(_ address: String) throws {
         try namespace.ip("-6 address add \(address) dev \(name)")
     }
@@ -84,8 +81,6 @@ public struct LabInterface: Sendable {
     /// Makes the kernel give up this interface's routes, of both families, when it has no carrier.
     ///
     /// Without it the kernel goes on sending packets to an unplugged cable while another uplink is there.
-    ///
-    /// - Throws: ``LabError`` when the kernel refuses it.
     package func ignoreRoutesWithoutCarrier() throws {
         for family in ["ipv4", "ipv6"] {
             try namespace.setParameter("net/\(family)/conf/\(name)/ignore_routes_with_linkdown", to: 1)
@@ -93,18 +88,12 @@ public struct LabInterface: Sendable {
     }
 
     /// Renames the interface, which keeps its index and must be down.
-    ///
-    /// - Parameter newName: The new name.
-    /// - Returns: The interface under its new name.
-    /// - Throws: ``LabError`` when `ip` fails.
     package func renamed(to newName: String) throws -> LabInterface {
         try namespace.ip("link set \(name) name \(newName)")
         return LabInterface(newName, in: namespace, peerName: peerName)
     }
 
     /// Moves the interface to the namespace beyond the uplinks, where it is out of sight.
-    ///
-    /// - Throws: ``LabError`` when `ip` fails.
     package func moveToFarSide() throws {
         try namespace.ip("link set \(name) netns \(namespace.farSidePath())")
     }
@@ -112,8 +101,6 @@ public struct LabInterface: Sendable {
     /// Brings the interface back from the namespace beyond.
     ///
     /// It keeps its index if that is still free and has lost its addresses.
-    ///
-    /// - Throws: ``LabError`` when `ip` fails.
     package func moveBack() throws {
         try namespace.runOnFarSide("ip link set \(name) netns \(namespace.processIdentifier)")
     }
@@ -126,9 +113,6 @@ public struct LabInterface: Sendable {
     }
 
     /// Reads the interface's index.
-    ///
-    /// - Returns: The index.
-    /// - Throws: ``LabError`` when there is no such interface.
     package func index() throws -> Int {
         let text = try namespace.run("cat /sys/class/net/\(name)/ifindex")
         guard let index = Int(text.filter(\.isNumber)) else {

@@ -37,8 +37,6 @@ package final class LabServer: Sendable {
     }
 
     /// Forgets the connections that were made so far.
-    ///
-    /// - Throws: ``LabError`` when the server wrote something else.
     package func forgetConnections() throws {
         try process.drain()
     }
@@ -49,8 +47,6 @@ package final class LabServer: Sendable {
     }
 
     /// Ends the server: from now on its machine refuses connections.
-    ///
-    /// - Throws: ``LabError`` when it does not end.
     package func stop() throws {
         try process.stop()
     }

@@ -7,9 +7,6 @@ extension MonitorProcess {
     /// Counts how often the program's threads were put on or off a processor: voluntarily, that is woken, or not.
     ///
     /// A program that does nothing keeps this number. Threads that have ended are not counted.
-    ///
-    /// - Returns: The sum over its threads.
-    /// - Throws: An error when the program has ended.
     package func contextSwitches() throws -> Int {
         let directory = "/proc/\(processIdentifier)/task"
         var sum = 0
@@ -24,8 +21,6 @@ extension MonitorProcess {
     ///
     /// What comes from its own start is over then, and from an address whose duplicates the kernel looks for
     /// (RFC 4862, 5.4).
-    ///
-    /// - Throws: ``LabError`` when the program has not come to rest after 100 seconds, or has ended.
     package func waitForRest() throws {
         var last = try contextSwitches()
         for _ in 0..<100 {
@@ -38,10 +33,6 @@ extension MonitorProcess {
     }
 
     /// Counts the context switches of a program that has come to rest.
-    ///
-    /// - Parameter time: How long to count.
-    /// - Returns: The number; 0 for a program that does nothing.
-    /// - Throws: What ``waitForRest()`` throws.
     package func contextSwitches(in time: Duration) throws -> Int {
         try waitForRest()
         let before = try contextSwitches()
@@ -51,17 +42,11 @@ extension MonitorProcess {
     }
 
     /// Reads the processor time the program has used so far, in the kernel and in itself, with all its threads.
-    ///
-    /// - Returns: The time.
-    /// - Throws: ``LabError`` when the program has ended.
     package func cpuTime() throws -> Duration {
         try LabSystem.cpuTime(of: processIdentifier)
     }
 
     /// Reads the largest amount of memory the program has had resident (VmHWM), in KiB.
-    ///
-    /// - Returns: The amount.
-    /// - Throws: An error when the program has ended.
     package func residentPeakKiB() throws -> Int {
         guard let peak = try status(at: "/proc/\(processIdentifier)/status")["VmHWM"] else {
             throw LabError.invalidRequest("process \(processIdentifier) has ended: it has no memory to measure")

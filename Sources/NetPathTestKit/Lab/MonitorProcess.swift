@@ -115,12 +115,6 @@ public final class MonitorProcess: Sendable {
     }
 
     /// Returns the lines up to the first one that shows the mark.
-    ///
-    /// - Parameters:
-    ///   - mark: A mark from ``NetworkNamespace/mark(on:)``.
-    ///   - timeout: The time to wait for it.
-    /// - Returns: The lines before it, and that line.
-    /// - Throws: ``LabError`` when the program ends, is too slow or writes something that is not JSON.
     package func lines(until mark: EventMark, timeout: Duration = .seconds(30)) throws -> MarkedLines {
         let deadline = ContinuousClock.now + timeout
         var before: [JSONLine] = []
@@ -132,13 +126,6 @@ public final class MonitorProcess: Sendable {
     }
 
     /// Returns what the program wrote because of some changes: everything until a mark that is set after them.
-    ///
-    /// - Parameters:
-    ///   - interface: The interface that gets the mark.
-    ///   - timeout: The time to wait for the mark, after the changes.
-    ///   - changes: The changes.
-    /// - Returns: The lines before the mark, and the line that shows it.
-    /// - Throws: What `changes` throws, or ``LabError``.
     @discardableResult
     package func lines(
         markedOn interface: LabInterface,

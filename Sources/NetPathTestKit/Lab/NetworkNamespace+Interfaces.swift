@@ -49,12 +49,6 @@ extension NetworkNamespace {
     /// Adds a device that stands for a tunnel: kind vxlan, operational state unknown, with a carrier while it is up.
     ///
     /// WireGuard and the IP tunnels, which look the same to a monitor, are missing from many kernels.
-    ///
-    /// - Parameters:
-    ///   - name: The new interface's name.
-    ///   - addresses: Addresses with prefix lengths.
-    /// - Returns: The interface, which is up.
-    /// - Throws: ``LabError`` when `ip` fails.
     package func addTunnel(_ name: String, addresses: [String] = []) throws -> LabInterface {
         try ip("link add \(name) up type vxlan id \(nextNumber()) dstport 4789")
         let interface = LabInterface(name, in: self)
@@ -63,12 +57,6 @@ extension NetworkNamespace {
     }
 
     /// Adds a bridge.
-    ///
-    /// - Parameters:
-    ///   - name: The new interface's name.
-    ///   - ports: The interfaces that become its ports.
-    /// - Returns: The bridge, which is up.
-    /// - Throws: ``LabError`` when `ip` fails.
     package func addBridge(_ name: String, ports: [LabInterface] = []) throws -> LabInterface {
         try ip("link add \(name) up type bridge")
         for port in ports { try ip("link set \(port.name) master \(name)") }

@@ -41,8 +41,6 @@ package final class TunDevice: Sendable {
     }
 
     /// Closes the device: it disappears, or loses its carrier if it is persistent.
-    ///
-    /// - Throws: ``LabError`` when the process that holds it cannot be ended.
     package func close() throws {
         try holder.stop()
     }
