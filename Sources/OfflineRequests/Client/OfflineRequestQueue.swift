@@ -196,7 +196,7 @@ public final class OfflineRequestQueue: Sendable {
 
     /// Tries everything that waits for its time or for a decision again, now, if there is a path.
     public func forceTriggerRetry() {
-        self.core.post(QueueCommand(isDurable: false, { try $0.force(in: $1) }, reply: { _ in }))
+        self.core.post(QueueCommand({ try $0.force(in: $1) }, reply: { _ in }))
     }
 
     /// The same, at once with what was given up where that is asked for; each request goes once.

@@ -207,8 +207,6 @@ final class QueueCore: Sendable {
 
 /// Something to be done in a transaction, together with everything else that waits.
 struct QueueCommand: Sendable {
-    /// Whether it has to survive the loss of power before the caller hears of it.
-    let isDurable: Bool
     /// How many bytes the request has that it inserts; zero for none.
     let size: Int
     /// Does it; returns what tells the caller once the transaction is on disk, also where it is refused.
@@ -217,12 +215,10 @@ struct QueueCommand: Sendable {
     let refuse: @Sendable (QueueError) -> Void
 
     init<Value: Sendable>(
-        isDurable: Bool = true,
         inserting size: Int = 0,
         _ body: @escaping @Sendable (QueueWorker, StoreTransaction) throws -> Value,
         reply: @escaping @Sendable (Result<Value, QueueError>) -> Void
     ) {
-        self.isDurable = isDurable
         self.size = size
         self.perform = { worker, store in
             do {

@@ -168,7 +168,8 @@ final class QueueWorker {
         guard sends || !commands.isEmpty else { return false }
         var replies: [@Sendable () -> Void] = []
         let (machine, forces) = (self.machine, self.forces)
-        let isDurable = commands.contains { $0.isDurable }
+        // What a caller hears of has to survive the loss of power.
+        let isDurable = !commands.isEmpty
         let size = commands.reduce(0) { $0 + $1.size }
         var completed = self.completed[...]
         self.isDiskFull = false
