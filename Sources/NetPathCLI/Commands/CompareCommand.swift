@@ -104,10 +104,18 @@ struct CompareCommand: ToolCommand {
             if let live { return live.show(comparison) }
             if isJSON || !comparison.changes(since: earlier).isEmpty { output.show(comparison) }
         }
-        let follower = self.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log) {
-            recorder.adapt(to: $0.types)
-            return $0.comparing
-        }
+        let follower = ConfigurationFollower(
+            configuration,
+            self.options,
+            coordinator,
+            loop: loop,
+            threshold: threshold,
+            log: log,
+            adapt: { configuration in
+                recorder.adapt(to: configuration.types)
+                return configuration.comparing
+            }
+        )
         if let end { loop.stop(at: end) }
         coordinator.start()
         defer { coordinator.stop() }

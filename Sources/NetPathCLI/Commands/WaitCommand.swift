@@ -231,8 +231,9 @@ struct WaitCommand: ToolCommand {
         }
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         session.follow(coordinator)
-        let follower = self.options.follow(
+        let follower = ConfigurationFollower(
             configuration,
+            self.options,
             coordinator,
             loop: loop,
             threshold: threshold,

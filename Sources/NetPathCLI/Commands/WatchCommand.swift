@@ -188,7 +188,14 @@ struct WatchCommand: ToolCommand {
         }
         let deadline = self.timeout.map { loop.now() + $0.duration }
         if let deadline { loop.stop(at: deadline) }
-        let follower = self.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log)
+        let follower = ConfigurationFollower(
+            configuration,
+            self.options,
+            coordinator,
+            loop: loop,
+            threshold: threshold,
+            log: log
+        )
         coordinator.start()
         defer {
             loop.stop(coordinator)

@@ -71,7 +71,14 @@ package final class ServeSession: Sendable {
         let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
         coordinator.keepTally()
         self.coordinator = coordinator
-        let follower = command.options.follow(configuration, coordinator, loop: loop, threshold: threshold, log: log)
+        let follower = ConfigurationFollower(
+            configuration,
+            command.options,
+            coordinator,
+            loop: loop,
+            threshold: threshold,
+            log: log
+        )
         self.configuration = follower
         self.document = StatusSnapshot(backends: [], takenAt: .now(), via: Provenance.via).jsonLine
         self.metrics = {

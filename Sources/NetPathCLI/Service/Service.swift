@@ -64,8 +64,6 @@ final class Service {
             log: hookLog
         )
         self.hooks = hooks
-        // Made when the configuration changes, and not for every question.
-        let key = KeptKey(configuration)
         let lastGood = LastGoodConfiguration(in: folders)
         let keep = { @Sendable (configuration: LoadedConfiguration) in
             do throws(SystemError) { try lastGood.keep(configuration) } catch {
@@ -76,8 +74,9 @@ final class Service {
         for line in refusal?.lines ?? [] { log(.error, "\(configuration.origin) is in force instead: \(line)") }
         let announcement = Announcement(self.manager)
         self.announcement = announcement
-        self.follower = options.follow(
+        self.follower = ConfigurationFollower(
             configuration,
+            options,
             coordinator,
             loop: loop,
             threshold: threshold,
@@ -86,7 +85,6 @@ final class Service {
             onChange: { [recorder] configuration in
                 keep(configuration)
                 recorder?.setConfiguration(configuration.effective.text)
-                key.keep(configuration)
                 hooks.apply(configuration.allHooks(usualFolder: usualFolder, log: hookLog))
             },
             onStanding: { announcement.tell(remark: $0.remark) }
@@ -96,10 +94,7 @@ final class Service {
             coordinator: coordinator,
             recording: recording,
             recorder: self.recorder,
-            evaluation: { [follower = self.follower] in follower.configuration.evaluation },
-            targets: { [follower = self.follower] in follower.configuration.probeTargets },
-            key: { key.value },
-            standing: { [follower = self.follower] in follower.standing },
+            follower: self.follower,
             hooks: self.hooks
         )
         self.socket = try ServiceSocket(at: folders.socket) { answers.answer($0, for: $1) }
@@ -184,22 +179,6 @@ private final class Announcement: Sendable {
             return [state.headline, state.remark].compactMap(\.self)
         }
         if !parts.isEmpty { self.manager.tell("STATUS=\(parts.joined(separator: "; "))") }
-    }
-}
-
-/// What a question and the service have to have in common, kept.
-private final class KeptKey: Sendable {
-    private let state: Mutex<String?>
-
-    init(_ configuration: LoadedConfiguration) {
-        self.state = Mutex(configuration.serviceKey)
-    }
-
-    var value: String? { self.state.withLock { $0 } }
-
-    func keep(_ configuration: LoadedConfiguration) {
-        let key = configuration.serviceKey
-        self.state.withLock { $0 = key }
     }
 }
 

@@ -12,14 +12,8 @@ struct ServiceAnswers: Sendable {
     let recording: String?
     /// Records, and may have something to write yet.
     let recorder: Recorder?
-    /// What verdicts depend on now, besides the evidence.
-    let evaluation: @Sendable () -> EvaluationPolicy
-    /// The targets of probes that the configuration names.
-    let targets: @Sendable () -> [String]
-    /// What tells this service from one with another configuration.
-    let key: @Sendable () -> String?
     /// What configuration is in force, and whether the one on disk was accepted.
-    let standing: @Sendable () -> ConfigurationStanding
+    let follower: ConfigurationFollower
     /// Runs the hooks.
     let hooks: HookRunner
 
@@ -28,21 +22,24 @@ struct ServiceAnswers: Sendable {
         switch request {
         case .status, .watch: return .whole(self.snapshot.jsonLine)
         case .snapshot:
-            var snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.key())
-            snapshot.configuration = self.standing()
+            var snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.follower.serviceKey)
+            snapshot.configuration = self.follower.standing
             snapshot.formerCarriers = self.coordinator.snapshots.formerCarriers
             if !peer.isTrusted { snapshot.configuration?.hideRefusal() }
             return .whole((try? CodedLine.bytes(of: snapshot)) ?? [])
         case .hooks: return .whole(Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8))
         case .metrics(let isOpenMetrics):
-            let bytes = self.coordinator.metrics(isOpenMetrics: isOpenMetrics, targets: self.targets()) { text in
+            let targets = self.follower.configuration.probeTargets
+            let bytes = self.coordinator.metrics(isOpenMetrics: isOpenMetrics, targets: targets) { text in
                 text.add(self.hooks.reports)
                 if let recorder { text.add(recorder.status) }
-                text.add(self.standing())
+                text.add(self.follower.standing)
             }
             let text = String(decoding: bytes, as: UTF8.self) + (isOpenMetrics ? MetricsText.end : "")
             return .whole(JSONText.line { sink in sink.object { $0.member("text", text) } })
-        case .details: return .whole(JSONText.line(self.coordinator.details(self.evaluation()).write))
+        case .details:
+            let details = self.coordinator.details(self.follower.configuration.evaluation)
+            return .whole(JSONText.line(details.write))
         case .history(let since): return .pages(self.history(since: since, for: peer))
         case .unknown: return .whole(Array((ServiceRequest.refusal.line + "\n").utf8))
         }

@@ -11,13 +11,12 @@ import Synchronization
 /// On SIGHUP the file is looked for anew, as at the start. A change is one of the file that is in use: while that is
 /// gone, or holds errors, the configuration that runs stays. Nothing happens here while nothing happens to the file.
 final class ConfigurationFollower: Sendable {
-    /// Finds, reads and checks a configuration: the file at a path, or, without one, whichever is found.
-    typealias Loader = @Sendable (_ path: String?) throws(ConfigurationError) -> LoadedConfiguration
-
     private struct State: Sendable {
         var configuration: LoadedConfiguration
         var standing: ConfigurationStanding
         var watcher: ConfigurationWatcher?
+        /// Kept for `serviceKey`.
+        var serviceKey: String?
         /// Waits until it is quiet.
         var quiet: Task<Void, Never>?
         /// When the first of the changes came that are waited upon.
@@ -33,7 +32,8 @@ final class ConfigurationFollower: Sendable {
     private let loop: EventLoop
     private let threshold: LogThreshold
     private let watchesFile: Bool
-    private let load: Loader
+    /// Finds, reads and checks a configuration: the file at a path, or, without one, whichever is found.
+    private let load: @Sendable (_ path: String?) throws(ConfigurationError) -> LoadedConfiguration
     private let onChange: @Sendable (LoadedConfiguration) -> Void
     private let onStanding: @Sendable (ConfigurationStanding) -> Void
     private let log: @Sendable (LogLevel, String) -> Void
@@ -43,35 +43,41 @@ final class ConfigurationFollower: Sendable {
     ///
     /// - Parameters:
     ///   - configuration: What the coordinator runs with.
-    ///   - refusal: What is wrong with the one on disk, in place of which the coordinator runs with another one.
+    ///   - options: What the command line says besides.
     ///   - coordinator: Where a new configuration is put in force.
     ///   - loop: Waits for the file; its thread does all the work.
     ///   - threshold: Set to the level of the new configuration.
-    ///   - watchesFile: Whether to read it again when its file changes too.
-    ///   - load: Reads the configuration, with whatever is given beside the file.
+    ///   - watchesFile: Whether to read it again when its file changes too, and not only on SIGHUP.
+    ///   - refusal: What is wrong with the one on disk, in place of which the coordinator runs with another one.
+    ///   - log: Receives what happened.
+    ///   - adapt: Changes each new configuration as the first one was.
     ///   - onChange: Receives each configuration that is put in force, on the thread of the loop.
     ///   - onStanding: Receives what is said of it, whenever the one on disk was accepted or refused, likewise.
-    ///   - log: Receives what happened.
     init(
         _ configuration: LoadedConfiguration,
-        refusal: ConfigurationError? = nil,
-        coordinator: PathCoordinator,
+        _ options: GlobalOptions,
+        _ coordinator: PathCoordinator,
         loop: EventLoop,
         threshold: LogThreshold,
-        watchesFile: Bool,
-        load: @escaping Loader,
+        watchesFile: Bool = true,
+        refusal: ConfigurationError? = nil,
+        log: @escaping @Sendable (LogLevel, String) -> Void,
+        adapt: @escaping @Sendable (LoadedConfiguration) -> LoadedConfiguration = { $0 },
         onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in },
-        onStanding: @escaping @Sendable (ConfigurationStanding) -> Void = { _ in },
-        log: @escaping @Sendable (LogLevel, String) -> Void
+        onStanding: @escaping @Sendable (ConfigurationStanding) -> Void = { _ in }
     ) {
         self.coordinator = coordinator
         self.loop = loop
         self.threshold = threshold
-        self.load = load
         self.onChange = onChange
         self.onStanding = onStanding
         self.log = log
         self.watchesFile = watchesFile
+        let context = ToolContext.current
+        let (named, overrides) = (options.configurationPath, options.overrides)
+        self.load = { path throws(ConfigurationError) in
+            try adapt(context.configuration(at: path ?? named, overrides: overrides))
+        }
         let watcher = watchesFile ? configuration.path.flatMap(ConfigurationWatcher.init) : nil
         var standing = ConfigurationStanding(configuration, at: ClockReading.now().wall)
         if let refusal { standing.refuse(refusal) }
@@ -83,6 +89,14 @@ final class ConfigurationFollower: Sendable {
     var configuration: LoadedConfiguration { self.state.withLock { $0.configuration } }
     /// What is said of it, and of the one on disk; from any thread.
     var standing: ConfigurationStanding { self.state.withLock { $0.standing } }
+
+    /// What a question and a service have to have in common: made once for each configuration, not for every question.
+    var serviceKey: String? {
+        self.state.withLock { state in
+            if state.serviceKey == nil { state.serviceKey = state.configuration.serviceKey }
+            return state.serviceKey
+        }
+    }
 
     /// Does what the thread of the loop was woken for.
     func handle(_ reasons: LoopWakeUp.Reasons) {
@@ -136,6 +150,7 @@ final class ConfigurationFollower: Sendable {
         let wasRefused = self.standing.refusal != nil
         self.state.withLock { state in
             state.configuration = new
+            state.serviceKey = nil
             let refusals = state.standing.refusals ?? 0
             state.standing = ConfigurationStanding(new, at: ClockReading.now().wall, refusals: refusals)
             guard self.watchesFile, new.path != old.path else { return }
@@ -149,59 +164,5 @@ final class ConfigurationFollower: Sendable {
         // Who was told of a refusal is told of its end.
         let end = wasRefused ? "; the one on disk is in force again" : ""
         self.log(wasRefused ? .warning : .info, "configuration read again from \(new.origin): \(reload)\(end)")
-    }
-}
-
-extension GlobalOptions {
-    /// Keeps a coordinator on the configuration on disk, together with what the command line says.
-    ///
-    /// - Parameters:
-    ///   - configuration: What the coordinator runs with.
-    ///   - coordinator: The coordinator.
-    ///   - loop: Its executor.
-    ///   - threshold: What decides about the messages for `log`.
-    ///   - watchesFile: Whether to follow its file, and not only SIGHUP.
-    ///   - refusal: What is wrong with the one on disk, in place of which the coordinator runs with another one.
-    ///   - log: Receives what happens to the configuration.
-    ///   - adapt: Changes each new configuration as the first one was.
-    ///   - onChange: Receives each configuration that is put in force, on the thread of the loop.
-    ///   - onStanding: Receives what is said of it, whenever the one on disk was accepted or refused, likewise.
-    /// - Returns: What has to be told about wake-ups.
-    func follow(
-        _ configuration: LoadedConfiguration,
-        _ coordinator: PathCoordinator,
-        loop: EventLoop,
-        threshold: LogThreshold,
-        watchesFile: Bool = true,
-        refusal: ConfigurationError? = nil,
-        log: @escaping @Sendable (LogLevel, String) -> Void,
-        adapt: @escaping @Sendable (LoadedConfiguration) -> LoadedConfiguration = { $0 },
-        onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in },
-        onStanding: @escaping @Sendable (ConfigurationStanding) -> Void = { _ in }
-    ) -> ConfigurationFollower {
-        let context = ToolContext.current
-        let (named, overrides) = (self.configurationPath, self.overrides)
-        let load: ConfigurationFollower.Loader = { path throws(ConfigurationError) in
-            try adapt(
-                LoadedConfiguration.load(
-                    path: path ?? named,
-                    environment: context.environment,
-                    overrides: overrides,
-                    registry: context.registry
-                )
-            )
-        }
-        return ConfigurationFollower(
-            configuration,
-            refusal: refusal,
-            coordinator: coordinator,
-            loop: loop,
-            threshold: threshold,
-            watchesFile: watchesFile,
-            load: load,
-            onChange: onChange,
-            onStanding: onStanding,
-            log: log
-        )
     }
 }
