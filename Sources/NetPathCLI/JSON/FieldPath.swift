@@ -9,13 +9,6 @@ package import NetPathSystem
 /// It is checked against the names there can be, not against one document: a script that asks for a misspelled name
 /// must fail on every machine, one that asks for the second gateway of a machine with one must not.
 struct FieldPath: Hashable, Sendable {
-    /// What may stand below a name.
-    indirect enum Shape: Sendable {
-        case value
-        case list(Shape)
-        case object([(key: String, shape: Shape)])
-    }
-
     let components: [String]
 
     /// Checks a name.
@@ -24,24 +17,23 @@ struct FieldPath: Hashable, Sendable {
     /// - Throws: ``FieldPathError``.
     init(parsing text: String) throws(FieldPathError) {
         self.components = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        var shape = Self.path
+        var place = Self.document
         var prefix = ""
         for component in self.components {
-            switch shape {
-            case .value:
-                throw FieldPathError("'\(prefix.safe)' is a single value; nothing can follow it")
-            case .list(let element):
+            switch place {
+            case .array(let elements):
                 guard component.allSatisfy({ "0"..."9" ~= $0 }), Int(component) != nil else {
                     throw FieldPathError(
                         "'\(prefix)' is a list; a position such as '\(prefix).0' follows, not '\(component.safe)'"
                     )
                 }
-                shape = element
+                place = elements.first ?? .null
             case .object(let members):
-                guard let member = members.first(where: { $0.key == component }) else {
-                    throw FieldPathError(unknown: component, in: prefix, allowed: members.map(\.key))
+                guard let value = members[component] else {
+                    throw FieldPathError(unknown: component, in: prefix, allowed: members.keys)
                 }
-                shape = member.shape
+                place = value
+            default: throw FieldPathError("'\(prefix.safe)' is a single value; nothing can follow it")
             }
             prefix += prefix.isEmpty ? component : "." + component
         }
@@ -51,7 +43,7 @@ struct FieldPath: Hashable, Sendable {
     func value(in document: JSONNode) -> JSONNode {
         self.components.reduce(document) { value, component in
             switch value {
-            case .object(let members): members.first { $0.key == component }?.value ?? .null
+            case .object(let members): members[component] ?? .null
             case .array(let elements):
                 Int(component).flatMap { elements.indices.contains($0) ? elements[$0] : nil } ?? .null
             default: .null
@@ -87,20 +79,10 @@ extension JSONNode {
 
 extension FieldPath {
     /// The names at the top of the document.
-    static var topLevelNames: [String] { if case .object(let members) = Self.path { members.map(\.key) } else { [] } }
+    static var topLevelNames: [String] { Self.document.members.map(\.key) }
 
-    /// What ``StatusSnapshot/document`` writes, as one shows that has something in every list.
-    static let path = Shape(of: StatusSnapshot.full.document)
-}
-
-extension FieldPath.Shape {
-    fileprivate init(of value: JSONNode) {
-        switch value {
-        case .object(let members): self = .object(members.map { ($0.key, Self(of: $0.value)) })
-        case .array(let elements): self = .list(elements.first.map(Self.init) ?? .value)
-        default: self = .value
-        }
-    }
+    /// What ``StatusSnapshot/document`` writes, of a path that has something in every list of objects.
+    static let document = StatusSnapshot.full.document
 }
 
 extension StatusSnapshot {
