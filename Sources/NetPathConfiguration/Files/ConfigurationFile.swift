@@ -3,6 +3,7 @@
 
 internal import Glibc
 package import NetPath
+internal import NetPathSystem
 
 /// Reads a configuration file from disk, however unsuitable the file.
 ///
@@ -22,12 +23,14 @@ package enum ConfigurationFile: Sendable {
             throw failure(path.isEmpty ? "(no file)" : path, "the path is empty or holds a NUL; name a file")
         }
         // O_NONBLOCK: opening a named pipe waits for a writer otherwise. It has no effect on regular files.
-        let descriptor = retrying { unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
-        guard descriptor >= 0 else { throw failure(path, openProblem(path, code: errno)) }
-        defer { _ = close(descriptor) }
+        var opened: FileDescriptor?
+        repeat {
+            opened = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY))
+        } while opened == nil && errno == EINTR
+        guard let file = opened else { throw failure(path, openProblem(path, code: errno)) }
 
         var status = stat()
-        guard unsafe fstat(descriptor, &status) == 0 else { throw failure(path, "cannot be read: \(text(of: errno))") }
+        guard unsafe fstat(file.number, &status) == 0 else { throw failure(path, unreadable(code: errno)) }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR: throw failure(path, "is a directory; name a file in it, such as \(path)/netpath.yaml")
@@ -39,8 +42,10 @@ package enum ConfigurationFile: Sendable {
         // The size above is a hint only: files grow, and those of /proc claim to be empty.
         var bytes: [UInt8] = []
         while bytes.count <= sizeLimit {
-            let (chunk, code) = readChunk(from: descriptor)
-            guard code == 0 else { throw failure(path, "cannot be read: \(text(of: code))") }
+            guard let chunk = file.read(limit: 65_536) else {
+                if errno == EINTR { continue }
+                throw failure(path, unreadable(code: errno))
+            }
             if chunk.isEmpty {
                 var source = ConfigurationSource(name: path, bytes: bytes)
                 if status.st_uid != 0 || status.st_mode & 0o022 != 0 {
@@ -65,24 +70,6 @@ package enum ConfigurationFile: Sendable {
         return unsafe lstat(path, &status) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }
 
-    private static func readChunk(from descriptor: CInt) -> (bytes: [UInt8], code: CInt) {
-        var code: CInt = 0
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: 65_536) { buffer, count in
-            let result = retrying { unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
-            if result < 0 { code = errno }
-            count = max(result, 0)
-        }
-        return (bytes, code)
-    }
-
-    /// Repeats a system call that a signal interrupted.
-    private static func retrying<Result: SignedInteger>(_ call: () -> Result) -> Result {
-        while true {
-            let result = call()
-            if result != -1 || errno != EINTR { return result }
-        }
-    }
-
     // MARK: Problems
 
     private static func openProblem(_ path: String, code: CInt) -> String {
@@ -91,7 +78,7 @@ package enum ConfigurationFile: Sendable {
         case ENOENT, ENOTDIR: "does not exist; check the path ('config default' prints a file to start from)"
         case EACCES: "cannot be read: permission denied; let this user read it and enter the directories above it"
         case ENXIO: "is a socket or a device; name a regular file"
-        default: "cannot be opened: \(text(of: code))"
+        default: "cannot be opened: \(SystemReason.text(code))"
         }
     }
 
@@ -103,7 +90,5 @@ package enum ConfigurationFile: Sendable {
         ConfigurationError(ConfigurationDiagnostic(origin: path, message: message))
     }
 
-    private static func text(of code: CInt) -> String {
-        unsafe String(cString: strerror(code))
-    }
+    private static func unreadable(code: CInt) -> String { "cannot be read: \(SystemReason.text(code))" }
 }
