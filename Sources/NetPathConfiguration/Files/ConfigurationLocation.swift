@@ -20,16 +20,3 @@ package enum ConfigurationLocation: Sendable, Hashable {
     /// The text inside the program.
     case embedded
 }
-
-extension ConfigurationLocation: CustomStringConvertible {
-    /// The location as messages name it, such as `/etc/netpath/netpath.yaml (system)`.
-    package var description: String {
-        switch self {
-        case .file(let path, .commandLine): "\(path) (named by --config)"
-        case .file(let path, .environment): "\(path) (named by $NETPATH_CONFIG)"
-        case .file(let path, .user): "\(path) (the user's)"
-        case .file(let path, .system): "\(path) (the system's)"
-        case .embedded: "the built-in default"
-        }
-    }
-}

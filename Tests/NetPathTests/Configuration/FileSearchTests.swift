@@ -74,7 +74,9 @@ import Testing
             return true
         }
         #expect(asked == [Self.user])
-        #expect(search.candidates.map(\.description) == ["\(Self.user) (the user's)", "\(Self.system) (the system's)"])
+        #expect(
+            search.candidates == [.file(path: Self.user, origin: .user), .file(path: Self.system, origin: .system)]
+        )
         #expect(search.named == nil)
     }
 }
