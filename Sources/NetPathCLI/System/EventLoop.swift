@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
+import Glibc
 package import NetPath
 package import NetPathSystem
 import Synchronization
+
+/// What ended a wait; nothing when time was up.
+struct PollResult: Hashable, Sendable {
+    /// The reader is gone.
+    var isReaderGone = false
+    /// There is room for output.
+    var hasRoom = false
+    /// What the thread was woken for.
+    var reasons: LoopWakeUp.Reasons = []
+}
 
 /// Runs the program's tasks and waits on the thread that calls it: the main one.
 ///
@@ -80,16 +91,31 @@ package final class EventLoop: TaskExecutor, MonotonicClock, Sendable {
         limit: Duration?
     ) -> PollResult {
         self.runJobs()
+        let file = self.state.withLock { $0.file }
+        var entries = [
+            // A negative descriptor is passed over.
+            pollfd(
+                fd: output.flatMap { $0.isPollable ? $0.rawValue : nil } ?? -1,
+                events: wantsRoom ? Int16(POLLOUT) : 0,
+                revents: 0
+            ),
+            pollfd(fd: self.wakeUp.rawValue, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: screen?.input ?? -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: file ?? -1, events: Int16(POLLIN), revents: 0),
+        ]
         let now = self.now()
         let limits = [limit, self.sleepers.nextDeadline.map { max(.zero, $0 - now) }].compactMap { $0 }
-        let result = wait(
-            for: output,
-            wantsRoom: wantsRoom,
-            wakeUp: self.wakeUp,
-            screen: screen,
-            file: self.state.withLock { $0.file },
-            limit: limits.min()
-        )
+        // Rounded up: waking before the deadline would only mean to wait again.
+        let milliseconds = limits.min().map { Int32(clamping: ($0.inNanoseconds + 999_999) / 1_000_000) } ?? -1
+        var result = PollResult()
+        if unsafe poll(&entries, nfds_t(entries.count), milliseconds) > 0 {
+            let events = Int32(entries[0].revents)
+            result.isReaderGone = events & (Int32(POLLERR) | Int32(POLLHUP) | Int32(POLLNVAL)) != 0
+            result.hasRoom = events & Int32(POLLOUT) != 0
+            if entries[1].revents != 0 { result.reasons = self.wakeUp.take() }
+            if let screen, entries[2].revents != 0 { result.reasons.formUnion(screen.takeKeys()) }
+            if entries[3].revents != 0 { result.reasons.insert(.file) }
+        }
         self.sleepers.wakeDue(at: self.now())
         self.runJobs()
         return result
