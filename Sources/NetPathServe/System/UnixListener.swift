@@ -12,17 +12,16 @@ enum UnixListener: Sendable {
     /// - Throws: `SystemError`; EADDRINUSE when a process listens there.
     static func open(_ path: String) throws(SystemError) -> Int32 {
         let action = "cannot open the socket \(path)"
-        guard path.utf8.count < 108 else { throw SystemError(action: action, errno: ENAMETOOLONG) }
+        guard path.utf8.count < UnixAddress.limit else { throw SystemError(action: action, errno: ENAMETOOLONG) }
         if self.isAlive(path) { throw SystemError(action: action, errno: EADDRINUSE) }
-        let flags = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
-        let descriptor = socket(AF_UNIX, flags, 0)
+        let descriptor = socket(AF_UNIX, SocketType.blockingStream, 0)
         guard descriptor >= 0 else { throw .last(action) }
         var status = stat()
         // Never a file of another kind that has the name.
         if unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK { _ = unsafe unlink(path) }
         // No other user can open it even before its mode could be changed.
         let mask = umask(0o117)
-        let result = unsafe self.with(path) { unsafe bind(descriptor, $0, $1) }
+        let result = unsafe UnixAddress(path).with { unsafe bind(descriptor, $0, $1) }
         let error = errno
         _ = umask(mask)
         guard result == 0 else {
@@ -36,18 +35,7 @@ enum UnixListener: Sendable {
     static func remove(_ path: String) { _ = unsafe unlink(path) }
 
     private static func isAlive(_ path: String) -> Bool {
-        guard let probe = FileDescriptor(socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
-        else { return false }
-        return unsafe self.with(path) { unsafe connect(probe.number, $0, $1) } == 0
-    }
-
-    private static func with(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
-        let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-        return unsafe withUnsafePointer(to: &address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { unsafe body($0, length) }
-        }
+        guard let probe = FileDescriptor(socket(AF_UNIX, SocketType.blockingStream, 0)) else { return false }
+        return unsafe UnixAddress(path).with { unsafe connect(probe.number, $0, $1) } == 0
     }
 }
