@@ -106,7 +106,11 @@ extension ComparePluginCommand {
 extension PluginCommand {
     /// The backend as an entry of a configuration.
     fileprivate var entry: String {
-        get throws { "{type: exec, command: [\(try self.absoluteCommand.map(\.quoted).joined(separator: ", "))]}" }
+        get throws {
+            // A string of JSON is one of YAML.
+            let words = try self.absoluteCommand.map { JSONNode.string($0).line }
+            return "{type: exec, command: [\(words.joined(separator: ", "))]}"
+        }
     }
 }
 
@@ -131,20 +135,5 @@ private func waitFor<Value: Sendable>(_ operation: @escaping @Sendable () async 
     while true {
         isOver.wait()
         if let value = result.withLock(\.self) { return value }
-    }
-}
-
-extension String {
-    /// In double quotes, as JSON and YAML have it.
-    fileprivate var quoted: String {
-        let escaped = self.unicodeScalars.map { scalar in
-            switch scalar {
-            case "\"", "\\": "\\\(scalar)"
-            case "\n": "\\n"
-            case "\t": "\\t"
-            default: String(scalar)
-            }
-        }
-        return "\"\(escaped.joined())\""
     }
 }

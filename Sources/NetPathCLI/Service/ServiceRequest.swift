@@ -27,23 +27,14 @@ enum ServiceRequest: Hashable, Sendable {
     /// Reads a line.
     init(_ line: ArraySlice<UInt8>) {
         let node = try? JSONReader.read(line)
-        guard case .string(let name)? = node?["request"] else {
-            self = .unknown
-            return
-        }
-        switch name {
-        case "status": self = .status
-        case "watch": self = .watch
-        case "snapshot": self = .snapshot
-        case "hooks": self = .hooks
-        case "metrics": self = .metrics(isOpenMetrics: node?["format"] == .string("openMetrics"))
-        case "details": self = .details
-        case "history":
-            guard case .integer(let since)? = node?["since"] else {
-                self = .unknown
-                return
-            }
-            self = .history(since: since)
+        switch (node?["request"], node?["since"]) {
+        case (.string("status")?, _): self = .status
+        case (.string("watch")?, _): self = .watch
+        case (.string("snapshot")?, _): self = .snapshot
+        case (.string("hooks")?, _): self = .hooks
+        case (.string("metrics")?, _): self = .metrics(isOpenMetrics: node?["format"] == .string("openMetrics"))
+        case (.string("details")?, _): self = .details
+        case (.string("history")?, .integer(let since)?): self = .history(since: since)
         default: self = .unknown
         }
     }

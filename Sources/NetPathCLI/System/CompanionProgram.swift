@@ -48,11 +48,7 @@ struct CompanionProgram: Hashable, Sendable {
     var isInstalled: Bool { self.place != nil }
 
     /// The absolute path of the running program; nil when the system does not tell.
-    static var runningProgram: String? {
-        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
-        return count > 0 ? String(decoding: bytes.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self) : nil
-    }
+    static var runningProgram: String? { FileAccess.linkTarget("/proc/self/exe") }
 }
 
 extension CompanionProgram {

@@ -20,27 +20,20 @@ enum NewFile {
     ) throws(SystemError) {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
         guard let file = FileDescriptor(unsafe open(path, flags, mode)) else { throw .last("cannot create \(path)") }
-        // Whatever the umask: who may read it is the caller's to say.
-        guard fchmod(file.number, mode) == 0 else {
-            let error = SystemError.last("cannot set the mode of \(path)")
+        do throws(SystemError) {
+            // Whatever the umask: who may read it is the caller's to say.
+            guard fchmod(file.number, mode) == 0 else { throw .last("cannot set the mode of \(path)") }
+            var rest = Array(text.utf8)[...]
+            while !rest.isEmpty {
+                let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
+                if count < 0, errno != EINTR { throw .last("cannot write \(path)") }
+                rest = rest.dropFirst(max(0, count))
+            }
+            if isDurable, fsync(file.number) != 0 { throw .last("cannot bring \(path) to the disk") }
+        } catch {
             _ = unsafe unlink(path)
             throw error
         }
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if errno != EINTR {
-                let error = SystemError.last("cannot write \(path)")
-                _ = unsafe unlink(path)
-                throw error
-            }
-        }
-        guard isDurable, fsync(file.number) != 0 else { return }
-        let error = SystemError.last("cannot bring \(path) to the disk")
-        _ = unsafe unlink(path)
-        throw error
     }
 }
 
@@ -81,9 +74,6 @@ extension StandardStreams {
     /// Asks a question on standard error; anything but yes is no.
     static func confirm(_ question: String) -> Bool {
         self.writeMessage("\(question) [y/N] ")
-        var answer: [UInt8] = []
-        var byte: UInt8 = 0
-        while unsafe read(STDIN_FILENO, &byte, 1) == 1, byte != UInt8(ascii: "\n") { answer.append(byte) }
-        return ["y", "yes"].contains(String(decoding: answer, as: UTF8.self).lowercased())
+        return ["y", "yes"].contains(readLine()?.lowercased())
     }
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import Glibc
 import NetPath
 import NetPathRecording
 import NetPathSystem
@@ -27,7 +26,7 @@ final class ReplayPace {
     func wait(until event: RecordedEvent) throws -> Bool {
         if self.waitsForKey {
             defer { self.isFirst = false }
-            return self.isFirst || Self.readLine()
+            return self.isFirst || readLine() != nil
         }
         guard let speed else { return true }
         let now = self.loop.now()
@@ -41,12 +40,5 @@ final class ReplayPace {
             if self.loop.reasons(limit: due - self.loop.now()).contains(.stop) { return false }
         }
         return true
-    }
-
-    /// Waits for the end of a line on standard input; false at the end of the input.
-    private static func readLine() -> Bool {
-        var byte: UInt8 = 0
-        while unsafe read(STDIN_FILENO, &byte, 1) == 1 { if byte == UInt8(ascii: "\n") { return true } }
-        return false
     }
 }

@@ -45,12 +45,7 @@ struct ServiceClient {
     ///   - limit: A line that is longer is passed over.
     ///   - body: Receives each line, its line feed included.
     func watch(limit: Int, _ body: ([UInt8]) -> Void) {
-        let line = Array((ServiceRequest.watch.line + "\n").utf8)
-        let flags = Int32(MSG_NOSIGNAL)
-        guard
-            unsafe line.withUnsafeBytes({ unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) })
-                == line.count
-        else { return }
+        guard self.send(.watch) else { return }
         var lines = LineBuffer(limit: limit)
         while true {
             guard let part = self.socket.read(limit: 1 << 16) else {
@@ -83,11 +78,9 @@ struct ServiceClient {
     ) throws -> [UInt8] {
         var deadline: MonotonicTime?
         if case .history = request {} else { deadline = .now() + limit }
-        let line = Array((request.line + "\n").utf8)
-        let flags = Int32(MSG_NOSIGNAL)
-        let count = unsafe line.withUnsafeBytes { unsafe send(self.socket.number, $0.baseAddress, $0.count, flags) }
+        let isWhole = self.send(request)
         // A service that refuses the connection may have closed it already; its reason can still be read.
-        let isSent = count == line.count && shutdown(self.socket.number, Int32(SHUT_WR)) == 0
+        let isSent = isWhole && shutdown(self.socket.number, Int32(SHUT_WR)) == 0
         let failure = SystemError.last("cannot ask the service")
         let answer = try self.readToEnd(limit: limit, deadline: deadline, size: size)
         if let sentence = Self.refusal(in: answer[...]) {
@@ -95,6 +88,14 @@ struct ServiceClient {
         }
         guard isSent else { throw failure }
         return answer
+    }
+
+    /// Sends a question; returns whether it went out whole.
+    private func send(_ request: ServiceRequest) -> Bool {
+        let line = Array((request.line + "\n").utf8)
+        let flags = Int32(MSG_NOSIGNAL)
+        return unsafe line.withUnsafeBytes { unsafe Glibc.send(self.socket.number, $0.baseAddress, $0.count, flags) }
+            == line.count
     }
 
     /// What a service says in place of an answer; nil where it answers.

@@ -23,7 +23,7 @@ final class ServerCore {
     private let begin = NIODeadline.now()
     private let log: @Sendable (String) -> Void
     /// What is asked often does not wait for what takes long.
-    private var lanes: [Work.Lane: WorkLane] = [:]
+    private var lanes: [String: WorkLane] = [:]
     private var fresh: [(work: Work, shared: SharedBytes, until: NIODeadline)] = []
     /// The bytes of all that is kept of such answers.
     var sharedBytes = 0

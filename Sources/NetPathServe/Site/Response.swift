@@ -96,18 +96,11 @@ package enum Work: Hashable, Sendable {
     case history(hours: Int, withMessages: Bool)
 
     /// What is made one after another; different lanes do not wait for each other.
-    enum Lane: Hashable, Sendable {
-        case metrics
-        case details
-        case history
-    }
-
-    /// The lane.
-    var lane: Lane {
+    var lane: String {
         switch self {
-        case .metrics: .metrics
-        case .details: .details
-        case .history: .history
+        case .metrics: "metrics"
+        case .details: "details"
+        case .history: "history"
         }
     }
 }
