@@ -43,11 +43,6 @@ extension Comparison {
     }
 }
 
-extension Gateway {
-    /// Where it is: only some backends know whether it answers.
-    fileprivate var place: Gateway { Gateway(address: self.address, interfaceIndex: self.interfaceIndex) }
-}
-
 extension Comparison.Column {
     /// That the backend states something else than its own evidence comes to; nil when it does not.
     fileprivate var contradiction: Comparison.Difference? {
@@ -69,27 +64,29 @@ extension Comparison.Column {
     /// A backend that only asks hosts knows nothing of reasons, interfaces, families and gateways, and where the
     /// status differs the rest follows from it.
     fileprivate func differs(from other: Self) -> [Comparison.Fact] {
-        guard let own = self.validVerdict, let theirs = other.validVerdict else { return [] }
-        if own.status != theirs.status { return [.status] }
-        if self.sight == .hosts || other.sight == .hosts { return [] }
-        // Reasons that are stated are in words of their own, and gateways are not stated.
-        let pair = [own, theirs]
-        let isSeen = !pair.contains(where: \.isStated)
-        let carriersAreKnown =
-            isSeen
-            || (own.status == .satisfied && !pair.contains { $0.isStated && $0.interfaces.isEmpty })
-        let differs: [(Comparison.Fact, Bool)] = [
-            (.reason, isSeen && own.reason.code != theirs.reason.code),
-            (.interfaces, carriersAreKnown && self.carriers != other.carriers),
-            (.families, (isSeen || pair.allSatisfy(\.knowsFamilies)) && own.families != theirs.families),
-            (.gateways, isSeen && Set(own.gateways.map(\.place)) != Set(theirs.gateways.map(\.place))),
-        ]
-        return differs.filter(\.1).map(\.0)
+        let facts = Comparison.Fact.allCases.filter { fact in
+            guard let own = self.compared(fact), let theirs = other.compared(fact) else { return false }
+            return own != theirs
+        }
+        if facts.first == .status { return [.status] }
+        return self.sight == .hosts || other.sight == .hosts ? [] : facts
     }
 
-    /// The names of the interfaces that carry the path.
-    private var carriers: [String] {
-        (self.validVerdict?.interfaces ?? []).filter { $0.reason.code == .routed }.map(\.name).sorted()
+    /// What is compared of one thing; nil where the backend does not tell it.
+    private func compared(_ fact: Comparison.Fact) -> Set<String>? {
+        guard let verdict = self.validVerdict else { return nil }
+        switch fact {
+        case .status: return [verdict.status.rawValue]
+        // Reasons that are stated are in words of their own, and gateways are not stated.
+        case .reason where verdict.isStated, .gateways where verdict.isStated: return nil
+        case .reason: return [verdict.reason.code.rawValue]
+        // Only some backends know whether it answers.
+        case .gateways: return Set(verdict.gateways.map { "\($0.address) \($0.interfaceIndex)" })
+        case .interfaces:
+            if verdict.isStated, verdict.status != .satisfied || verdict.interfaces.isEmpty { return nil }
+            return Set(verdict.interfaces.filter { $0.reason.code == .routed }.map(\.name))
+        case .families: return verdict.knowsFamilies ? Set(verdict.families.map(\.rawValue)) : nil
+        }
     }
 
     /// What the backend says of one thing.
@@ -132,8 +129,7 @@ extension Comparison.Column {
         for column in pair where !column.report.limitations.isEmpty {
             reasons.append("\(column.report.name) does without: \(column.report.limitations.joined(separator: "; "))")
         }
-        let isSameSight = self.sight == other.sight
-        if isSameSight, reasons.isEmpty {
+        if self.sight == other.sight, reasons.isEmpty {
             reasons.append("both see the same things, so one has missed an event or is still reading")
         }
         return reasons
@@ -154,20 +150,17 @@ extension Comparison.Column {
             : "\(name) asks hosts and sees what routes cannot: packets that are lost beyond this machine, a firewall, or "
                 + "targets that are down"
     }
-}
 
-extension Comparison {
-    /// Why a backend has no verdict that could be compared; nil when it has one.
-    func remark(on column: Column) -> String? {
-        let report = column.report
-        if report.isSilent { return report.error ?? "silent so far" }
-        switch report.health {
-        case .off: return "off"
-        case .notAsked: return "not asked"
-        case .standby: return "on standby: nothing of higher priority has failed"
-        case .starting: return "silent so far"
-        case .unhealthy: return "broke (\(report.error ?? "no reason given")); what it said before does not count"
-        case .healthy: return column.verdict == nil ? "has reported, and has no verdict" : nil
+    /// Why the backend has no verdict that could be compared; nil when it has one.
+    var absence: String? {
+        if self.report.isSilent { return self.report.error ?? "silent so far" }
+        return switch self.report.health {
+        case .off: "off"
+        case .notAsked: "not asked"
+        case .standby: "on standby: nothing of higher priority has failed"
+        case .starting: "silent so far"
+        case .unhealthy: "broke (\(self.report.error ?? "no reason given")); what it said before does not count"
+        case .healthy: self.verdict == nil ? "has reported, and has no verdict" : nil
         }
     }
 }

@@ -46,7 +46,7 @@ extension Comparison {
         add("Differences", self.differences.map { ($0.backend, [$0.summary] + $0.explanations) })
         add(
             "Without a verdict",
-            self.columns.compactMap { column in self.remark(on: column).map { (column.report.name, [$0]) } }
+            self.columns.compactMap { column in column.absence.map { (column.report.name, [$0]) } }
         )
         return sections
     }
@@ -77,9 +77,8 @@ extension Comparison {
             if isSame == true { return nil }
             let name = column.report.name
             guard let verdict = column.validVerdict else {
-                guard let remark = self.remark(on: column), old != nil || column.report.health != .starting
-                else { return nil }
-                return ("unknown", .caution, "\(name): \(remark)")
+                guard let absence = column.absence, old != nil || column.report.health != .starting else { return nil }
+                return ("unknown", .caution, "\(name): \(absence)")
             }
             var text = "\(name): \(verdict.isStated ? "states: " : "")\(verdict.reason.message)"
             if let delay = column.delay { text += delay == .zero ? ", first" : ", \(delay.brief) behind" }

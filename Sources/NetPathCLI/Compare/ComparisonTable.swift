@@ -4,71 +4,56 @@
 import NetPath
 
 /// A comparison as a table: a column for each backend, or, where there is no room for that, a line.
-struct ComparisonTable: Hashable, Sendable {
-    private struct Cell: Hashable, Sendable {
+struct ComparisonTable {
+    private struct Cell {
         var text: String
         var emphasis: TextStyle.Emphasis?
         /// Differs from the backend it is compared with; told by a sign, not only by a colour.
-        var isMarked = false
+        var isMarked: Bool
     }
 
-    private struct Row: Hashable, Sendable {
-        var label: String
-        var cells: [Cell]
-    }
+    private typealias Row = (label: String, cells: [Cell])
 
     /// Below this a column says nothing.
     private static let leastColumns = 13
     /// The sign for what differs.
     private static let mark = "! "
 
-    private var names: [String] = []
-    private var rows: [Row] = []
+    private let names: [String]
+    private let rows: [Row]
 
     /// Lays out a comparison.
     ///
     /// - Parameters:
     ///   - comparison: What is compared.
-    ///   - said: What the last row tells of a backend: how long ago it spoke, or when.
+    ///   - said: What the last row but one tells of a backend: how long ago it spoke, or when.
     ///   - printable: Makes text fit for the output.
     init(_ comparison: Comparison, said: (Comparison.Column) -> String, printable: (String) -> String) {
-        let columns = comparison.columns
         let differences = Dictionary(
             comparison.differences.map { ($0.backend, Set($0.facts)) },
             uniquingKeysWith: { $0.union($1) }
         )
-        func row(_ label: String, _ cell: (Comparison.Column) -> Cell) {
-            self.rows.append(Row(label: label, cells: columns.map(cell)))
-        }
-        func isMarked(_ column: Comparison.Column, _ fact: Comparison.Fact) -> Bool {
-            differences[column.report.name]?.contains(fact) == true
-        }
-        func fact(_ label: String, _ fact: Comparison.Fact, _ text: @escaping (Comparison.Column) -> String) {
-            row(label) { column in
-                // A backend that only asks hosts knows of nothing but the status and its reason.
-                let isKnown =
-                    column.validVerdict != nil && (column.sight != .hosts || fact == .status || fact == .reason)
-                return Cell(text: isKnown ? printable(text(column)) : "-", isMarked: isMarked(column, fact))
+        func row(_ label: String, _ fact: Comparison.Fact?, _ text: (Comparison.Column) -> String) -> Row {
+            let cells = comparison.columns.map { column in
+                Cell(
+                    text: column.knows(fact) ? printable(text(column)) : "-",
+                    emphasis: fact == .status ? column.validVerdict?.status.emphasis ?? .caution : nil,
+                    isMarked: fact.map { differences[column.report.name]?.contains($0) == true } ?? false
+                )
             }
+            return (label, cells)
         }
-        self.names = columns.map { printable($0.report.name) }
-        row("Status") { column in
-            let status = column.validVerdict?.status
-            return Cell(
-                text: status?.rawValue ?? column.report.stateText,
-                emphasis: status?.emphasis ?? .caution,
-                isMarked: isMarked(column, .status)
-            )
-        }
-        fact("Reason", .reason) { column in
-            column.validVerdict.map { $0.reason.code.rawValue + ($0.isStated ? " (stated)" : "") } ?? ""
-        }
-        fact("Interfaces", .interfaces) { $0.says(.interfaces) }
-        fact("Families", .families) { $0.says(.families) }
-        fact("Gateways", .gateways) { $0.says(.gateways) }
-        row("Health") { Cell(text: $0.report.health.rawValue) }
-        row("Said") { Cell(text: printable(said($0))) }
-        row("Behind") { Cell(text: $0.behindText) }
+        self.names = comparison.columns.map { printable($0.report.name) }
+        self.rows = [
+            row("Status", .status) { $0.validVerdict?.status.rawValue ?? $0.report.stateText },
+            row("Reason", .reason) { $0.reasonText },
+            row("Interfaces", .interfaces) { $0.says(.interfaces) },
+            row("Families", .families) { $0.says(.families) },
+            row("Gateways", .gateways) { $0.says(.gateways) },
+            row("Health", nil) { $0.report.health.rawValue },
+            row("Said", nil, said),
+            row("Behind", nil) { $0.behindText },
+        ]
     }
 
     /// A column for each backend.
@@ -130,6 +115,19 @@ struct ComparisonTable: Hashable, Sendable {
 }
 
 extension Comparison.Column {
+    /// Whether there is something to tell of one thing: a backend that only asks hosts knows the status and its reason.
+    fileprivate func knows(_ fact: Comparison.Fact?) -> Bool {
+        switch fact {
+        case nil, .status?: true
+        case .reason?: self.validVerdict != nil
+        case .interfaces?, .families?, .gateways?: self.validVerdict != nil && self.sight != .hosts
+        }
+    }
+
+    fileprivate var reasonText: String {
+        self.validVerdict.map { $0.reason.code.rawValue + ($0.isStated ? " (stated)" : "") } ?? ""
+    }
+
     /// How long after the first to notice.
     var behindText: String {
         guard self.validVerdict != nil else { return "-" }
