@@ -45,11 +45,10 @@ import Testing
     }
 
     private func lines(_ comparison: Comparison, columns: Int, rows: Int) -> [String] {
-        var picture = ComparisonPicture(
+        var picture = LivePicture<Comparison>(
             name: "netpath",
             characters: LiveCharacters(isUnicode: true),
-            hint: "q quits",
-            end: nil
+            hint: "q quits"
         )
         picture.record(comparison)
         picture.size = TerminalSize(columns: columns, rows: rows)

@@ -7,18 +7,29 @@ import Testing
 @testable import NetPathCLI
 
 @Suite struct LiveViewTests {
-    private func state(_ snapshots: [StatusSnapshot], columns: Int, rows: Int, isUnicode: Bool = true) -> LiveState {
-        var state = LiveState(name: "netpath", characters: LiveCharacters(isUnicode: isUnicode), hint: "q quits")
+    private func state(
+        _ snapshots: [StatusSnapshot],
+        columns: Int,
+        rows: Int,
+        isUnicode: Bool = true
+    )
+        -> LivePicture<StatusSnapshot>
+    {
+        var state = LivePicture<StatusSnapshot>(
+            name: "netpath",
+            characters: LiveCharacters(isUnicode: isUnicode),
+            hint: "q quits"
+        )
         for snapshot in snapshots { state.record(snapshot) }
         state.size = TerminalSize(columns: columns, rows: rows)
         return state
     }
 
-    private func lines(_ state: LiveState, isColored: Bool = false) -> [String] {
+    private func lines(_ state: LivePicture<StatusSnapshot>, isColored: Bool = false) -> [String] {
         state.lines(TextStyle(isColored: isColored, width: nil)) { CivilTime($0, offsetSeconds: 7_200) }
     }
 
-    private func picture(_ state: LiveState) -> String {
+    private func picture(_ state: LivePicture<StatusSnapshot>) -> String {
         self.lines(state).joined(separator: "\n")
     }
 
@@ -146,7 +157,7 @@ import Testing
         var evidence = Fixtures.evidence([Fixtures.interface("e\u{1B}[2J\u{4E2D}")], ipv4: Fixtures.route())
         evidence.limitations = ["no \u{9B}2J"]
         var state = self.state([Fixtures.snapshot(evidence)], columns: 300, rows: 24)
-        state.record(.warning, "bad \u{7}\r\n thing", at: WallTime(nanoseconds: 0))
+        state.history.record(.warning, "bad \u{7}\r\n thing", at: WallTime(nanoseconds: 0))
         let text = self.picture(state)
         #expect(text.contains("e\\u{1B}[2J\\u{4E2D}"))
         #expect(text.contains("warning    bad \\u{7}\\u{D}\\u{A} thing"))
@@ -193,8 +204,8 @@ import Testing
     }
 
     @Test func framesNeverScroll() {
-        let first = LiveView<LiveState>.frame(["a", "b"], isFirst: true)
+        let first = LiveView<StatusSnapshot>.frame(["a", "b"], isFirst: true)
         #expect(first == TerminalScreen.entering + "\u{1B}[H\u{1B}[Ka\r\n\u{1B}[Kb")
-        #expect(LiveView<LiveState>.frame(["a"], isFirst: false) == "\u{1B}[H\u{1B}[Ka")
+        #expect(LiveView<StatusSnapshot>.frame(["a"], isFirst: false) == "\u{1B}[H\u{1B}[Ka")
     }
 }

@@ -84,9 +84,13 @@ struct CompareCommand: ToolCommand {
 
         let live =
             context.isTerminal && !self.options.json
-            ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) {
-                ComparisonPicture(name: context.name, characters: $0, hint: $1, end: end.map(start.wall))
-            } : nil
+            ? LiveView<Comparison>(
+                descriptor,
+                loop: loop,
+                style: self.options.style,
+                context: context,
+                end: end.map(start.wall)
+            ) : nil
         defer { live?.screen.leave() }
         let output =
             live?.output

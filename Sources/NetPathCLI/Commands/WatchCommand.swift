@@ -140,9 +140,7 @@ struct WatchCommand: ToolCommand {
             context.isTerminal && !self.options.json && !self.plain && self.count == nil && !self.changesOnly
         let live =
             isLive
-            ? LiveView(descriptor, loop: loop, style: self.options.style, environment: context.environment) {
-                LiveState(name: context.name, characters: $0, hint: $1)
-            } : nil
+            ? LiveView<StatusSnapshot>(descriptor, loop: loop, style: self.options.style, context: context) : nil
         defer { live?.screen.leave() }
         let output =
             live?.output

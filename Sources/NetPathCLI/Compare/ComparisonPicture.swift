@@ -3,57 +3,35 @@
 
 import NetPath
 
-/// Everything the live view of `compare` shows.
-struct ComparisonPicture: LivePicture {
-    private(set) var snapshot: Comparison?
-    var history = ChangeHistory()
-    var size: TerminalSize = .usual
-    /// What the program is called.
-    let name: String
-    let characters: LiveCharacters
-    /// How to leave, for the last row.
-    let hint: String
-    /// When the comparison ends by itself.
-    var end: WallTime?
+// The live view of `compare`.
+extension Comparison: LiveSnapshot {
+    static let command = "compare"
 
-    init(name: String, characters: LiveCharacters, hint: String, end: WallTime?) {
-        self.name = name
-        self.characters = characters
-        self.hint = hint
-        self.end = end
-    }
-
-    mutating func record(_ snapshot: Comparison) {
-        for change in snapshot.changes(since: self.snapshot) {
-            self.history.add(snapshot.takenAt.wall, change.word, change.emphasis, change.text)
+    func record(in history: inout ChangeHistory, since earlier: Self?) {
+        for change in self.changes(since: earlier) {
+            history.add(self.takenAt.wall, change.word, change.emphasis, change.text)
         }
-        self.snapshot = snapshot
     }
 
-    func sections(local: (WallTime) -> CivilTime) -> [LiveSection] {
-        guard let snapshot else { return [] }
+    func sections(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> [LiveSection] {
         // When, not how long ago: nothing is drawn while nothing happens.
-        return snapshot.sections(width: self.size.columns, self.characters) { column in
+        self.sections(width: picture.size.columns, picture.characters) { column in
             guard let time = column.report.reportedAt else { return "nothing" }
-            return String(local(snapshot.takenAt.wall(at: time)).time.prefix(8))
+            return String(local(self.takenAt.wall(at: time)).time.prefix(8))
         }
     }
 
-    func title(local _: (WallTime) -> CivilTime) -> [LiveLine] {
-        let (word, emphasis, sentence) = self.snapshot?.headline ?? ("UNKNOWN", .caution, "")
+    func title(of picture: LivePicture<Self>, local _: (WallTime) -> CivilTime) -> [LiveLine] {
+        let (word, emphasis, sentence) = self.headline
+        let lead = word.count + 2
         var lines = [LiveLine(word, emphasis)]
-        var text = wrapped(self.characters.displayable(sentence), to: max(1, self.size.columns - word.count - 2))
+        var text = wrapped(picture.characters.displayable(sentence), to: max(1, picture.size.columns - lead))
         if !text.isEmpty { lines[0].append("  " + text.removeFirst()) }
-        if self.isRoomy {
-            for line in text.prefix(2) { lines.append(LiveLine(String(repeating: " ", count: word.count + 2) + line)) }
-        }
+        if picture.isRoomy { lines += text.prefix(2).map { LiveLine(String(repeating: " ", count: lead) + $0) } }
         return lines
     }
 
-    func footer(local: (WallTime) -> CivilTime) -> LiveLine {
-        var line = LiveLine("\(self.name) compare", .faint)
-        if let end = self.end { line.append("   until \(local(end).time.prefix(8))", .faint) }
-        line.append(self.hint, .faint, rightIn: self.size.columns)
-        return line
+    func remark(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> String? {
+        picture.end.map { "until \(local($0).time.prefix(8))" }
     }
 }

@@ -53,22 +53,22 @@ struct LiveSection: Hashable, Sendable {
     }
 }
 
-extension LiveState {
+extension NetworkPath {
     /// The interfaces with type and addresses.
-    func interfaces(of path: NetworkPath) -> LiveSection {
-        let columns = self.size.columns
-        let kinds = path.interfaces.map { interface in
+    func section(_ size: TerminalSize, _ characters: LiveCharacters) -> LiveSection {
+        let columns = size.columns
+        let kinds = self.interfaces.map { interface in
             guard columns >= 30 else { return "" }
             return columns >= 60 ? interface.typeText : interface.type.rawValue
-        }.map(self.characters.displayable)
-        let names = path.interfaces.map { self.characters.displayable($0.name) }
+        }.map(characters.displayable)
+        let names = self.interfaces.map { characters.displayable($0.name) }
         let nameWidth = min(15, names.map(\.count).max() ?? 0)
         let kindWidth = min(20, kinds.map(\.count).max() ?? 0)
         var section = LiveSection(heading: "Interfaces", detailed: [], brief: [])
-        for (index, interface) in path.interfaces.enumerated() {
+        for (index, interface) in self.interfaces.enumerated() {
             let isCarrier = interface.reason.code == .routed
-            let reason = self.characters.displayable(interface.reason.message)
-            var line = LiveLine(isCarrier ? "\(self.characters.marker) " : "  ", path.status.emphasis)
+            let reason = characters.displayable(interface.reason.message)
+            var line = LiveLine(isCarrier ? "\(characters.marker) " : "  ", self.status.emphasis)
             line.append(names[index], isCarrier ? .strong : nil)
             line.advance(to: nameWidth + 3)
             if kindWidth > 0 {
@@ -76,7 +76,7 @@ extension LiveState {
                 line.advance(to: nameWidth + kindWidth + 5)
             }
             let addresses = interface.addresses.map(\.description).joined(separator: ", ")
-            line.append(addresses.isEmpty ? reason : self.characters.displayable(addresses))
+            line.append(addresses.isEmpty ? reason : characters.displayable(addresses))
             section.brief.append(line)
             section.detailed.append(line)
             let route = interface.routeText
@@ -84,7 +84,7 @@ extension LiveState {
             guard !rest.isEmpty else { continue }
             var second = LiveLine()
             second.advance(to: columns >= 60 ? nameWidth + 3 : 4)
-            second.append(self.characters.displayable(rest.joined(separator: ", ")), .faint)
+            second.append(characters.displayable(rest.joined(separator: ", ")), .faint)
             section.detailed.append(second)
         }
         if section.brief.isEmpty {
@@ -93,20 +93,22 @@ extension LiveState {
         }
         return section
     }
+}
 
+extension StatusSnapshot {
     /// The backends with their health.
-    func backends(_ reports: [BackendReport]) -> LiveSection {
-        let names = reports.map { self.characters.displayable($0.name) }
+    func backendSection(_ characters: LiveCharacters) -> LiveSection {
+        let names = self.backends.map { characters.displayable($0.name) }
         let width = min(15, names.map(\.count).max() ?? 0)
         var section = LiveSection(heading: "Backends", detailed: [], brief: [])
-        for (index, report) in reports.enumerated() {
+        for (index, report) in self.backends.enumerated() {
             var line = LiveLine("  \(names[index])")
             line.advance(to: width + 3)
             let column = line.columns
             var report = report
             // What is said of the path above is not said again.
-            if report.reason == self.snapshot?.path?.reason { report.reason = nil }
-            let condition = self.characters.displayable(report.condition)
+            if report.reason == self.path?.reason { report.reason = nil }
+            let condition = characters.displayable(report.condition)
             let end = condition.firstIndex(of: ":") ?? condition.endIndex
             line.append(String(condition[..<end]), report.health.emphasis)
             line.append(String(condition[end...]))
@@ -115,7 +117,7 @@ extension LiveState {
             for remark in report.remarks {
                 var line = LiveLine()
                 line.advance(to: column)
-                line.append(self.characters.displayable(remark), .faint)
+                line.append(characters.displayable(remark), .faint)
                 section.detailed.append(line)
             }
         }

@@ -4,43 +4,34 @@
 import NetPath
 import Synchronization
 
-/// What a live view shows, without input and output.
-protocol LivePicture: Sendable {
-    /// What it is made from.
-    associatedtype Snapshot: Sendable
-
-    /// The latest snapshot.
-    var snapshot: Snapshot? { get }
-    /// The size of the terminal.
-    var size: TerminalSize { get set }
-    /// Takes the next snapshot.
-    mutating func record(_ snapshot: Snapshot)
-    /// The latest changes and messages, which fill the rest of the terminal.
-    var history: ChangeHistory { get set }
-    /// The characters that the terminal shows.
-    var characters: LiveCharacters { get }
+/// What a live view is made from.
+protocol LiveSnapshot: Sendable {
+    /// The command whose view it is.
+    static var command: String { get }
+    /// Adds what is new since an earlier one.
+    func record(in history: inout ChangeHistory, since earlier: Self?)
     /// What stands at the top.
-    func title(local: (WallTime) -> CivilTime) -> [LiveLine]
+    func title(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> [LiveLine]
     /// What stands below it, the changes apart.
-    func sections(local: (WallTime) -> CivilTime) -> [LiveSection]
-    /// The last row, where there is room for it.
-    func footer(local: (WallTime) -> CivilTime) -> LiveLine
+    func sections(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> [LiveSection]
+    /// What the last row says besides the command and how to leave.
+    func remark(of picture: LivePicture<Self>, local: (WallTime) -> CivilTime) -> String?
 }
 
 /// A live view: keeps the state, and draws it anew when it or the terminal changed, and only then.
 ///
 /// Frames go through ``WatchOutput``: a terminal that takes nothing does not block, and gets the newest frame next.
-struct LiveView<Picture: LivePicture>: Sendable {
+struct LiveView<Snapshot: LiveSnapshot>: Sendable {
     /// What frames are drawn from, at the moment they are drawn.
     private final class Model: Sendable {
-        let state: Mutex<Picture>
+        let state: Mutex<LivePicture<Snapshot>>
 
-        init(_ state: Picture) {
+        init(_ state: LivePicture<Snapshot>) {
             self.state = Mutex(state)
         }
     }
 
-    let output: WatchOutput<Picture.Snapshot>
+    let output: WatchOutput<Snapshot>
     let screen: TerminalScreen
     private let loop: EventLoop
     private let model: Model
@@ -51,19 +42,26 @@ struct LiveView<Picture: LivePicture>: Sendable {
     ///   - descriptor: Where to draw.
     ///   - loop: The loop that the output turns.
     ///   - style: How to mark up.
-    ///   - environment: Where TERM and the character set are looked up.
-    ///   - picture: Makes the picture, given the characters there are and how to leave.
+    ///   - context: What the program is called, and where TERM and the character set are looked up.
+    ///   - end: When the view ends by itself.
     init?(
         _ descriptor: WatchDescriptor,
         loop: EventLoop,
         style: TextStyle,
-        environment: [String: String],
-        picture: (_ characters: LiveCharacters, _ hint: String) -> Picture
+        context: ToolContext,
+        end: WallTime? = nil
     ) {
+        let environment = context.environment
         guard !["", "dumb"].contains(environment["TERM", default: ""]), let screen = TerminalScreen(descriptor)
         else { return nil }
-        let hint = screen.readsKeys ? "q quits" : "Ctrl-C quits"
-        let model = Model(picture(LiveCharacters(environment: environment), hint))
+        let model = Model(
+            LivePicture(
+                name: context.name,
+                characters: LiveCharacters(environment: environment),
+                hint: screen.readsKeys ? "q quits" : "Ctrl-C quits",
+                end: end
+            )
+        )
         self.output = WatchOutput(descriptor, loop: loop) { _, previous in
             let lines = model.state.withLock { $0.lines(style) { $0.local } }
             return Self.frame(lines, isFirst: previous == nil)
@@ -83,7 +81,7 @@ struct LiveView<Picture: LivePicture>: Sendable {
     /// - Parameters:
     ///   - snapshot: The snapshot.
     ///   - onlyFirst: Whether to do nothing when another one was shown before.
-    func show(_ snapshot: Picture.Snapshot, onlyFirst: Bool = false) {
+    func show(_ snapshot: Snapshot, onlyFirst: Bool = false) {
         let isShown = self.model.state.withLock { state in
             if onlyFirst, state.snapshot != nil { return false }
             state.record(snapshot)
@@ -97,7 +95,7 @@ struct LiveView<Picture: LivePicture>: Sendable {
     func log(from threshold: LogThreshold) -> @Sendable (LogLevel, String) -> Void {
         { level, text in
             guard level >= threshold.level else { return }
-            self.model.state.withLock { $0.record(level, text, at: ClockReading.now().wall) }
+            self.model.state.withLock { $0.history.record(level, text, at: ClockReading.now().wall) }
             self.draw()
         }
     }

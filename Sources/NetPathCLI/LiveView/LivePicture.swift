@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copyright the netpath authors
+
+import NetPath
+
+/// The rows and columns of a terminal.
+struct TerminalSize: Hashable, Sendable {
+    var columns: Int
+    var rows: Int
+
+    /// What a terminal has that does not say.
+    static let usual = TerminalSize(columns: 80, rows: 24)
+}
+
+/// Everything a live view shows; ``lines(_:local:)`` draws it.
+struct LivePicture<Snapshot: LiveSnapshot>: Sendable {
+    /// The latest snapshot.
+    private(set) var snapshot: Snapshot?
+    /// The latest changes and messages, which fill the rest of the terminal.
+    var history = ChangeHistory()
+    /// The size of the terminal.
+    var size: TerminalSize = .usual
+    /// What the program is called.
+    let name: String
+    /// The characters that the terminal shows.
+    let characters: LiveCharacters
+    /// How to leave, for the last row.
+    let hint: String
+    /// When the view ends by itself.
+    let end: WallTime?
+
+    init(name: String, characters: LiveCharacters, hint: String, end: WallTime? = nil) {
+        self.name = name
+        self.characters = characters
+        self.hint = hint
+        self.end = end
+    }
+
+    /// Takes the next snapshot.
+    mutating func record(_ snapshot: Snapshot) {
+        snapshot.record(in: &self.history, since: self.snapshot)
+        self.snapshot = snapshot
+    }
+
+    /// With less than this everything is said as briefly as possible.
+    private static var roomy: TerminalSize { TerminalSize(columns: 36, rows: 16) }
+    /// The rows that the other sections need to say anything.
+    private static var leastRest: Int { 6 }
+
+    var isRoomy: Bool { self.size.rows >= Self.roomy.rows && self.size.columns >= Self.roomy.columns }
+
+    /// The whole picture: as many lines as the terminal has rows, none wider than it.
+    ///
+    /// - Parameters:
+    ///   - style: How to mark up; its width is not looked at.
+    ///   - local: Turns a point in time into local time.
+    /// - Returns: The lines, from the top.
+    func lines(_ style: TextStyle, local: (WallTime) -> CivilTime) -> [String] {
+        let rows = max(1, self.size.rows)
+        var lines = self.snapshot?.title(of: self, local: local) ?? []
+        let footer = self.isRoomy ? [self.footer(local: local)] : []
+        let sections =
+            (self.snapshot?.sections(of: self, local: local) ?? [])
+            + [self.history.section(self.size, self.characters, local: local)]
+        let room = max(0, rows - lines.count - footer.count)
+        let wanted = sections.map { $0.wantedRows(isRoomy: self.isRoomy) }
+        let reserved = zip(sections, wanted).map { $0.comesFirst && $1 + Self.leastRest <= room ? $1 : 0 }
+        let shares = LiveSection.shares(of: room - reserved.reduce(0, +), wanted: zip(wanted, reserved).map(-))
+        for (section, share) in zip(sections, zip(shares, reserved).map(+)) {
+            lines += section.lines(rows: share, isRoomy: self.isRoomy)
+        }
+        lines += Array(repeating: LiveLine(), count: max(0, rows - lines.count - footer.count)) + footer
+        return lines.prefix(rows).map {
+            $0.text(style, fitting: max(1, self.size.columns), ellipsis: self.characters.ellipsis)
+        }
+    }
+
+    private func footer(local: (WallTime) -> CivilTime) -> LiveLine {
+        var line = LiveLine("\(self.name) \(Snapshot.command)", .faint)
+        if let remark = self.snapshot?.remark(of: self, local: local) { line.append("   \(remark)", .faint) }
+        line.append(self.hint, .faint, rightIn: self.size.columns)
+        return line
+    }
+}
