@@ -5,7 +5,7 @@ import NetPath
 package import NetPathSystem
 
 /// What the machine-readable output of a path is made from.
-struct StatusSnapshot: Hashable, Sendable {
+struct StatusSnapshot: Hashable, Sendable, Codable {
     /// The path; nil while no backend has a verdict.
     var path: NetworkPath?
     /// What the backends say of themselves.

@@ -22,10 +22,15 @@ struct ServiceAnswers: Sendable {
         switch request {
         case .status, .watch: return .whole(self.snapshot.jsonLine)
         case .snapshot:
-            var snapshot = ServiceSnapshot(self.snapshot, hooks: self.reports(for: peer), key: self.follower.serviceKey)
-            snapshot.configuration = self.follower.standing
-            snapshot.formerCarriers = self.coordinator.snapshots.formerCarriers
-            if !peer.isTrusted { snapshot.configuration?.hideRefusal() }
+            var standing = self.follower.standing
+            if !peer.isTrusted { standing.hideRefusal() }
+            let snapshot = ServiceSnapshot(
+                status: self.snapshot,
+                hooks: self.reports(for: peer),
+                key: self.follower.serviceKey,
+                configuration: standing,
+                formerCarriers: self.coordinator.snapshots.formerCarriers
+            )
             return .whole((try? CodedLine.bytes(of: snapshot)) ?? [])
         case .hooks: return .whole(Array((HookReport.document(self.reports(for: peer)).line + "\n").utf8))
         case .metrics(let isOpenMetrics):

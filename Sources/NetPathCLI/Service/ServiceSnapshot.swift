@@ -7,40 +7,16 @@ import NetPathSystem
 
 /// A snapshot on its way from the service to a command.
 struct ServiceSnapshot: Codable {
-    private var path: NetworkPath?
-    private var backends: [BackendReport]
-    private var monotonic: MonotonicTime
-    private var wallNanoseconds: Int64
-    private var via: [String]
+    /// The snapshot.
+    let status: StatusSnapshot
     /// The hooks and their latest runs.
     let hooks: [HookReport]
     /// What the service runs with, and where (`LoadedConfiguration.serviceKey`); nil where it does not say.
     let key: String?
     /// What configuration is in force, and whether the one on disk was accepted; nil of a service that does not say it.
-    var configuration: ConfigurationStanding?
-
+    let configuration: ConfigurationStanding?
     /// The indices of the interfaces that had a default route at some time; nil of a service that does not say it.
-    var formerCarriers: [UInt32]?
-
-    init(_ snapshot: StatusSnapshot, hooks: [HookReport], key: String? = nil) {
-        self.hooks = hooks
-        self.key = key
-        self.path = snapshot.path
-        self.backends = snapshot.backends
-        self.monotonic = snapshot.takenAt.monotonic
-        self.wallNanoseconds = snapshot.takenAt.wall.nanoseconds
-        self.via = snapshot.via
-    }
-
-    /// The snapshot.
-    var status: StatusSnapshot {
-        StatusSnapshot(
-            path: self.path,
-            backends: self.backends,
-            takenAt: ClockReading(monotonic: self.monotonic, wall: WallTime(nanoseconds: self.wallNanoseconds)),
-            via: self.via
-        )
-    }
+    let formerCarriers: [UInt32]?
 
     /// Asks the service that runs, and says where it is when that is elsewhere.
     ///
@@ -49,7 +25,7 @@ struct ServiceSnapshot: Codable {
         let answer = try ServiceClient.running().ask(.snapshot)
         do {
             let snapshot = try CodedLine.value(ServiceSnapshot.self, from: answer)
-            if !quiet { ToolContext.current.noteNamespace(of: snapshot.via.first) }
+            if !quiet { ToolContext.current.noteNamespace(of: snapshot.status.via.first) }
             return snapshot
         } catch {
             throw ToolFailure(.failure, "the service is of another version of netpath: start it anew")

@@ -25,7 +25,7 @@ struct WallTime: Hashable, Sendable, Codable {
 }
 
 /// Both clocks, read at one moment.
-struct ClockReading: Hashable, Sendable {
+struct ClockReading: Hashable, Sendable, Codable {
     var monotonic: MonotonicTime
     var wall: WallTime
 
