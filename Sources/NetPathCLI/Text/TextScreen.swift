@@ -27,10 +27,7 @@ package struct TextScreen {
             self.text += self.style.paint(word, emphasis) + "\n"
             return self.paragraph(sentence)
         }
-        let lead = word.count + 2
-        let lines = wrapped(sentence.safe, to: self.columns(after: lead))
-        self.text += self.style.paint(word, emphasis) + "  " + (lines.first ?? "") + "\n"
-        for line in lines.dropFirst() { self.text += String(repeating: " ", count: lead) + line + "\n" }
+        self.add(sentence, after: self.style.paint(word, emphasis) + "  ", columns: word.count + 2)
     }
 
     /// Adds the heading of a section, with an empty line before it.
@@ -40,26 +37,15 @@ package struct TextScreen {
 
     /// Adds a row; further contents stand below the first.
     package mutating func row(_ label: String, _ contents: [String]) {
-        var label = label.safe
-        for content in contents.isEmpty ? [""] : contents {
-            let lead = Self.indentation + self.labelWidth + 1
-            for line in wrapped(content.safe, to: self.columns(after: lead)) {
-                let padding = max(1, self.labelWidth + 1 - label.count)
-                let row =
-                    String(repeating: " ", count: Self.indentation) + label + String(repeating: " ", count: padding)
-                self.text += row + line + "\n"
-                label = ""
-            }
+        for (number, content) in (contents.isEmpty ? [""] : contents).enumerated() {
+            self.add(content, after: self.lead(number == 0 ? label : ""), columns: self.rightColumn)
         }
     }
 
     /// Adds a row whose contents begin with what is laid out already; what follows stands below itself.
-    mutating func entry(_ label: String, _ lead: String, _ content: String) {
-        let column = Self.indentation + self.labelWidth + 1
-        let lines = wrapped(content.safe, to: self.columns(after: column))
-        let padding = String(repeating: " ", count: max(1, self.labelWidth + 1 - label.count))
-        self.text += String(repeating: " ", count: Self.indentation) + label.safe + padding + lead + "\n"
-        for line in lines { self.text += String(repeating: " ", count: column) + line + "\n" }
+    mutating func entry(_ label: String, _ start: String, _ content: String) {
+        self.text += self.lead(label) + start + "\n"
+        self.add(content, after: self.lead(""), columns: self.rightColumn)
     }
 
     /// Adds a line that is laid out already.
@@ -71,15 +57,25 @@ package struct TextScreen {
 
     /// Adds a paragraph, or an item of a list when it begins with a bullet.
     mutating func paragraph(_ content: String, bullet: String = "") {
-        let lead = Self.indentation + bullet.count
-        for (number, line) in wrapped(content.safe, to: self.columns(after: lead)).enumerated() {
-            let start = number == 0 ? bullet : String(repeating: " ", count: bullet.count)
-            self.text += String(repeating: " ", count: Self.indentation) + start + line + "\n"
-        }
+        let margin = String(repeating: " ", count: Self.indentation)
+        self.add(content, after: margin + bullet, columns: Self.indentation + bullet.count)
     }
 
-    private func columns(after lead: Int) -> Int? {
-        self.style.width.map { max(Self.minimalWidth, $0 - lead) }
+    private var rightColumn: Int { Self.indentation + self.labelWidth + 1 }
+
+    /// What stands to the left of the right column.
+    private func lead(_ label: String) -> String {
+        let label = label.safe
+        let padding = max(1, self.labelWidth + 1 - label.count)
+        return String(repeating: " ", count: Self.indentation) + label + String(repeating: " ", count: padding)
+    }
+
+    /// Adds a text behind what takes so many columns; further lines stand below its first.
+    private mutating func add(_ content: String, after lead: String, columns: Int) {
+        let width = self.style.width.map { max(Self.minimalWidth, $0 - columns) }
+        for (number, line) in wrapped(content.safe, to: width).enumerated() {
+            self.text += (number == 0 ? lead : String(repeating: " ", count: columns)) + line + "\n"
+        }
     }
 }
 
