@@ -64,11 +64,9 @@ struct HistoryCommand: ToolCommand {
         guard let found = try self.source.open(self.options.recordingFolder()).moment(at: moment.nanoseconds) else {
             throw ToolFailure(.unavailable, "nothing is recorded of \(moment.local.text) and before")
         }
-        if found.missing == nil, found.isEnd, !self.source.isBeingWritten {
-            let last = WallTime(nanoseconds: found.last.wallNanoseconds).local.text
-            throw ToolFailure(.unavailable, "nothing is known of \(moment.local.text): the recording ends at \(last)")
-        }
-        if let missing = found.missing {
+        let last = WallTime(nanoseconds: found.last.wallNanoseconds).local.text
+        let isPast = found.isEnd && !self.source.isBeingWritten
+        if let missing = found.missing ?? (isPast ? "the recording ends at \(last)" : nil) {
             throw ToolFailure(.unavailable, "nothing is known of \(moment.local.text): \(missing)")
         }
         let replay = found.replay

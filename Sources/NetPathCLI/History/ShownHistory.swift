@@ -41,16 +41,15 @@ struct ShownHistory: Sendable {
             }
             let length = entry.length == .zero ? "" : " for \(entry.length.spoken)"
             let time = String(begin.time.dropLast(4))
+            let steps = entry.steps.map { "; \($0)" } ?? ""
             switch entry.content {
             case .path(let path):
                 // The reason may name it already.
                 let names = path.interface.map { path.reason.message.contains($0) } ?? true
                 let carrier = names ? "" : path.interface.map { " (\($0))" } ?? ""
                 let status = style.paint(path.status.rawValue, path.status.emphasis)
-                let steps = entry.steps.map { "; \($0)" } ?? ""
                 screen.entry(time, "\(status)\(path.remarks)\(length)", path.reason.message + carrier + steps)
             case .unknown(let reason):
-                let steps = entry.steps.map { "; \($0)" } ?? ""
                 screen.entry(time, style.paint("unknown", .faint) + length, reason + steps)
             }
         }
@@ -110,12 +109,11 @@ struct ShownHistory: Sendable {
     }
 
     static func document(_ period: PathHistory.Period) -> JSONNode {
-        var path: RecordedPath?
-        var unknown: String?
-        switch period.content {
-        case .path(let recorded): path = recorded
-        case .unknown(let reason): unknown = reason
-        }
+        let (path, unknown): (RecordedPath?, String?) =
+            switch period.content {
+            case .path(let recorded): (recorded, nil)
+            case .unknown(let reason): (nil, reason)
+            }
         return [
             "begin": .string(WallTime(nanoseconds: period.begin).rfc3339),
             "end": .string(WallTime(nanoseconds: period.end).rfc3339),

@@ -108,7 +108,7 @@ extension HookRun {
             "exitStatus": .optional(exitStatus),
             "signal": .optional(signal),
             "error": .optional(error),
-            "durationMilliseconds": .integer(self.duration.milliseconds),
+            "durationMilliseconds": .integer(self.duration.inMilliseconds),
             "droppedBytes": .integer(self.droppedBytes),
         ]
     }
@@ -119,7 +119,7 @@ extension HookRun {
             (self.previousStatus.map { "\($0.rawValue) → " } ?? "") + (self.status?.rawValue ?? "unknown")
             + (self.isInitial ? " (initial)" : "")
         var outcome = self.outcome.text
-        if case .notStarted = self.outcome {} else { outcome += " after \(self.duration.milliseconds) ms" }
+        if case .notStarted = self.outcome {} else { outcome += " after \(self.duration.inMilliseconds) ms" }
         let parts =
             ["\(change): \(outcome)"]
             + (self.attempt > 1 ? ["attempt \(self.attempt)"] : [])
@@ -142,9 +142,9 @@ extension HookReport {
         [
             "name": .string(self.hook.name),
             "on": .string(self.hook.trigger.rawValue),
-            "forMilliseconds": .integer(self.hook.holdTime.milliseconds),
+            "forMilliseconds": .integer(self.hook.holdTime.inMilliseconds),
             "command": .strings(self.hook.command),
-            "timeoutMilliseconds": .integer(self.hook.timeout.milliseconds),
+            "timeoutMilliseconds": .integer(self.hook.timeout.inMilliseconds),
             "retries": .integer(self.hook.retries),
             "user": .optional(self.hook.user),
             "runningSince": .optional(self.runningSince?.rfc3339),
@@ -196,8 +196,4 @@ extension HookReport {
     private static func moment(_ time: WallTime, _ local: (WallTime) -> CivilTime) -> String {
         "\(local(time).date) \(local(time).time.prefix(8))"
     }
-}
-
-extension Duration {
-    fileprivate var milliseconds: Int { Int(self.inNanoseconds / 1_000_000) }
 }

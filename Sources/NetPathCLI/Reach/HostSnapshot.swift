@@ -53,7 +53,7 @@ struct HostSnapshot: Hashable, Sendable {
     /// The line of `reach --watch`.
     func line(local: (WallTime) -> CivilTime) -> String {
         let time = local(self.takenAt.wall)
-        return "\(time.date) \(time.time) \(self.status.name): \(self.sentence)\n".withSafeBody
+        return "\(time.date) \(time.time) \(self.status.name): \(self.sentence)".safe + "\n"
     }
 
     /// The name of a host says more than its address.
@@ -87,10 +87,6 @@ extension ProbeOutcome {
         case .expected, .unexpected: "answered\(time)"
         }
     }
-}
-
-extension String {
-    fileprivate var withSafeBody: String { String(self.dropLast()).safe + "\n" }
 }
 
 extension JSONNode {
