@@ -40,7 +40,7 @@ struct ServiceClients {
     /// Those whose questions are answered now, which go behind the others.
     ///
     /// One of each user, so that many clients of one user hold up no client of another.
-    mutating func turn() -> Range<Int> {
+    private mutating func turn() -> Range<Int> {
         var users: Set<UInt32> = []
         var (others, served): ([Client], [Client]) = ([], [])
         for client in self.clients {
@@ -84,19 +84,23 @@ struct ServiceClients {
 
     // MARK: Questions and answers
 
-    /// Takes the question of a client.
-    mutating func takeQuestion(of index: Int) -> (request: ServiceRequest, peer: ServiceSocket.Peer)? {
-        self.clients[index].connection.takeQuestion().map { ($0, self.clients[index].connection.peer) }
-    }
-
-    /// Shows a client from now on what is newer than a state.
-    mutating func watch(_ index: Int, since version: UInt64) { self.clients[index].connection.watch(since: version) }
-
-    /// Has an answer written.
-    mutating func send(_ answer: ServiceAnswer, to index: Int, now: MonotonicTime) {
-        switch answer {
-        case .whole(let bytes): self.clients[index].connection.send(bytes, now: now)
-        case .pages(let pages): self.clients[index].connection.send(pages)
+    /// Has the questions answered whose turn it is.
+    ///
+    /// - Parameters:
+    ///   - now: The present moment.
+    ///   - body: Answers a question; tells the number of the state after which the client is shown every one, if it is.
+    mutating func answer(
+        now: MonotonicTime,
+        _ body: (ServiceRequest, ServiceSocket.Peer) -> (answer: ServiceAnswer, watchedSince: UInt64?)
+    ) {
+        for index in self.turn() {
+            guard let request = self.clients[index].connection.takeQuestion() else { continue }
+            let (answer, version) = body(request, self.clients[index].connection.peer)
+            if let version { self.clients[index].connection.watch(since: version) }
+            switch answer {
+            case .whole(let bytes): self.clients[index].connection.send(bytes, now: now)
+            case .pages(let pages): self.clients[index].connection.send(pages)
+            }
         }
     }
 

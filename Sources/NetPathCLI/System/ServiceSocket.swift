@@ -133,7 +133,11 @@ final class ServiceSocket: Sendable {
             var now = MonotonicTime.now()
             for page in orders.pages { clients.take(page.bytes, rest: page.rest, for: page.client, now: now) }
             clients.show(orders.newest, version: orders.version, now: now)
-            for index in clients.turn() { self.ask(&clients, index, now: now) }
+            clients.answer(now: now) { request, peer in
+                // First, so that no change is missed that comes while the answer is made.
+                let version = request == .watch ? self.state.withLock { $0.watch() } : nil
+                return (self.answer(request, peer), version)
+            }
             clients.flush(now: now)
             for (client, peer, pages) in clients.takePages() { pageMaker.make(pages, for: client, of: peer) }
             for client in clients.removeGone(now: now) { pageMaker.forget(client) }
@@ -156,13 +160,6 @@ final class ServiceSocket: Sendable {
             if ready[0] { _ = self.wakeUp.take() }
             if ready[1], !clients.accept(from: self.listener, now: now) { acceptsFrom = now + self.limits.pause }
         }
-    }
-
-    private func ask(_ clients: inout ServiceClients, _ index: Int, now: MonotonicTime) {
-        guard let (request, peer) = clients.takeQuestion(of: index) else { return }
-        // First, so that no change is missed that comes while the answer is made.
-        if request == .watch { self.state.withLock { clients.watch(index, since: $0.watch()) } }
-        clients.send(self.answer(request, peer), to: index, now: now)
     }
 
     private func count(_ watchers: Int) {

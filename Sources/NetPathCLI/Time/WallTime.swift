@@ -8,20 +8,7 @@ struct WallTime: Hashable, Sendable, Codable {
     var nanoseconds: Int64
 
     /// The time in UTC with milliseconds as RFC 3339 writes it: `2026-11-21T12:51:46.123Z`.
-    var rfc3339: String {
-        let civil = CivilTime(self, offsetSeconds: 0)
-        // Octet by byte: every event has one, and a dozen short texts cost ten times as much.
-        var text: [UInt8] = []
-        text.reserveCapacity(24)
-        text.append(civil.year, digits: 4, "-")
-        text.append(civil.month, digits: 2, "-")
-        text.append(civil.day, digits: 2, "T")
-        text.append(civil.hour, digits: 2, ":")
-        text.append(civil.minute, digits: 2, ":")
-        text.append(civil.second, digits: 2, ".")
-        text.append(civil.millisecond, digits: 3, "Z")
-        return String(decoding: text, as: UTF8.self)
-    }
+    var rfc3339: String { CivilTime(self, offsetSeconds: 0).rfc3339 }
 }
 
 /// Both clocks, read at one moment.
@@ -70,12 +57,24 @@ struct CivilTime: Hashable, Sendable {
     }
 
     /// The date as ISO 8601 writes it: `2026-11-21`.
-    var date: String { padded(self.year, 4) + "-" + padded(self.month, 2) + "-" + padded(self.day, 2) }
+    var date: String { String(self.rfc3339.prefix(10)) }
 
     /// The time of day with milliseconds: `12:51:46.123`.
-    var time: String {
-        padded(self.hour, 2) + ":" + padded(self.minute, 2) + ":" + padded(self.second, 2) + "."
-            + padded(self.millisecond, 3)
+    var time: String { String(self.rfc3339.dropFirst(11).dropLast()) }
+
+    /// Both, as those of UTC.
+    fileprivate var rfc3339: String {
+        // Octet by byte: every event has one, and a dozen short texts cost ten times as much.
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        text.append(self.year, digits: 4, "-")
+        text.append(self.month, digits: 2, "-")
+        text.append(self.day, digits: 2, "T")
+        text.append(self.hour, digits: 2, ":")
+        text.append(self.minute, digits: 2, ":")
+        text.append(self.second, digits: 2, ".")
+        text.append(self.millisecond, digits: 3, "Z")
+        return String(decoding: text, as: UTF8.self)
     }
 }
 
@@ -94,10 +93,4 @@ extension [UInt8] {
             rest /= 10
         }
     }
-}
-
-private func padded(_ number: Int, _ width: Int) -> String {
-    var text = String(number)
-    while text.utf8.count < width { text = "0" + text }
-    return text
 }
