@@ -46,7 +46,7 @@ package struct ToolContext: Sendable {
     /// Writes data to standard output; a reader that went away is no error.
     package var write: @Sendable (String) throws -> Void = { text in
         do throws(SystemError) {
-            try StandardStreams.writeOutput(text)
+            try StandardStream.output.write(text)
         } catch {
             if !error.isReaderGone { throw error }
         }

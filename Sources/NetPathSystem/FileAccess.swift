@@ -47,6 +47,15 @@ package enum FileAccess {
         return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 
+    /// The absolute path of a file or folder that exists, without symbolic links.
+    ///
+    /// - Throws: `SystemError` when it does not.
+    package static func absolute(_ path: String) throws(SystemError) -> String {
+        guard let result = unsafe realpath(path, nil) else { throw .last("cannot find \(path)") }
+        defer { unsafe free(result) }
+        return unsafe String(cString: result)
+    }
+
     /// The names in a directory; empty when it cannot be read.
     package static func names(in path: String) -> [String] {
         guard let directory = unsafe opendir(path) else { return [] }

@@ -4,6 +4,7 @@
 import ArgumentParser
 import Foundation
 import NetPath
+import NetPathSystem
 import NetPathTestKit
 import Synchronization
 import Testing
@@ -90,7 +91,7 @@ import Testing
 
     /// A program runs in `/`: what a person names in the working folder is found all the same.
     @Test func filesOfTheWorkingFolderAreNamedAbsolutely() throws {
-        let here = try NewFolder.absolute(".")
+        let here = try FileAccess.absolute(".")
         let folder = try TemporaryDirectory()
         try "".write(toFile: folder["door.py"], atomically: true, encoding: .utf8)
         let steps = here.split(separator: "/").map { _ in ".." } + [String(folder["door.py"].dropFirst())]

@@ -126,13 +126,7 @@ struct OneShotCommand: Sendable {
             }
             return snapshot
         }
-        let snapshot = StatusSnapshot(
-            path: coordinator.path,
-            backends: snapshots.map(\.report),
-            takenAt: .now(),
-            via: Provenance.via
-        )
-        return OneShotCommand(snapshots: snapshots, snapshot: snapshot)
+        return OneShotCommand(snapshots: snapshots, snapshot: .now(coordinator.path, snapshots.map(\.report)))
     }
 
     private static func isSettled(_ snapshots: [BackendSnapshot]) -> Bool {
@@ -157,17 +151,8 @@ struct OneShotCommand: Sendable {
         if let explained = self.service?.explanation(of: self.snapshot) { return explained }
         let decision = Decision(self.snapshot.path, among: self.snapshots)
         let snapshot = decision.backend
-        var explanation = snapshot?.evidence.map { evidence in
-            decision.applied(
-                to: explain(
-                    evidence,
-                    verdict: snapshot?.verdict,
-                    policy: self.evaluation,
-                    now: self.snapshot.takenAt.monotonic,
-                    describingErrors: SystemReason.text
-                )
-            )
-        }
+        var explanation = snapshot?.explanation(self.evaluation, now: self.snapshot.takenAt.monotonic)
+            .map(decision.applied)
         // Probes and statements that decide nothing tell what the others cannot see.
         explanation?.evidence += self.snapshots.filter {
             $0.report.health == .healthy && $0.report.name != snapshot?.report.name
@@ -209,6 +194,13 @@ extension [BackendSnapshot] {
 }
 
 extension BackendSnapshot {
+    /// Why its evidence leads to its verdict; nil without evidence.
+    func explanation(_ policy: EvaluationPolicy, now: MonotonicTime) -> Explanation? {
+        self.evidence.map {
+            explain($0, verdict: self.verdict, policy: policy, now: now, describingErrors: SystemReason.text)
+        }
+    }
+
     /// Whether it only probes, or passes on what another machine states: no backend stands by for it.
     fileprivate var isAdvisor: Bool {
         guard let evidence = self.evidence, self.report.host == nil else { return self.report.host != nil }

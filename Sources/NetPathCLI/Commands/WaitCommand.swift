@@ -315,13 +315,6 @@ extension LoadedConfiguration {
 extension WaitView {
     /// What would help, by the evidence of the first backend that sees interfaces.
     fileprivate func remedies(at now: MonotonicTime) -> [String] {
-        guard let witness = self.witness, let evidence = witness.evidence else { return [] }
-        return explain(
-            evidence,
-            verdict: witness.verdict,
-            policy: self.policy,
-            now: now,
-            describingErrors: SystemReason.text
-        ).remedies
+        self.witness?.explanation(self.policy, now: now)?.remedies ?? []
     }
 }

@@ -179,7 +179,7 @@ struct WatchCommand: ToolCommand {
             )
         }
         coordinator.subscribe { path in
-            let snapshot = StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via)
+            let snapshot = StatusSnapshot.now(path, path.backends)
             // First, since the program may end with what is written.
             runner?.show(snapshot)
             if let live { live.show(snapshot) } else { output.show(snapshot) }
@@ -202,16 +202,9 @@ struct WatchCommand: ToolCommand {
 
         let onSilence = {
             let reports = coordinator.snapshots.map(\.report)
-            if let live {
-                return live.show(
-                    StatusSnapshot(backends: reports, takenAt: .now(), via: Provenance.via),
-                    onlyFirst: true
-                )
-            }
+            if let live { return live.show(.now(nil, reports), onlyFirst: true) }
             context.note("\(context.name): \(Self.silenceMessage(reports))")
-            if self.options.json {
-                output.show(StatusSnapshot(backends: reports, takenAt: .now(), via: Provenance.via), onlyFirst: true)
-            }
+            if self.options.json { output.show(.now(nil, reports), onlyFirst: true) }
         }
         let end = output.run(
             screen: live?.screen,

@@ -15,6 +15,11 @@ struct StatusSnapshot: Hashable, Sendable, Codable {
     /// Whose words take part, this machine's first (``Provenance``).
     var via: [String] = []
 
+    /// What there is to say of a path now.
+    static func now(_ path: NetworkPath?, _ backends: [BackendReport]) -> StatusSnapshot {
+        StatusSnapshot(path: path, backends: backends, takenAt: .now(), via: Provenance.via)
+    }
+
     /// When the path was published, or, without a path, when the snapshot was taken.
     var time: WallTime {
         self.path.map { self.takenAt.wall(at: $0.publishedAt) } ?? self.takenAt.wall
@@ -174,29 +179,15 @@ extension JSONNode {
         (try? JSONReader.read(JSONText.line(body)[...], valueLimit: .max)) ?? .null
     }
 
-    static func reason(_ reason: PathReason?) -> JSONNode {
-        JSONNode.written { $0.reason(reason) }
-    }
-
-    static func interface(_ interface: PathInterface) -> JSONNode {
-        JSONNode.written { $0.interface(interface) }
-    }
-
-    static func gateway(_ gateway: Gateway) -> JSONNode {
-        JSONNode.written { $0.gateway(gateway) }
-    }
-
-    static func probe(_ outcome: ProbeOutcome) -> JSONNode {
-        JSONNode.written { $0.probe(outcome) }
-    }
-
+    static func reason(_ reason: PathReason?) -> JSONNode { .written { $0.reason(reason) } }
+    static func interface(_ interface: PathInterface) -> JSONNode { .written { $0.interface(interface) } }
+    static func gateway(_ gateway: Gateway) -> JSONNode { .written { $0.gateway(gateway) } }
+    static func probe(_ outcome: ProbeOutcome) -> JSONNode { .written { $0.probe(outcome) } }
     static func backend(_ report: BackendReport, at now: ClockReading) -> JSONNode {
-        JSONNode.written { $0.backend(report, at: now) }
+        .written { $0.backend(report, at: now) }
     }
 
-    static func disagreement(_ disagreement: Disagreement) -> JSONNode {
-        JSONNode.written { $0.disagreement(disagreement) }
-    }
+    static func disagreement(_ disagreement: Disagreement) -> JSONNode { .written { $0.disagreement(disagreement) } }
 }
 
 extension ProbeOutcome.Result {

@@ -97,7 +97,7 @@ package struct NewPluginCommand: ToolCommand {
                 )
             }
             // The identity of a package in a folder is the folder's name.
-            let path = try NewFolder.absolute(place)
+            let path = try FileAccess.absolute(place)
             let identity = path.split(separator: "/").last ?? ""
             return PluginTemplate.Dependency(line: ".package(path: \"\(path)\")", identity: "\(identity)")
         }

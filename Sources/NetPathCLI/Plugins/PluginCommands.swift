@@ -34,11 +34,11 @@ extension PluginCommand {
             let arguments = self.command.dropFirst().map { argument in
                 // Without what a symbolic link leads to: some programs ask what they are called.
                 guard !argument.hasPrefix("/"), !argument.hasPrefix("-"), TrustedFile.isRegular(argument),
-                    let folder = try? NewFolder.absolute(".")
+                    let folder = try? FileAccess.absolute(".")
                 else { return argument }
                 return "\(folder)/\(argument)"
             }
-            return [isHere ? try NewFolder.absolute(program) : program] + arguments
+            return [isHere ? try FileAccess.absolute(program) : program] + arguments
         }
     }
 

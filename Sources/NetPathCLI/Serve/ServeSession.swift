@@ -80,7 +80,7 @@ package final class ServeSession: Sendable {
             log: log
         )
         self.configuration = follower
-        self.document = StatusSnapshot(backends: [], takenAt: .now(), via: Provenance.via).jsonLine
+        self.document = StatusSnapshot.now(nil, []).jsonLine
         self.metrics = {
             coordinator.metrics(isOpenMetrics: $0, targets: follower.configuration.probeTargets)
         }
@@ -117,9 +117,7 @@ package final class ServeSession: Sendable {
         if let follower {
             guard follower.start(publish) else { throw SystemError.last("cannot start a thread") }
         }
-        self.coordinator?.subscribe { path in
-            publish(StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via).jsonLine)
-        }
+        self.coordinator?.subscribe { publish(StatusSnapshot.now($0, $0.backends).jsonLine) }
         self.coordinator?.start()
         defer { self.coordinator?.stop() }
         let manager = ServiceManager(self.context.environment)

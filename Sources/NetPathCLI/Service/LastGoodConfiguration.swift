@@ -36,14 +36,21 @@ struct LastGoodConfiguration: Sendable {
     /// not root, reads that of the service's user.
     func load(path: String?, _ context: ToolContext) -> LoadedConfiguration? {
         guard FileAccess.isOwn(self.path, in: self.folder), let text = FileAccess.contents(self.path, limit: 4 << 20),
-            let kept = try? LoadedConfiguration.standIn(
-                ConfigurationSource(name: self.path, text: text),
-                path: path,
-                environment: context.environment,
-                registry: context.registry
-            )
+            let kept = try? context.standIn(ConfigurationSource(name: self.path, text: text), for: path)
         else { return nil }
         return kept.saysNothing ? nil : kept
+    }
+}
+
+extension ToolContext {
+    /// A text that stands in for the configuration that is refused.
+    ///
+    /// - Throws: `ConfigurationError`.
+    fileprivate func standIn(
+        _ source: ConfigurationSource,
+        for path: String?
+    ) throws(ConfigurationError) -> LoadedConfiguration {
+        try .standIn(source, path: path, environment: self.environment, registry: self.registry)
     }
 }
 
@@ -67,13 +74,7 @@ extension GlobalOptions {
             }
             guard orDefault else { throw error }
             let source = ConfigurationSource(name: "the embedded default", text: LoadedConfiguration.defaultText)
-            let standard = try LoadedConfiguration.standIn(
-                source,
-                path: self.configurationPath,
-                environment: context.environment,
-                registry: context.registry
-            )
-            return (standard, error)
+            return (try context.standIn(source, for: self.configurationPath), error)
         }
     }
 }

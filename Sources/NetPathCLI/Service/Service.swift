@@ -106,7 +106,7 @@ final class Service {
     func run() throws {
         let latest = Mutex<NetworkPath?>(nil)
         self.coordinator.subscribe { [context, announcement, socket, hooks] path in
-            let snapshot = StatusSnapshot(path: path, backends: path.backends, takenAt: .now(), via: Provenance.via)
+            let snapshot = StatusSnapshot.now(path, path.backends)
             hooks.show(snapshot)
             let previous = latest.withLock { latest in
                 defer { latest = path }

@@ -56,12 +56,7 @@ struct ServiceAnswers: Sendable {
 
     private var snapshot: StatusSnapshot {
         let path = self.coordinator.path
-        return StatusSnapshot(
-            path: path,
-            backends: path?.backends ?? self.coordinator.snapshots.map(\.report),
-            takenAt: .now(),
-            via: Provenance.via
-        )
+        return .now(path, path?.backends ?? self.coordinator.snapshots.map(\.report))
     }
 
     /// The lines that tell of paths.

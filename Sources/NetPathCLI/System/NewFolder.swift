@@ -37,13 +37,4 @@ struct NewFolder {
             try NewFile.write(file.text, to: "\(self.path)/\(file.path)", mode: mode)
         }
     }
-
-    /// The absolute path of a file or folder that exists, without symbolic links.
-    ///
-    /// - Throws: `SystemError` when it does not.
-    static func absolute(_ path: String) throws(SystemError) -> String {
-        guard let result = unsafe realpath(path, nil) else { throw .last("cannot find \(path)") }
-        defer { unsafe free(result) }
-        return unsafe String(cString: result)
-    }
 }

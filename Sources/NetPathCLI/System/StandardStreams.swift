@@ -17,17 +17,8 @@ package enum StandardStreams {
         }
     }
 
-    /// Writes all of a text to standard output, however long its reader takes.
-    ///
-    /// - Throws: `SystemError`; ``SystemError/isReaderGone`` tells a vanished reader from a full disk.
-    static func writeOutput(_ text: String) throws(SystemError) {
-        try StandardStream.output.write(text)
-    }
-
     /// Writes all of a message to standard error, however long its reader takes; failures are ignored.
-    static func writeMessage(_ text: String) {
-        try? StandardStream.error.write(text)
-    }
+    static func writeMessage(_ text: String) { try? StandardStream.error.write(text) }
 
     /// Writes a message to standard error unless that would mean to wait: a full pipe must never hold up a monitor.
     static func writeNote(_ text: String) {

@@ -53,17 +53,13 @@ struct WaitMachine: Sendable {
     mutating func take(at now: MonotonicTime, _ change: (inout WaitView) -> Void) {
         guard self.outcome == nil else { return }
         change(&self.view)
+        // What has been missing for too long may be called otherwise now.
         if self.terms.failsFast { self.prospects.update(self.view, at: now) }
         self.decide(at: now)
     }
 
     /// Does what is due.
-    mutating func wake(at now: MonotonicTime) {
-        guard self.outcome == nil else { return }
-        // What has been missing for too long may be called otherwise now.
-        if self.terms.failsFast { self.prospects.update(self.view, at: now) }
-        self.decide(at: now)
-    }
+    mutating func wake(at now: MonotonicTime) { self.take(at: now) { _ in } }
 
     private mutating func decide(at now: MonotonicTime) {
         let value = self.terms.conditions.isMet(in: self.view)

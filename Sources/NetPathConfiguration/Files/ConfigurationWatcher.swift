@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-internal import Glibc
 internal import NetPathSystem
 
 /// Notices when a configuration file changes: written in place, replaced by a rename, removed and created again, or
@@ -20,7 +19,7 @@ public final class ConfigurationWatcher: Sendable {
     ///
     /// - Parameter path: The path; a relative one starts at the working directory of this moment.
     public init?(path: String) {
-        let path = path.hasPrefix("/") ? path : Self.workingDirectory + "/" + path
+        let path = path.hasPrefix("/") ? path : ((try? FileAccess.absolute(".")) ?? "") + "/" + path
         guard let watcher = FileWatcher(paths: Self.watched(for: path)) else { return nil }
         self.path = path
         self.watcher = watcher
@@ -39,11 +38,5 @@ public final class ConfigurationWatcher: Sendable {
         // Others may have come into the folder.
         _ = self.watcher.watch(Self.watched(for: self.path))
         return true
-    }
-
-    private static var workingDirectory: String {
-        guard let text = unsafe getcwd(nil, 0) else { return "" }
-        defer { unsafe free(text) }
-        return unsafe String(cString: text)
     }
 }
