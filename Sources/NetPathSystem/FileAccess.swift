@@ -37,10 +37,16 @@ package enum FileAccess {
     }
 
     /// Where a symbolic link points; nil when the path is none.
-    package static func linkTarget(_ path: String) -> String? {
+    ///
+    /// - Parameters:
+    ///   - path: The link; empty for one that is open.
+    ///   - folder: The folder where a relative path begins, or that link.
+    /// - Returns: The target.
+    package static func linkTarget(_ path: String, at folder: Int32? = nil) -> String? {
+        let folder = folder ?? AT_FDCWD
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-                unsafe characters.baseAddress.map { unsafe readlink(path, $0, characters.count) } ?? -1
+                unsafe characters.baseAddress.map { unsafe readlinkat(folder, path, $0, characters.count) } ?? -1
             }
             count = max(result, 0)
         }

@@ -43,7 +43,7 @@ struct RecordingOptions: ParsableArguments {
         // What a service left behind, and what systemd made for another program, hides no recording of one that runs.
         let running = configured == nil ? self.places.first { ServiceClient([$0]) != nil }?.recording : nil
         let recorded = running ?? folders.first { RecordingFiles.exist(in: $0) }
-        guard let folder = recorded ?? folders.first(where: ServiceFolders.exists), ServiceFolders.exists(folder) else {
+        guard let folder = recorded ?? folders.first(where: FileAccess.exists), FileAccess.exists(folder) else {
             throw ToolFailure(
                 .unavailable,
                 """

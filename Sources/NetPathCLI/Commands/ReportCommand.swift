@@ -52,7 +52,7 @@ struct ReportCommand: ToolCommand {
         let now = ClockReading.now().wall
         let file = self.file ?? Self.name(at: now.local)
         // Before all the work.
-        guard !NewFile.exists(file) else {
+        guard !FileAccess.exists(file) else {
             throw ToolFailure(.failure, "\(file.safe) is there already: name another file, or remove it")
         }
         let report = self.report(at: now)

@@ -231,12 +231,9 @@ struct WatchCommand: ToolCommand {
         let states = reports.map { report -> String in
             let state =
                 switch report.health {
-                case .off: "off"
-                case .standby: "standing by"
-                case .notAsked: "not asked"
-                case .starting: "silent so far"
                 case .healthy: "no verdict"
                 case .unhealthy: report.error ?? "unhealthy"
+                case .off, .standby, .starting, .notAsked: report.condition
                 }
             return "\(report.name): \(state)".safe
         }

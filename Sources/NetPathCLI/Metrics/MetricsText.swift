@@ -40,12 +40,24 @@ package struct MetricsText: Sendable {
         self.isOpenMetrics = isOpenMetrics
     }
 
-    /// Begins a family of numbers that may go up and down.
-    @inline(never)
+    /// A family of numbers that may go up and down.
     package mutating func gauge(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
+        self.family("\(name)", .gauge, "\(help)", samples)
+    }
+
+    /// A family of numbers that only grow; `name` is without `_total`.
+    mutating func counter(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
+        self.family("\(name)", .counter, "\(help)", samples)
+    }
+
+    /// A family, which is left out where there are no numbers.
+    @inline(never)
+    mutating func family(_ name: String, _ kind: BackendMetric.Kind, _ help: String, _ samples: [Sample]) {
         guard !samples.isEmpty else { return }
-        self.begin("\(name)", "gauge", "\(help)")
-        for sample in samples { self.sample("\(name)", sample.labels, sample.value) }
+        // Quotes are escaped in the help of OpenMetrics, and must not be in that of Prometheus.
+        let help = String(help.map { $0 == "\"" ? "'" : $0 })
+        self.begin(name, kind.rawValue, Self.escaped(help))
+        for sample in samples { self.sample(kind == .counter ? name + "_total" : name, sample.labels, sample.value) }
     }
 
     /// Writes metrics into a file for node_exporter's textfile collector, which replaces the former one atomically.
@@ -53,23 +65,6 @@ package struct MetricsText: Sendable {
     /// - Throws: `SystemError`.
     package static func write(_ text: String, to file: String) throws {
         try NewFile.replace(file, with: text)
-    }
-
-    /// A family of numbers that only grow; `name` is without `_total`.
-    @inline(never)
-    mutating func counter(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
-        guard !samples.isEmpty else { return }
-        self.begin("\(name)", "counter", "\(help)")
-        for sample in samples { self.sample("\(name)_total", sample.labels, sample.value) }
-    }
-
-    /// A family that a backend names.
-    @inline(never)
-    mutating func family(_ name: String, _ kind: BackendMetric.Kind, _ help: String, _ samples: [Sample]) {
-        // Quotes are escaped in the help of OpenMetrics, and must not be in that of Prometheus.
-        let help = String(help.map { $0 == "\"" ? "'" : $0 })
-        self.begin(name, kind.rawValue, Self.escaped(help))
-        for sample in samples { self.sample(kind == .counter ? name + "_total" : name, sample.labels, sample.value) }
     }
 
     /// A family in which one state of each set holds.

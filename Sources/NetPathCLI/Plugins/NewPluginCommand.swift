@@ -159,18 +159,13 @@ extension PluginName {
         // The modules that a package of the name would have. Disks may not tell upper from lower case.
         for module in [self.module, "\(self.module)Command"] {
             let isSame = { (other: String) in other.lowercased() == module.lowercased() }
-            let owner =
-                if Self.language.contains(where: isSame) {
-                    "Swift"
-                } else if module.lowercased().hasPrefix("netpath")
-                    || Self.modules.contains(where: isSame)
-                { "netpath" } else { "" }
-            if !owner.isEmpty {
-                return """
-                    '\(self.text)' cannot be the name of a package: its module \(module) is \(owner)'s own; call it \
-                    otherwise, such as my-\(self.text)
-                    """
-            }
+            let isOfSwift = Self.language.contains(where: isSame)
+            guard isOfSwift || module.lowercased().hasPrefix("netpath") || Self.modules.contains(where: isSame)
+            else { continue }
+            return """
+                '\(self.text)' cannot be the name of a package: its module \(module) is \
+                \(isOfSwift ? "Swift" : "netpath")'s own; call it otherwise, such as my-\(self.text)
+                """
         }
         return nil
     }

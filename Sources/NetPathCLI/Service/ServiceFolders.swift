@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPathSystem
-
 /// Where the service keeps its socket and its recording.
 struct ServiceFolders: Hashable, Sendable {
     /// Gone with the next boot: the socket and the lock.
@@ -52,7 +50,4 @@ struct ServiceFolders: Hashable, Sendable {
         }
         return places
     }
-
-    /// Whether there is something at a path.
-    static func exists(_ path: String) -> Bool { FileAccess.exists(path) }
 }

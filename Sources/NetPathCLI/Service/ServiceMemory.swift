@@ -19,7 +19,7 @@ enum ServiceMemory {
     static func formerCarriers() -> Set<UInt32> {
         let places = ServiceFolders.places(of: ToolContext.current.environment)
         let deadline = MonotonicTime.now() + ServiceWord.limit
-        for folders in places where ServiceFolders.exists(folders.socket) {
+        for folders in places where FileAccess.exists(folders.socket) {
             let left = deadline - MonotonicTime.now()
             guard left > .zero, let client = ServiceClient([folders], limit: left),
                 client.user.map({ self.isTrusted($0, at: folders, asking: PeerCredentials.ownUser) }) == true,

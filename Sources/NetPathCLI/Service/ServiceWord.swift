@@ -26,7 +26,7 @@ struct ServiceWord: Sendable {
     static func find(_ configuration: LoadedConfiguration) -> (service: ServiceWord, status: StatusSnapshot)? {
         guard configuration.isWorthAService else { return nil }
         let places = ServiceFolders.places(of: ToolContext.current.environment)
-        let served = places.filter { ServiceFolders.exists($0.socket) }
+        let served = places.filter { FileAccess.exists($0.socket) }
         guard !served.isEmpty, let key = configuration.serviceKey else { return nil }
         for folders in served {
             let service = ServiceWord(folders: folders, key: key)

@@ -44,9 +44,6 @@ struct CompanionProgram: Hashable, Sendable {
     /// The first place with something that the system would execute; nil when there is none.
     var place: String? { self.places.first { unsafe access($0, X_OK) == 0 } }
 
-    /// Whether the system would execute what is there.
-    var isInstalled: Bool { self.place != nil }
-
     /// The absolute path of the running program; nil when the system does not tell.
     static var runningProgram: String? { FileAccess.linkTarget("/proc/self/exe") }
 }
@@ -58,7 +55,7 @@ extension CompanionProgram {
     }
 
     /// Whether the program that handles requests was there when it was looked for first.
-    static let isQueueInstalled = installed("netpath-queue", environment: processEnvironment()).isInstalled
+    static let isQueueInstalled = installed("netpath-queue", environment: processEnvironment()).place != nil
 }
 
 extension ToolContext {

@@ -6,9 +6,6 @@ import NetPathSystem
 
 /// A file for its owner alone, that is never written over.
 enum NewFile {
-    /// Whether there is something at a path already.
-    static func exists(_ path: String) -> Bool { FileAccess.exists(path) }
-
     /// Makes a file and writes it; one that cannot be written whole does not stay.
     ///
     /// - Throws: `SystemError`, also when there is such a file.

@@ -64,7 +64,7 @@ package enum TrustedFile {
             switch mode & S_IFMT {
             case S_IFLNK:
                 links += 1
-                guard links <= 40, let target = Self.target(of: file)
+                guard links <= 40, let target = FileAccess.linkTarget("", at: file.number)
                 else { throw LaunchError("'\(name.printable(limit: 200))' is a symbolic link that leads nowhere") }
                 if target.hasPrefix("/") {
                     trail = [trail[0]]
@@ -136,16 +136,6 @@ package enum TrustedFile {
             )
         }
         return status.st_mode
-    }
-
-    private static func target(of link: FileDescriptor) -> String? {
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-                unsafe characters.baseAddress.map { unsafe readlinkat(link.number, "", $0, characters.count) } ?? -1
-            }
-            count = max(result, 0)
-        }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
     }
 }
 
