@@ -38,7 +38,7 @@ import Testing
             case .end: return taken
             }
         }
-        _ = turns.takeAll()
+        for client in clients { turns.forget(client.client) }
         return taken
     }
 

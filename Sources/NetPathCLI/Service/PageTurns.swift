@@ -62,12 +62,6 @@ struct PageTurns: Sendable {
     /// Forgets what a client waits for that has gone.
     mutating func forget(_ client: UInt64) { self.jobs.removeAll { $0.client == client } }
 
-    /// Forgets everything that waits; returns the clients.
-    mutating func takeAll() -> [UInt64] {
-        defer { self.jobs = [] }
-        return self.jobs.map(\.client)
-    }
-
     /// Takes the next job.
     mutating func next(now: MonotonicTime) -> Step {
         self.budgets.trusted.refill(now: now)

@@ -105,10 +105,15 @@ struct ServiceClients {
     }
 
     /// Takes the pages that have to be made now.
-    mutating func takePages() -> [(client: UInt64, peer: ServiceSocket.Peer, pages: ServicePages)] {
+    mutating func takePages() -> [PageTurns.Job] {
         self.clients.indices.compactMap { index in
-            self.clients[index].connection.takePages()
-                .map { (self.clients[index].number, self.clients[index].connection.peer, $0) }
+            self.clients[index].connection.takePages().map { pages in
+                PageTurns.Job(
+                    client: self.clients[index].number,
+                    peer: self.clients[index].connection.peer,
+                    pages: pages
+                )
+            }
         }
     }
 

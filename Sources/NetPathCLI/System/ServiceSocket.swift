@@ -20,9 +20,11 @@ final class ServiceSocket: Sendable {
     }
 
     private struct Page: Sendable {
-        var client: UInt64
+        var job: PageTurns.Job
         var bytes: [UInt8]
         var rest: ServicePages?
+        /// The processor time that it took.
+        var cost: Duration
     }
 
     private struct State: Sendable {
@@ -31,8 +33,8 @@ final class ServiceSocket: Sendable {
         var version: UInt64 = 0
         var watchers = 0
         var isStopped = false
-        /// The pages that were made; one for each client at most.
-        var pages: [Page] = []
+        /// The page that was made.
+        var page: Page?
         var errand: (@Sendable () -> Void)?
 
         /// Counts a client that watches from now on; returns what is the newest state.
@@ -116,22 +118,23 @@ final class ServiceSocket: Sendable {
     // MARK: The thread
 
     private func serve() {
-        let pageMaker = ServicePageMaker(self.limits) { [weak self] client, bytes, rest in
-            guard let self else { return }
-            self.state.withLock { $0.pages.append(Page(client: client, bytes: bytes, rest: rest)) }
-            self.wakeUp.wake(.output)
-        }
+        var turns = PageTurns(limit: self.limits.pageTime)
+        var isMaking = false
         var clients = ServiceClients(self.limits, identify: self.identify)
         var acceptsFrom: MonotonicTime?
         while true {
             let orders = self.state.withLock { state in
-                defer { (state.pages, state.errand) = ([], nil) }
+                defer { (state.page, state.errand) = (nil, nil) }
                 return state
             }
             if orders.isStopped { return }
             orders.errand?()
             var now = MonotonicTime.now()
-            for page in orders.pages { clients.take(page.bytes, rest: page.rest, for: page.client, now: now) }
+            if let page = orders.page {
+                isMaking = false
+                turns.charge(page.job.peer, page.cost)
+                clients.take(page.bytes, rest: page.rest, for: page.job.client, now: now)
+            }
             clients.show(orders.newest, version: orders.version, now: now)
             clients.answer(now: now) { request, peer in
                 // First, so that no change is missed that comes while the answer is made.
@@ -139,12 +142,22 @@ final class ServiceSocket: Sendable {
                 return (self.answer(request, peer), version)
             }
             clients.flush(now: now)
-            for (client, peer, pages) in clients.takePages() { pageMaker.make(pages, for: client, of: peer) }
-            for client in clients.removeGone(now: now) { pageMaker.forget(client) }
+            for job in clients.takePages() { turns.add(job) }
+            for client in clients.removeGone(now: now) { turns.forget(client) }
             self.count(clients.watchers)
 
+            var pause: Duration?
+            if !isMaking {
+                switch turns.next(now: now) {
+                case .make(let job):
+                    isMaking = true
+                    self.make(job)
+                case .wait(let time): pause = time
+                case .end: break
+                }
+            }
             if let from = acceptsFrom, from <= now { acceptsFrom = nil }
-            let deadline = [clients.deadline, acceptsFrom].compactMap { $0 }.min()
+            let deadline = [clients.deadline, acceptsFrom, pause.map { now + $0 }].compactMap { $0 }.min()
             let ready = clients.wait(
                 [self.wakeUp.rawValue, acceptsFrom == nil ? self.listener.number : -1],
                 until: clients.hasTurn ? now : deadline
@@ -160,6 +173,20 @@ final class ServiceSocket: Sendable {
             if ready[0] { _ = self.wakeUp.take() }
             if ready[1], !clients.accept(from: self.listener, now: now) { acceptsFrom = now + self.limits.pause }
         }
+    }
+
+    /// Makes a page on a thread of its own; an empty last one where the system grants no thread.
+    private func make(_ job: PageTurns.Job) {
+        let isStarted = BackgroundThread.start {
+            let (bytes, rest) = job.pages.make()
+            self.receive(Page(job: job, bytes: bytes, rest: rest, cost: CurrentThread.processorTime))
+        }
+        if !isStarted { self.receive(Page(job: job, bytes: [], cost: .zero)) }
+    }
+
+    private func receive(_ page: Page) {
+        self.state.withLock { $0.page = page }
+        self.wakeUp.wake(.output)
     }
 
     private func count(_ watchers: Int) {
