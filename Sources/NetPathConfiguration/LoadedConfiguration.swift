@@ -90,11 +90,11 @@ public struct LoadedConfiguration: Sendable {
 
     /// Where the configuration is found.
     private static func location(path: String?, environment: [String: String]) -> ConfigurationLocation {
-        ConfigurationSearch(
+        .find(
             explicitPath: path,
             environment: environment,
             isService: Privileges.areOfService(environment["RUNTIME_DIRECTORY"])
-        ).location { ConfigurationFile.mayExist($0) || !DropIns.files(of: $0).isEmpty }
+        ) { ConfigurationFile.mayExist($0) || !DropIns.files(of: $0).isEmpty }
     }
 
     /// Checks a text that stands in for the configuration that would be found, which is refused.

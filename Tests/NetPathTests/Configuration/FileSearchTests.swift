@@ -53,30 +53,29 @@ import Testing
         Case(option: "", existing: [system], expected: .file(path: "", origin: .commandLine)),
     ])
     func finds(_ example: Case) {
-        let search = ConfigurationSearch(explicitPath: example.option, environment: example.environment)
-        #expect(search.location { example.existing.contains($0) } == example.expected)
+        let found = ConfigurationLocation.find(explicitPath: example.option, environment: example.environment) {
+            example.existing.contains($0)
+        }
+        #expect(found == example.expected)
     }
 
     /// What a service may write to, as its home, says nothing of what it does.
     @Test func aServiceReadsTheFolderOfTheMachineOnly() {
-        let search = ConfigurationSearch(explicitPath: nil, environment: Self.both, isService: true)
-        #expect(search.candidates == [.file(path: Self.system, origin: .system)])
-        #expect(search.location { _ in true } == .file(path: Self.system, origin: .system))
-        let named = ConfigurationSearch(explicitPath: "o.yaml", environment: Self.both, isService: true)
-        #expect(named.location { _ in true } == .file(path: "o.yaml", origin: .commandLine))
+        func find(_ path: String?) -> ConfigurationLocation {
+            .find(explicitPath: path, environment: Self.both, isService: true) { _ in true }
+        }
+        #expect(find(nil) == .file(path: Self.system, origin: .system))
+        #expect(find("o.yaml") == .file(path: "o.yaml", origin: .commandLine))
     }
 
     @Test func looksNoFurtherThanNeeded() {
         var asked: [String] = []
-        let search = ConfigurationSearch(explicitPath: nil, environment: Self.both)
-        _ = search.location {
-            asked.append($0)
-            return true
+        for isThere in [true, false] {
+            _ = ConfigurationLocation.find(explicitPath: nil, environment: Self.both) {
+                asked.append($0)
+                return isThere
+            }
         }
-        #expect(asked == [Self.user])
-        #expect(
-            search.candidates == [.file(path: Self.user, origin: .user), .file(path: Self.system, origin: .system)]
-        )
-        #expect(search.named == nil)
+        #expect(asked == [Self.user, Self.user, Self.system])
     }
 }
