@@ -169,7 +169,7 @@ struct WaitCommand: ToolCommand {
         let line = self.quiet ? nil : ProgressLine(environment: context.environment)
         let session = WaitSession(self.terms, policy: EvaluationPolicy(), loop: loop, isShown: line != nil)
         let places = ServiceFolders.places(of: context.environment)
-        let isFollowing = ServiceFollower(places).start { _ in
+        let isFollowing = ServiceFollower.start(places) { _ in
             guard let answer = ServiceFollower.ask(.snapshot, of: places),
                 let snapshot = try? CodedLine.value(ServiceSnapshot.self, from: answer).status
             else { return }

@@ -41,11 +41,13 @@ package struct MetricsText: Sendable {
     }
 
     /// A family of numbers that may go up and down.
+    @inline(never)
     package mutating func gauge(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
         self.family("\(name)", .gauge, "\(help)", samples)
     }
 
     /// A family of numbers that only grow; `name` is without `_total`.
+    @inline(never)
     mutating func counter(_ name: StaticString, _ help: StaticString, _ samples: [Sample]) {
         self.family("\(name)", .counter, "\(help)", samples)
     }

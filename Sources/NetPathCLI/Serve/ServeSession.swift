@@ -23,7 +23,7 @@ package final class ServeSession: Sendable {
     private let source: RecordingOptions
     /// Where the configuration has the service record; nil where services usually do.
     private let recordingFolder: String?
-    private let follower: ServiceFollower?
+    private let places: [ServiceFolders]
     private let coordinator: PathCoordinator?
     private let configuration: ConfigurationFollower?
 
@@ -37,6 +37,7 @@ package final class ServeSession: Sendable {
         self.loop = loop
         self.source = command.source
         let places = ServiceFolders.places(of: self.context.environment)
+        self.places = places
         let answer = command.standalone ? nil : try ServiceClient(places)?.ask(.status)
         if let answer {
             self.context.noteNamespace(ofStatus: answer)
@@ -44,7 +45,6 @@ package final class ServeSession: Sendable {
             self.recordingFolder = try? command.options.recordingFolder()
             self.isAttached = true
             self.document = answer
-            self.follower = ServiceFollower(places)
             (self.coordinator, self.configuration) = (nil, nil)
             self.metrics = {
                 ServiceFollower.text(in: ServiceFollower.ask(.metrics(isOpenMetrics: $0), of: places))
@@ -54,7 +54,6 @@ package final class ServeSession: Sendable {
             return
         }
         self.isAttached = false
-        self.follower = nil
         let configuration = try command.standingConfiguration()
         self.recordingFolder = configuration.record.folder
         if let backend = configuration.backends.first(where: { $0.mode != .off && $0.program != nil }) {
@@ -114,8 +113,8 @@ package final class ServeSession: Sendable {
     ///   - publish: Receives every state, on any thread; must not wait.
     /// - Throws: `SystemError` when there can be no thread.
     package func run(onReload: () -> Void, _ publish: @escaping @Sendable ([UInt8]) -> Void) throws {
-        if let follower {
-            guard follower.start(publish) else { throw SystemError.last("cannot start a thread") }
+        if self.isAttached, !ServiceFollower.start(self.places, publish) {
+            throw SystemError.last("cannot start a thread")
         }
         self.coordinator?.subscribe { publish(StatusSnapshot.now($0, $0.backends).jsonLine) }
         self.coordinator?.start()

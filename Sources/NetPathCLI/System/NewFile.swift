@@ -19,14 +19,14 @@ enum NewFile {
         guard let file = FileDescriptor(unsafe open(path, flags, mode)) else { throw .last("cannot create \(path)") }
         do throws(SystemError) {
             // Whatever the umask: who may read it is the caller's to say.
-            guard fchmod(file.number, mode) == 0 else { throw .last("cannot set the mode of \(path)") }
+            guard fchmod(file.number, mode) == 0 else { throw SystemError.last("cannot set the mode of \(path)") }
             var rest = Array(text.utf8)[...]
             while !rest.isEmpty {
                 let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
-                if count < 0, errno != EINTR { throw .last("cannot write \(path)") }
+                if count < 0, errno != EINTR { throw SystemError.last("cannot write \(path)") }
                 rest = rest.dropFirst(max(0, count))
             }
-            if isDurable, fsync(file.number) != 0 { throw .last("cannot bring \(path) to the disk") }
+            if isDurable, fsync(file.number) != 0 { throw SystemError.last("cannot bring \(path) to the disk") }
         } catch {
             _ = unsafe unlink(path)
             throw error

@@ -7,27 +7,23 @@ import NetPathSystem
 /// Follows the paths of a running service, and waits for it where it has gone.
 ///
 /// On a thread of its own, which sleeps while nothing changes.
-final class ServiceFollower: Sendable {
+enum ServiceFollower {
     /// A path is shorter than that.
     private static let lineLimit = 16 << 20
     /// How long it waits before it looks for a service that is gone; doubled up to the second.
     private static let pause: (first: Duration, last: Duration) = (.milliseconds(100), .seconds(5))
 
-    private let places: [ServiceFolders]
-
-    init(_ places: [ServiceFolders]) {
-        self.places = places
-    }
-
     /// Begins.
     ///
-    /// - Parameter publish: Receives every state, on the thread; of a service that is gone the last one, marked stale.
+    /// - Parameters:
+    ///   - places: Where to look for a service.
+    ///   - publish: Receives every state, on the thread; of a service that is gone the last one, marked stale.
     /// - Returns: Whether the system granted a thread.
-    func start(_ publish: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
+    static func start(_ places: [ServiceFolders], _ publish: @escaping @Sendable ([UInt8]) -> Void) -> Bool {
         BackgroundThread.start {
             var pause = Self.pause.first
             while true {
-                if self.follow(publish) { pause = Self.pause.first }
+                if Self.follow(places, publish) { pause = Self.pause.first }
                 _ = FileDescriptor.poll(readable: [], timeout: pause)
                 pause = min(pause * 2, Self.pause.last)
             }
@@ -38,9 +34,9 @@ final class ServiceFollower: Sendable {
     ///
     /// Not inlined: within a loop without an end it keeps the optimiser of Swift 6.3 busy for ever.
     @inline(never)
-    private func follow(_ publish: ([UInt8]) -> Void) -> Bool {
+    private static func follow(_ places: [ServiceFolders], _ publish: ([UInt8]) -> Void) -> Bool {
         var last: [UInt8]?
-        ServiceClient(self.places)?.watch(limit: Self.lineLimit) { line in
+        ServiceClient(places)?.watch(limit: Self.lineLimit) { line in
             last = line
             publish(line)
         }

@@ -154,7 +154,7 @@ extension Duration {
 extension BackendReport {
     /// What the screen says of a backend, one line each.
     func details(at now: ClockReading) -> [String] {
-        let age = self.health == .healthy ? self.age(at: now).map { " (\($0.age) ago)" } : nil
+        let age = self.health == .healthy ? self.age(at: now).map { " (\($0.spoken) ago)" } : nil
         return [self.condition + (age ?? "")] + self.remarks
     }
 
@@ -195,16 +195,5 @@ extension Disagreement {
         // A backend that states something else than its own evidence comes to.
         self.isStated && !backend.isStated
             ? "states otherwise: \(self.status.rawValue), \(self.reason.message)" : "disagrees with the path"
-    }
-}
-
-extension Duration {
-    /// The duration for people, coarser the longer it is.
-    fileprivate var age: String {
-        let milliseconds = self.inNanoseconds / 1_000_000
-        if milliseconds < 1_000 { return "\(milliseconds) ms" }
-        let seconds = milliseconds / 1_000
-        if seconds < 120 { return "\(seconds) s" }
-        return seconds < 7_200 ? "\(seconds / 60) min" : "\(seconds / 3_600) h"
     }
 }
