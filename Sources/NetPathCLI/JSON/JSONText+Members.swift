@@ -50,14 +50,14 @@ extension JSONText {
         if let value { self.integer(Int64(clamping: value)) } else { self.null() }
     }
 
-    /// Writes a member that is an array, each of whose elements the body writes.
+    /// Writes a member that is an array, each of whose elements the body writes, or null.
     mutating func member<Element>(
         _ key: StaticString,
-        _ elements: some Sequence<Element>,
+        _ elements: (some Sequence<Element>)?,
         _ body: (inout JSONText, Element) -> Void
     ) {
         self.key(key)
-        self.array(elements, body)
+        if let elements { self.array(elements, body) } else { self.null() }
     }
 
     /// Writes a member that is a list of strings.

@@ -53,14 +53,8 @@ extension StatusSnapshot {
             sink.member("interfaces", path?.interfaces ?? []) { $0.interface($1) }
             sink.member("carriedBy", path?.underlyingIndex)
             sink.member("gateways", path?.gateways ?? []) { $0.gateway($1) }
-            sink.member("dnsServers") { sink in
-                guard let servers = path?.dnsServers else { return sink.null() }
-                sink.array(servers) { $0.string($1.description) }
-            }
-            sink.member("nameServers") { sink in
-                guard let servers = path?.dnsServers else { return sink.null() }
-                sink.array(servers) { $0.nameServer($1) }
-            }
+            sink.member("dnsServers", path?.dnsServers) { $0.string($1.description) }
+            sink.member("nameServers", path?.dnsServers) { $0.nameServer($1) }
             let knowsFamilies = path?.knowsFamilies == true
             sink.member("supportsIPv4", knowsFamilies ? path?.supportsIPv4 : nil)
             sink.member("supportsIPv6", knowsFamilies ? path?.supportsIPv6 : nil)
@@ -97,10 +91,8 @@ extension JSONText {
             sink.member("kind", interface.kind)
             sink.member("reason") { $0.reason(interface.reason) }
             sink.member("operationalState", interface.operationalState?.name)
-            sink.member("addresses") { sink in
-                guard interface.knowsAddresses else { return sink.null() }
-                sink.array(interface.addresses) { $0.string($1.description) }
-            }
+            let addresses = interface.knowsAddresses ? interface.addresses : nil
+            sink.member("addresses", addresses) { $0.string($1.description) }
             sink.member("gateways", interface.gateways) { $0.string($1.description) }
             sink.member("metric", interface.metric)
             sink.member("table", interface.table)
