@@ -52,7 +52,7 @@ import Testing
         let backendKeys = JSONNode.backend(column.report, at: Fixtures.clock).members.count
         let additions = JSONNode.column(column, at: Fixtures.clock).members.dropFirst(backendKeys)
         let difference = Comparison.Difference(backend: "", against: "", facts: [], summary: "", explanations: [])
-        let summary = ComparisonSummary(recorder.tally, since: Fixtures.now, at: Fixtures.clock)
+        let tallied = try #require(recorder.tally.counts(at: Fixtures.now).backends.first)
         let interface = try #require(path.interfaces.first)
         let gateway = try #require(path.gateways.first)
         let probe = ProbeOutcome(target: "", result: .timedOut)
@@ -85,8 +85,8 @@ import Testing
             // The first row stands for all those of Backend.
             "Compared backend": .object([(key: "name", value: .null)] + additions),
             "Difference": .difference(difference),
-            "Comparison summary": summary.document,
-            "Backend tally": .tally(of: "", try #require(summary.backends.first).counts),
+            "Comparison summary": recorder.tally.document(since: Fixtures.now, at: Fixtures.clock),
+            "Backend tally": .tally(of: "", tallied.counts),
             "Host": try Fixtures.host().document,
             "Host route": .hostRoute(try #require(Fixtures.host().status.route)),
             "Hook": HookReportTests.report.document,

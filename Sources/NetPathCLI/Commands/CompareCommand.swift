@@ -139,8 +139,10 @@ struct CompareCommand: ToolCommand {
         if case .failed(let error) = outcome { throw error }
         live?.screen.leave()
         guard self.duration != nil, outcome != .readerGone else { return .satisfied }
-        let summary = ComparisonSummary(recorder.tally, since: start.monotonic, at: .now())
-        try self.options.write(summary.document, or: summary.screen)
+        let (tally, now) = (recorder.tally, ClockReading.now())
+        try self.options.write(tally.document(since: start.monotonic, at: now)) {
+            tally.screen($0, since: start.monotonic, at: now.monotonic)
+        }
         return ToolStatus(agreement: recorder.latest?.agreement)
     }
 }

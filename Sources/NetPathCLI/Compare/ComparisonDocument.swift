@@ -21,53 +21,32 @@ extension Comparison {
     }
 }
 
-/// What a comparison over some time comes to.
-struct ComparisonSummary: Sendable {
-    var elapsed: Duration
-    var window: Duration
-    var changes: Int
-    /// What is counted of each backend.
-    var backends: [(name: String, counts: ComparisonTally.Counts)]
-    var takenAt: ClockReading
-
-    init(_ tally: ComparisonTally, since start: MonotonicTime, at now: ClockReading) {
-        (self.changes, self.backends) = tally.counts(at: now.monotonic)
-        self.elapsed = now.monotonic - start
-        self.window = tally.window
-        self.takenAt = now
-    }
-
+extension ComparisonTally {
     /// The last document of `compare --for`.
-    var document: JSONNode {
-        let (elapsed, window) = (self.elapsed.inNanoseconds / 1_000_000, self.window.inNanoseconds / 1_000_000)
+    func document(since start: MonotonicTime, at now: ClockReading) -> JSONNode {
+        let (changes, backends) = self.counts(at: now.monotonic)
         return [
             "schema": schemaVersion,
-            "summary": .array(self.backends.map { .tally(of: $0.name, $0.counts) }),
-            "changes": .integer(self.changes),
-            "elapsedMilliseconds": .integer(elapsed),
-            "windowMilliseconds": .integer(window),
-            "time": .string(self.takenAt.wall.rfc3339),
+            "summary": .array(backends.map { .tally(of: $0.name, $0.counts) }),
+            "changes": .integer(changes),
+            "elapsedMilliseconds": .integer((now.monotonic - start).inMilliseconds),
+            "windowMilliseconds": .integer(self.window.inMilliseconds),
+            "time": .string(now.wall.rfc3339),
         ]
-    }
-}
-
-extension Verdict {
-    /// Whether there is a path of a family; nil when that is unknown.
-    fileprivate func supports(_ family: AddressFamily) -> Bool? {
-        self.knowsFamilies ? self.families.contains(family) : nil
     }
 }
 
 extension JSONNode {
     static func column(_ column: Comparison.Column, at now: ClockReading) -> JSONNode {
         let verdict = column.validVerdict
+        let families = verdict.flatMap { $0.knowsFamilies ? $0.families : nil }
         let additions: JSONNode = [
             "type": .string(column.type),
             "sees": .optional(column.sight?.rawValue),
             "interfaces": .array(verdict?.interfaces.map(JSONNode.interface) ?? []),
             "gateways": .array(verdict?.gateways.map(JSONNode.gateway) ?? []),
-            "supportsIPv4": .optional(verdict.flatMap { $0.supports(.ipv4) }),
-            "supportsIPv6": .optional(verdict.flatMap { $0.supports(.ipv6) }),
+            "supportsIPv4": .optional(families?.contains(.ipv4)),
+            "supportsIPv6": .optional(families?.contains(.ipv6)),
             "behindMicroseconds": .optional(column.delay.map { $0.inNanoseconds / 1_000 }),
         ]
         return .object(JSONNode.backend(column.report, at: now).members + additions.members)

@@ -104,15 +104,16 @@ extension Comparison {
     }
 }
 
-extension ComparisonSummary {
+extension ComparisonTally {
     /// The end of `compare --for`.
-    func screen(_ style: TextStyle) -> String {
+    func screen(_ style: TextStyle, since start: MonotonicTime, at now: MonotonicTime) -> String {
         var screen = TextScreen(style)
-        let count = self.changes == 1 ? "1 change" : "\(self.changes) changes"
-        screen.title("SUMMARY", .strong, "\(count) in \(self.elapsed.brief)")
+        let (changes, backends) = self.counts(at: now)
+        let count = changes == 1 ? "1 change" : "\(changes) changes"
+        screen.title("SUMMARY", .strong, "\(count) in \((now - start).brief)")
         screen.heading("Backends")
-        if self.backends.isEmpty { screen.paragraph("none has said anything") }
-        for (name, counts) in self.backends {
+        if backends.isEmpty { screen.paragraph("none has said anything") }
+        for (name, counts) in backends {
             var parts = ["seen \(counts.seen)", "missed \(counts.missed)"]
             parts.append("median delay \(counts.medianDelay?.brief ?? "none")")
             parts.append("false transitions \(counts.falseTransitions)")
