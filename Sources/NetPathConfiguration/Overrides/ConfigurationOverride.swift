@@ -81,18 +81,7 @@ struct ConfigurationOverride {
         // Blanks for everything else, so that the positions YAML tells are those of the whole text.
         let blanked = scalars.indices.map { range.contains($0) ? scalars[$0] : " " }
         let text = Array(String(String.UnicodeScalarView(blanked)).utf8)
-        return self.attributed(try YAMLReader.read(text, quoting: self.source))
-    }
-
-    private func attributed(_ node: ConfigurationNode) -> ConfigurationNode {
-        let content: ConfigurationNode.Content =
-            switch node.content {
-            case .scalar: node.content
-            case .sequence(let elements): .sequence(elements.map(self.attributed))
-            case .mapping(let entries):
-                .mapping(entries.map { .init(key: self.attributed($0.key), value: self.attributed($0.value)) })
-            }
-        return ConfigurationNode(content, at: node.position, in: self.source)
+        return try YAMLReader.read(text, quoting: self.source).stating(self.source)
     }
 
     // MARK: Complaining
