@@ -86,9 +86,7 @@ extension ConfigurationOverride {
 
     /// What an entry of a list is called: its name, else its type.
     private static func name(of node: ConfigurationNode) -> String? {
-        guard case .mapping(let entries) = node.content else { return nil }
-        let value = { key in entries.first { $0.key.text == key }?.value.text }
-        return value("name") ?? value("type")
+        node.value(of: "name")?.text ?? node.value(of: "type")?.text
     }
 
     private func error(

@@ -17,15 +17,12 @@ package final class StatusServer: Sendable {
     /// Called on a thread that is not the server's, and on several at a time for work of different lanes.
     package typealias Worker = @Sendable (Work) -> [UInt8]?
 
-    private struct Newest: Sendable {
-        var line: [UInt8]?
-    }
-
     private let group: MultiThreadedEventLoopGroup
     private let loop: any EventLoop
     private let core: NIOLoopBoundBox<ServerCore>
     private let limits: ServeLimits
-    private let newest = Mutex(Newest())
+    /// What is published and not sent yet.
+    private let newest = Mutex<[UInt8]?>(nil)
 
     /// Makes a server that listens nowhere yet.
     ///
@@ -110,12 +107,12 @@ package final class StatusServer: Sendable {
     /// Of several that come faster than they can be sent the newest is.
     package func publish(_ line: [UInt8]) {
         let isFirst = self.newest.withLock { newest in
-            defer { newest.line = line }
-            return newest.line == nil
+            defer { newest = line }
+            return newest == nil
         }
         guard isFirst else { return }
         self.loop.scheduleTask(in: Self.publishDelay) {
-            let line = self.newest.withLock { newest in newest.line.take() }
+            let line = self.newest.withLock { $0.take() }
             if let line { self.core.value.show(line) }
         }
     }
