@@ -63,7 +63,7 @@ import Testing
         let files =
             switch language {
             case .swift:
-                PluginTemplate.swift(try #require(PluginName("door")), dependency: .init(line: "", identity: ""))
+                PluginTemplate.swift(try #require(PluginName("door")), dependency: (line: "", identity: ""))
             case .python: PluginTemplate.python(try #require(PluginName("door")))
             case .shell: PluginTemplate.shell(try #require(PluginName("door")))
             }

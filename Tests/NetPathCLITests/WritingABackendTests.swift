@@ -34,7 +34,7 @@ import Testing
     func everyFormIsWrittenByTheCommand(_ language: String, count: Int) throws {
         let name = try #require(PluginName("door-watch"))
         let files =
-            PluginTemplate.swift(name, dependency: .init(line: "", identity: "")) + PluginTemplate.python(name)
+            PluginTemplate.swift(name, dependency: (line: "", identity: "")) + PluginTemplate.python(name)
             + PluginTemplate.shell(name)
         let texts = files.map { Self.trimmed($0.text.components(separatedBy: "\n")) }
         let blocks = try Self.blocks(language)

@@ -85,21 +85,18 @@ package struct NewPluginCommand: ToolCommand {
     }
 
     /// The package netpath as a manifest names it.
-    private var dependency: PluginTemplate.Dependency {
+    private var dependency: (line: String, identity: String) {
         get throws {
             let place = self.netpath ?? ""
             if place.contains("://") || place.hasPrefix("git@") {
                 let last = place.split(separator: "/").last ?? ""
                 let identity = last.hasSuffix(".git") ? last.dropLast(4) : last
-                return PluginTemplate.Dependency(
-                    line: ".package(url: \"\(place)\", branch: \"main\")",
-                    identity: "\(identity)"
-                )
+                return (".package(url: \"\(place)\", branch: \"main\")", "\(identity)")
             }
             // The identity of a package in a folder is the folder's name.
             let path = try FileAccess.absolute(place)
             let identity = path.split(separator: "/").last ?? ""
-            return PluginTemplate.Dependency(line: ".package(path: \"\(path)\")", identity: "\(identity)")
+            return (".package(path: \"\(path)\")", "\(identity)")
         }
     }
 }

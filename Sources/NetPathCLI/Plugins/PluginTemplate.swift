@@ -4,16 +4,8 @@
 /// What `netpath plugin new` writes: the files in `Resources/Plugin`, in which `@NAME@` and the like stand for what
 /// differs from one backend to the other.
 enum PluginTemplate {
-    /// The package netpath as a manifest names it.
-    struct Dependency {
-        /// The line of the manifest.
-        var line: String
-        /// What its products are found by.
-        var identity: String
-    }
-
-    /// A package with a backend in Swift.
-    static func swift(_ name: PluginName, dependency: Dependency) -> [NewFolder.File] {
+    /// A package with a backend in Swift, which depends on netpath: by a line of the manifest, and what finds its products.
+    static func swift(_ name: PluginName, dependency: (line: String, identity: String)) -> [NewFolder.File] {
         let module = name.module
         return [
             ("Package.swift", PackageResources.Package_swift_template),
