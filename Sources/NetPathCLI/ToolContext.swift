@@ -6,19 +6,24 @@ import NetPathConfiguration
 import NetPathSystem
 import Synchronization
 
-/// The least that a message has to matter to be shown; a new configuration may change it.
-final class LogThreshold: Sendable {
+/// Shows messages for the operator that matter enough.
+final class MessageLog: Sendable {
     private let state: Mutex<LogLevel>
+    private let show: @Sendable (LogLevel, String) -> Void
 
-    init(_ level: LogLevel) {
+    init(from level: LogLevel, show: @escaping @Sendable (LogLevel, String) -> Void) {
         self.state = Mutex(level)
+        self.show = show
     }
 
-    /// The level now.
+    /// The least that a message has to matter to be shown; a new configuration may change it.
     var level: LogLevel {
         get { self.state.withLock { $0 } }
         set { self.state.withLock { $0 = newValue } }
     }
+
+    /// Takes a message, on any thread.
+    @Sendable func write(_ level: LogLevel, _ text: String) { if level >= self.level { self.show(level, text) } }
 }
 
 /// What a command gets from the process it runs in.
@@ -83,11 +88,9 @@ package struct ToolContext: Sendable {
     /// Writes a message to standard error, after the program's name.
     package func say(_ text: String) { self.message("\(self.name): \(text)") }
 
-    /// A receiver of log messages that passes on what matters enough.
-    func log(from threshold: LogThreshold) -> @Sendable (LogLevel, String) -> Void {
-        { [self] level, text in
-            if level >= threshold.level { self.note(self.line(level.priority, "\(level.rawValue): ", text)) }
-        }
+    /// Messages on standard error, of a level or more.
+    func log(from level: LogLevel) -> MessageLog {
+        MessageLog(from: level) { level, text in self.note(self.line(level.priority, "\(level.rawValue): ", text)) }
     }
 
     /// Tells that the path is another one, whatever the threshold: as a warning where there is none, as a notice otherwise.

@@ -60,8 +60,8 @@ struct CompareCommand: ToolCommand {
     private func ask(_ configuration: LoadedConfiguration) throws -> ToolStatus {
         let loop = try EventLoop()
         let recorder = ComparisonRecorder(types: configuration.types)
-        let log = ToolContext.current.log(from: LogThreshold(.error))
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let log = ToolContext.current.log(from: .error)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         coordinator.subscribeSnapshots { _ = recorder.record($0, path: nil, at: .now()) }
         let inquiry = OneShotCommand.ask(coordinator, on: loop, limit: self.timeout.timeout.duration)
         inquiry.noteSilence()
@@ -97,10 +97,9 @@ struct CompareCommand: ToolCommand {
             ?? WatchOutput<Comparison>(descriptor, loop: loop) { [isJSON = self.options.json] comparison, previous in
                 isJSON ? comparison.document.line + "\n" : comparison.lines(since: previous) { $0.local }
             }
-        let threshold = LogThreshold(configuration.logLevel)
-        let log = live?.log(from: threshold) ?? context.log(from: threshold)
+        let log = live?.log(from: configuration.logLevel) ?? context.log(from: configuration.logLevel)
         let recorder = ComparisonRecorder(types: configuration.types)
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         coordinator.subscribeSnapshots { [weak coordinator, isJSON = self.options.json] snapshots in
             let earlier = recorder.latest
             let comparison = recorder.record(snapshots, path: coordinator?.path, at: .now())
@@ -113,7 +112,6 @@ struct CompareCommand: ToolCommand {
             self.options,
             coordinator,
             loop: loop,
-            threshold: threshold,
             log: log,
             adapt: { configuration in
                 recorder.adapt(to: configuration.types)

@@ -51,8 +51,8 @@ struct OneShotCommand: Sendable {
     ) throws(SystemError) -> OneShotCommand {
         let loop = try EventLoop()
         // What the backends complain about is part of the answer; only what is worse needs a message of its own.
-        let log = ToolContext.current.log(from: LogThreshold(.error))
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let log = ToolContext.current.log(from: .error)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         var answer = Self.ask(coordinator, on: loop, limit: limit, asWatching: asWatching)
         answer.evaluation = configuration.evaluation
         answer.recall(configuration.settings)

@@ -59,8 +59,8 @@ struct ReachCommand: ToolCommand {
         if self.watch { loop.wakeUp.stopOnSignals() }
         let configuration = try self.options.runnableConfiguration()
         // What the backends complain about is for the other commands; only what is worse needs a message here.
-        let log = ToolContext.current.log(from: LogThreshold(.error))
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let log = ToolContext.current.log(from: .error)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         coordinator.subscribeSnapshots { _ in loop.wakeUp.wake(.output) }
         coordinator.start(once: !self.watch)
         let host = HostWatch(target.host, on: coordinator, files: self.watch ? .shared : nil)

@@ -200,9 +200,9 @@ struct WaitCommand: ToolCommand {
         let service = ServiceWord.find(configuration)?.service
         // Most waits are over before they begin, and one look costs less than to listen.
         if self.host.isEmpty, terms.stable == .zero, !configuration.reachesOut {
-            let log = context.log(from: LogThreshold(.error))
+            let log = context.log(from: .error)
             let outcome = session.ask(
-                configuration.makeCoordinator(clock: loop, executor: loop, log: log),
+                configuration.makeCoordinator(clock: loop, executor: loop, log: log.write),
                 service
             )
             if let outcome { return try self.report(outcome, of: session.machine) }
@@ -222,21 +222,18 @@ struct WaitCommand: ToolCommand {
         let context = ToolContext.current
         loop.wakeUp.stopOnSignals()
         loop.wakeUp.reloadOnHangUp()
-        let threshold = LogThreshold(configuration.logLevel)
-        let (name, isQuiet) = (context.name, self.quiet)
-        let log: @Sendable (LogLevel, String) -> Void = { level, text in
-            guard level >= threshold.level, !isQuiet else { return }
+        let log = MessageLog(from: configuration.logLevel) { [isQuiet = self.quiet] level, text in
+            if isQuiet { return }
             line?.clear()
-            context.note("\(name): \(level.rawValue): \(text.safe)")
+            context.note("\(context.name): \(level.rawValue): \(text.safe)")
         }
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         session.follow(coordinator)
         let follower = ConfigurationFollower(
             configuration,
             self.options,
             coordinator,
             loop: loop,
-            threshold: threshold,
             watchesFile: false,
             log: log,
             adapt: adapt

@@ -155,19 +155,14 @@ struct WatchCommand: ToolCommand {
                 room = Array(format.render(snapshot, previous: previous()) { $0.local }.utf8)
                 return room.count
             }
-        let threshold = LogThreshold(configuration.logLevel)
-        let log = live?.log(from: threshold) ?? context.log(from: threshold)
+        let makeLog = { (level: LogLevel) in live?.log(from: level) ?? context.log(from: level) }
+        let log = makeLog(configuration.logLevel)
         // What the command writes is worth showing to who typed it, however little messages matter otherwise.
-        let execThreshold = LogThreshold(min(configuration.logLevel, .info))
+        let execLog = makeLog(min(configuration.logLevel, .info))
         let runner = try self.hook.map { hook throws(SystemError) in
-            try HookRunner(
-                [hook],
-                loop: loop,
-                environment: context.environment,
-                log: live?.log(from: execThreshold) ?? context.log(from: execThreshold)
-            )
+            try HookRunner([hook], loop: loop, environment: context.environment, log: execLog.write)
         }
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         let recorder = try self.record.map { file in
             try Recorder(
                 coordinator,
@@ -175,7 +170,7 @@ struct WatchCommand: ToolCommand {
                 configuration,
                 isRequired: true,
                 loop: loop,
-                log: log
+                log: log.write
             )
         }
         coordinator.subscribe { path in
@@ -186,14 +181,7 @@ struct WatchCommand: ToolCommand {
         }
         let deadline = self.timeout.map { loop.now() + $0.duration }
         if let deadline { loop.stop(at: deadline) }
-        let follower = ConfigurationFollower(
-            configuration,
-            self.options,
-            coordinator,
-            loop: loop,
-            threshold: threshold,
-            log: log
-        )
+        let follower = ConfigurationFollower(configuration, self.options, coordinator, loop: loop, log: log)
         coordinator.start()
         defer {
             loop.stop(coordinator)

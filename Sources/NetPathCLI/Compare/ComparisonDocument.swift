@@ -25,11 +25,12 @@ extension ComparisonTally {
     /// The last document of `compare --for`.
     func document(since start: MonotonicTime, at now: ClockReading) -> JSONNode {
         let (changes, backends) = self.counts(at: now.monotonic)
+        let elapsed: Duration = now.monotonic - start
         return [
             "schema": schemaVersion,
             "summary": .array(backends.map { .tally(of: $0.name, $0.counts) }),
             "changes": .integer(changes),
-            "elapsedMilliseconds": .integer((now.monotonic - start).inMilliseconds),
+            "elapsedMilliseconds": .integer(elapsed.inMilliseconds),
             "windowMilliseconds": .integer(self.window.inMilliseconds),
             "time": .string(now.wall.rfc3339),
         ]

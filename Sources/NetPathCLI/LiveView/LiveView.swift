@@ -90,11 +90,10 @@ struct LiveView<Snapshot: LiveSnapshot>: Sendable {
         if isShown { self.output.show(snapshot) }
     }
 
-    /// A receiver of log messages that shows what matters enough among the changes: on standard error, mostly the same
-    /// terminal, it would be written over the view.
-    func log(from threshold: LogThreshold) -> @Sendable (LogLevel, String) -> Void {
-        { level, text in
-            guard level >= threshold.level else { return }
+    /// Messages among the changes, of a level or more: on standard error, mostly the same terminal, they would be
+    /// written over the view.
+    func log(from level: LogLevel) -> MessageLog {
+        MessageLog(from: level) { level, text in
             self.model.state.withLock { $0.history.record(level, text, at: ClockReading.now().wall) }
             self.draw()
         }

@@ -126,7 +126,7 @@ package struct RequestOptions: ParsableArguments {
         let context = ToolContext.current
         let configuration = try context.configuration(at: self.configurationPath, overrides: self.overrides)
         // What the backends complain about is for the commands about the path.
-        let log = context.log(from: LogThreshold(.error))
+        let log = context.log(from: .error).write
         return { configuration.makeCoordinator(clock: $0, executor: $1, log: log) }
     }
 

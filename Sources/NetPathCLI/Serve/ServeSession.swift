@@ -65,19 +65,11 @@ package final class ServeSession: Sendable {
                 """
             )
         }
-        let threshold = LogThreshold(configuration.logLevel)
-        let log = self.context.log(from: threshold)
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let log = self.context.log(from: configuration.logLevel)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         coordinator.keepTally()
         self.coordinator = coordinator
-        let follower = ConfigurationFollower(
-            configuration,
-            command.options,
-            coordinator,
-            loop: loop,
-            threshold: threshold,
-            log: log
-        )
+        let follower = ConfigurationFollower(configuration, command.options, coordinator, loop: loop, log: log)
         self.configuration = follower
         self.document = StatusSnapshot.now(nil, []).jsonLine
         self.metrics = {

@@ -39,9 +39,8 @@ final class Service {
         self.loop.wakeUp.stopOnSignals()
         self.loop.wakeUp.reloadOnHangUp()
         self.manager = ServiceManager(self.context.environment)
-        let threshold = LogThreshold(configuration.logLevel)
-        let log = self.context.log(from: threshold)
-        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log)
+        let log = self.context.log(from: configuration.logLevel)
+        let coordinator = configuration.makeCoordinator(clock: loop, executor: loop, log: log.write)
         coordinator.keepTally()
         self.coordinator = coordinator
         let recording = configuration.record.isOn ? configuration.record.folder ?? folders.recording : nil
@@ -52,11 +51,11 @@ final class Service {
                 configuration,
                 isRequired: false,
                 loop: loop,
-                log: log
+                log: log.write
             )
         }
         // How hooks end is told however little messages matter otherwise.
-        let hookLog = self.context.log(from: LogThreshold(min(configuration.logLevel, .info)))
+        let hookLog = self.context.log(from: min(configuration.logLevel, .info)).write
         let usualFolder = folders.runtime == ServiceFolders.system.runtime ? HookFolder.usual : nil
         let hooks = try HookRunner(
             configuration.allHooks(usualFolder: usualFolder, log: hookLog),
@@ -67,11 +66,11 @@ final class Service {
         let lastGood = LastGoodConfiguration(in: folders)
         let keep = { @Sendable (configuration: LoadedConfiguration) in
             do throws(SystemError) { try lastGood.keep(configuration) } catch {
-                log(.warning, "\(error); a start with a configuration that is refused takes the one before it")
+                log.write(.warning, "\(error); a start with a configuration that is refused takes the one before it")
             }
         }
         if refusal == nil { keep(configuration) }
-        for line in refusal?.lines ?? [] { log(.error, "\(configuration.origin) is in force instead: \(line)") }
+        for line in refusal?.lines ?? [] { log.write(.error, "\(configuration.origin) is in force instead: \(line)") }
         let announcement = Announcement(self.manager)
         self.announcement = announcement
         self.follower = ConfigurationFollower(
@@ -79,7 +78,6 @@ final class Service {
             options,
             coordinator,
             loop: loop,
-            threshold: threshold,
             refusal: refusal,
             log: log,
             onChange: { [recorder] configuration in

@@ -2,6 +2,7 @@
 // Copyright the netpath authors
 
 import NetPath
+import NetPathConfiguration
 import NetPathRecording
 import NetPathSystem
 

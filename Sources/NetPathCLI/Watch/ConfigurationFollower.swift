@@ -30,13 +30,12 @@ final class ConfigurationFollower: Sendable {
 
     private let coordinator: PathCoordinator
     private let loop: EventLoop
-    private let threshold: LogThreshold
     private let watchesFile: Bool
     /// Finds, reads and checks a configuration: the file at a path, or, without one, whichever is found.
     private let load: @Sendable (_ path: String?) throws(ConfigurationError) -> LoadedConfiguration
     private let onChange: @Sendable (LoadedConfiguration) -> Void
     private let onStanding: @Sendable (ConfigurationStanding) -> Void
-    private let log: @Sendable (LogLevel, String) -> Void
+    private let log: MessageLog
     private let state: Mutex<State>
 
     /// Starts to follow.
@@ -46,10 +45,9 @@ final class ConfigurationFollower: Sendable {
     ///   - options: What the command line says besides.
     ///   - coordinator: Where a new configuration is put in force.
     ///   - loop: Waits for the file; its thread does all the work.
-    ///   - threshold: Set to the level of the new configuration.
     ///   - watchesFile: Whether to read it again when its file changes too, and not only on SIGHUP.
     ///   - refusal: What is wrong with the one on disk, in place of which the coordinator runs with another one.
-    ///   - log: Receives what happened.
+    ///   - log: Receives what happened, and gets the level of the new configuration.
     ///   - adapt: Changes each new configuration as the first one was.
     ///   - onChange: Receives each configuration that is put in force, on the thread of the loop.
     ///   - onStanding: Receives what is said of it, whenever the one on disk was accepted or refused, likewise.
@@ -58,17 +56,15 @@ final class ConfigurationFollower: Sendable {
         _ options: GlobalOptions,
         _ coordinator: PathCoordinator,
         loop: EventLoop,
-        threshold: LogThreshold,
         watchesFile: Bool = true,
         refusal: ConfigurationError? = nil,
-        log: @escaping @Sendable (LogLevel, String) -> Void,
+        log: MessageLog,
         adapt: @escaping @Sendable (LoadedConfiguration) -> LoadedConfiguration = { $0 },
         onChange: @escaping @Sendable (LoadedConfiguration) -> Void = { _ in },
         onStanding: @escaping @Sendable (ConfigurationStanding) -> Void = { _ in }
     ) {
         self.coordinator = coordinator
         self.loop = loop
-        self.threshold = threshold
         self.onChange = onChange
         self.onStanding = onStanding
         self.log = log
@@ -132,7 +128,7 @@ final class ConfigurationFollower: Sendable {
             new = try self.load(path)
         } catch {
             // Without the quoted lines: in a live view each message has one row.
-            for line in error.lines { self.log(.error, "the old configuration stays in force: \(line)") }
+            for line in error.lines { self.log.write(.error, "the old configuration stays in force: \(line)") }
             self.state.withLock { $0.standing.refuse(error) }
             return self.onStanding(self.standing)
         }
@@ -141,7 +137,7 @@ final class ConfigurationFollower: Sendable {
             file == old.path || old.dropIns.contains(file)
         }
         if path != nil, let emptied {
-            return self.log(
+            return self.log.write(
                 .warning,
                 "the old configuration stays in force: \(emptied) holds nothing; SIGHUP takes that for the default"
             )
@@ -157,12 +153,12 @@ final class ConfigurationFollower: Sendable {
             state.watcher = new.path.flatMap(ConfigurationWatcher.init)
             self.loop.watch(file: state.watcher?.fileDescriptor)
         }
-        self.threshold.level = new.logLevel
+        self.log.level = new.logLevel
         reload.apply(to: self.coordinator)
         self.onChange(new)
         self.onStanding(self.standing)
         // Who was told of a refusal is told of its end.
         let end = wasRefused ? "; the one on disk is in force again" : ""
-        self.log(wasRefused ? .warning : .info, "configuration read again from \(new.origin): \(reload)\(end)")
+        self.log.write(wasRefused ? .warning : .info, "configuration read again from \(new.origin): \(reload)\(end)")
     }
 }
