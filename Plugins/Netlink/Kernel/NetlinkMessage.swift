@@ -71,38 +71,7 @@ struct NetlinkMessage {
     /// Hands every attribute behind a family header of the given length to a function, with its type.
     func forEachAttribute(headerLength: Int, _ body: (Int, NetlinkAttribute) -> Void) {
         let payload = unsafe self.payload
-        guard let start = payload.baseAddress, payload.count > headerLength else { return }
-        var remaining = Int32(payload.count - headerLength)
-        var next = unsafe UnsafeMutableRawPointer(mutating: start + headerLength)
-            .assumingMemoryBound(to: rtattr.self)
-        while unsafe netpath_attribute_fits(next, remaining) {
-            let attribute = unsafe NetlinkAttribute(next)
-            body(attribute.type, attribute)
-            unsafe next = netpath_next_attribute(next, &remaining)
-        }
-    }
-
-    /// Lets libnl-route make an object of the message; nil when it is not one it can read.
-    ///
-    /// The object is valid while the body runs.
-    func withObject<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
-        guard let copy = unsafe nlmsg_convert(self.header) else { return nil }
-        defer { unsafe nlmsg_free(copy) }
-        unsafe nlmsg_set_proto(copy, NETLINK_ROUTE)
-        var object: OpaquePointer?
-        let status = unsafe withUnsafeMutablePointer(to: &object) { slot in
-            unsafe nl_msg_parse(
-                copy,
-                { parsed, slot in
-                    unsafe nl_object_get(parsed)
-                    unsafe slot?.assumingMemoryBound(to: OpaquePointer?.self).pointee = parsed
-                },
-                slot
-            )
-        }
-        guard let object = unsafe object else { return nil }
-        defer { unsafe nl_object_put(object) }
-        return status >= 0 ? unsafe body(object) : nil
+        unsafe NetlinkAttribute.forEach(in: UnsafeRawBufferPointer(rebasing: payload.dropFirst(headerLength)), body)
     }
 }
 
@@ -135,6 +104,8 @@ struct NetlinkAttribute {
 
     /// The bytes.
     var bytes: [UInt8] { unsafe Array(self.payload) }
+    /// The value as a text, up to its NUL.
+    var text: String { unsafe String(decoding: self.payload.prefix { $0 != 0 }, as: UTF8.self) }
     /// The value as a number of 32 bits; nil when it is shorter.
     var uint32: UInt32? { self.load(at: 0) }
     /// The value as an address of 4 or 16 bytes; nil for other lengths.
@@ -148,10 +119,12 @@ struct NetlinkAttribute {
     }
 
     /// Hands every attribute nested in this one to a function, with its type.
-    func forEachNested(_ body: (Int, NetlinkAttribute) -> Void) {
-        let payload = unsafe self.payload
-        guard let start = payload.baseAddress else { return }
-        var remaining = Int32(payload.count)
+    func forEachNested(_ body: (Int, NetlinkAttribute) -> Void) { unsafe Self.forEach(in: self.payload, body) }
+
+    /// Hands every attribute in some bytes to a function, with its type.
+    fileprivate static func forEach(in bytes: UnsafeRawBufferPointer, _ body: (Int, NetlinkAttribute) -> Void) {
+        guard let start = bytes.baseAddress else { return }
+        var remaining = Int32(clamping: bytes.count)
         var next = unsafe UnsafeMutableRawPointer(mutating: start).assumingMemoryBound(to: rtattr.self)
         while unsafe netpath_attribute_fits(next, remaining) {
             let attribute = unsafe NetlinkAttribute(next)
