@@ -71,29 +71,29 @@ extension AssessedEvidence {
             return above.contains(parent.index) ? (.notCarried(.nothingLeft), 0) : self.judge(parent, below: above)
         }
         let outer = tunnel.tunnelEvidence ?? TunnelEvidence()
-        let (basis, findings) = self.findings(about: tunnel, below: above)
+        let (basis, answers) = self.answers(about: tunnel, below: above)
         lazy var uplinks = self.uplinks(beside: outer)
         lazy var usable = uplinks.filter { self.assessments[$0.index]?.isUsable == true }
         let gatewayed = outer.gatewayedInterfaces ?? []
         let isTap = tunnel.kind == "tun" && tunnel.flags.contains(.broadcast)
-        func no(_ findings: [OuterFinding]) -> TunnelTransport {
-            .notCarried(self.cause(findings, self.bestUplink(among: uplinks)))
+        func no(_ answers: [TunnelTransport]) -> TunnelTransport {
+            .notCarried(self.cause(answers, self.bestUplink(among: uplinks)))
         }
 
-        for case .leaves(let through, let losing) in findings { return (.carried(by: through, losing: losing), 1) }
-        if findings.contains(.undecided) { return (.doubtful, 2) }
+        if let way = answers.first(where: \.isCarried) { return (way, 1) }
+        if answers.contains(.doubtful) { return (.doubtful, 2) }
         if outer.isSocketElsewhere { return (.carried(by: []), 3) }
         if outer.isReceiving, tunnel.kind != "tun" { return (.carried(by: []), 4) }
         // The program behind it may answer by itself.
         if outer.isReceiving, !usable.isEmpty { return (.doubtful, 5) }
         switch basis {
-        case .endpoint: return (no(findings), 6)
+        case .endpoint: return (no(answers), 6)
         case .mark:
             if usable.contains(where: { gatewayed.contains($0.index) }) { return (.doubtful, 7) }
-            if usable.contains(where: \.mayHaveGlobalAddress), !self.hasLostWay(findings, outer) {
+            if usable.contains(where: \.mayHaveGlobalAddress), !self.hasLostWay(answers, outer) {
                 return (.doubtful, 8)
             }
-            return (no(findings), 9)
+            return (no(answers), 9)
         case .defaultRoute:
             if usable.contains(where: { gatewayed.contains($0.index) || $0.mayHaveGlobalAddress }) {
                 return (.doubtful, 10)
@@ -109,10 +109,10 @@ extension AssessedEvidence {
     // MARK: What the rows ask
 
     /// Whether the way of marked packets leads, or led when last there was one, through interfaces that are lost.
-    private func hasLostWay(_ findings: [OuterFinding], _ outer: TunnelEvidence) -> Bool {
-        findings.contains { finding in
-            switch finding {
-            case .lost(.interface), .lost(.port): true
+    private func hasLostWay(_ answers: [TunnelTransport], _ outer: TunnelEvidence) -> Bool {
+        answers.contains { answer in
+            switch answer {
+            case .notCarried(.interface), .notCarried(.port): true
             default: false
             }
         } || outer.formerCarriers.contains { self.assessments[$0]?.isUsable != true }
@@ -124,9 +124,9 @@ extension AssessedEvidence {
         (outer.formerCarriers + outer.interfacesBeside).contains { self.byIndex[$0]?.hasHadCarrier != false }
     }
 
-    private func cause(_ findings: [OuterFinding], _ best: UInt32?) -> TunnelTransport.Cause {
+    private func cause(_ answers: [TunnelTransport], _ best: UInt32?) -> TunnelTransport.Cause {
         var aboutRoutes: TunnelTransport.Cause?
-        for case .lost(let cause) in findings {
+        for case .notCarried(let cause) in answers {
             switch cause {
             case .interface, .port, .source, .nothingLeft: return cause
             case .route, .loop: aboutRoutes = aboutRoutes ?? cause
