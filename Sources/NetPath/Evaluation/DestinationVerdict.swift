@@ -64,7 +64,7 @@ extension Evidence {
             if case .route(let route) = answer, case .address(let source) = route.source { verdict.source = source }
             return verdict
         }
-        switch evidence.finding(of: answer, to: destination) {
+        switch evidence.finding(of: answer, destination.family, to: destination) {
         case .unknown: return nil
         case .routed(let hops):
             let egress = hops.prefix(1).map(\.nextHop.interfaceIndex)
@@ -127,36 +127,32 @@ extension AssessedEvidence {
         return parent
     }
 
-    /// What the kernel's answer about one destination means.
-    fileprivate func finding(of answer: RouteLookupResult, to destination: InternetAddress) -> FamilyFinding {
-        let isOnLink = answer.nextHops.contains { $0.gateway == nil }
-        return .weigh(
-            answer,
-            of: destination.family,
-            canCarry: { nextHop in
-                if nextHop.isDown || self.isIgnored(nextHop.interfaceIndex) { return false }
-                // A bridge that has lost the gateway of the internet still reaches others.
-                if self.lostPort(of: NextHop(interfaceIndex: nextHop.interfaceIndex)) != nil {
-                    if case .lost = self.place(of: nextHop) { return false }
-                    return true
-                }
-                guard let position = self.byIndex.position(of: nextHop.interfaceIndex) else { return true }
-                return self.interfaces[position].hasPorts != false && self.assessments.values[position].isUsable
-            },
-            isDead: { self.isDead($0) },
-            isIgnored: { self.isIgnored($0.interfaceIndex) },
-            isUsableSource: { source in
-                self.isUsableSource(source) || source.isLoopback
-                    || (isOnLink && source.isLinkLocal && self.isConfigured(source))
-            }
-        )
+    /// Whether packets to a host can leave through a next hop, whose interface no backend may have reported.
+    func canReachHost(through nextHop: NextHop) -> Bool {
+        if nextHop.isDown || self.isIgnored(nextHop.interfaceIndex) { return false }
+        // A bridge that has lost the gateway of the internet still reaches others.
+        if self.lostPort(of: NextHop(interfaceIndex: nextHop.interfaceIndex)) != nil {
+            if case .lost = self.place(of: nextHop) { return false }
+            return true
+        }
+        guard let position = self.byIndex.position(of: nextHop.interfaceIndex) else { return true }
+        return self.interfaces[position].hasPorts != false && self.assessments.values[position].isUsable
+    }
+
+    /// Whether packets with this source address to a host, or without one to the internet, find their way back.
+    func isUsableSource(_ source: InternetAddress, to host: InternetAddress?, _ route: Route) -> Bool {
+        if self.isUsableSource(source) { return true }
+        guard host != nil else { return false }
+        let isOnLink = route.nextHops.contains { $0.gateway == nil }
+        return source.isLoopback || (isOnLink && source.isLinkLocal && self.isConfigured(source))
     }
 
     /// The name servers, judged as any other destination where the kernel was asked about them.
     package var dnsServers: [DNSServer]? {
         guard var servers = self.evidence.dnsServers else { return nil }
         for (position, answer) in zip(servers.indices, self.evidence.dnsRoutes) {
-            switch self.finding(of: answer, to: servers[position].address) {
+            let address = servers[position].address
+            switch self.finding(of: answer, address.family, to: address) {
             case .unknown: break
             case .routed: servers[position].isReachable = true
             case .rejected, .egressUnusable, .noSource, .noRoute: servers[position].isReachable = false

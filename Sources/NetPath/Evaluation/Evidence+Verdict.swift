@@ -70,9 +70,6 @@ extension AssessedEvidence {
         return verdict
     }
 
-    /// What the kernel's answers mean for each family.
-    package var findings: [FamilyFinding] { AddressFamily.allCases.map { self.finding(for: $0) } }
-
     /// Whether all interfaces are seen, none is usable, and no answer names another one.
     private var seesNothingUsable: Bool {
         let isAnyUsable = self.interfaces.indices.contains { position in
@@ -94,17 +91,6 @@ extension AssessedEvidence {
                 guard case .route(let route) = referenceRoute.answer else { return true }
                 return !route.nextHops.isEmpty && route.nextHops.allSatisfy { self.byIndex[$0.interfaceIndex] != nil }
             }
-    }
-
-    private func finding(for family: AddressFamily) -> FamilyFinding {
-        .weigh(
-            self.evidence.referenceRoutes,
-            of: family,
-            canCarry: { self.canCarry($0) },
-            isDead: { self.isDead($0) },
-            isIgnored: { self.isIgnored($0.interfaceIndex) },
-            isUsableSource: { self.isUsableSource($0) }
-        )
     }
 
     private func notSatisfied(_ findings: [FamilyFinding]) -> Verdict {

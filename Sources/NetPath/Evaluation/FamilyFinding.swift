@@ -24,41 +24,8 @@ package enum FamilyFinding: Hashable {
     /// The evidence does not tell.
     case unknown
 
-    /// Weighs the answers for all reference destinations of a family: every one of them has to be routed.
-    static func weigh(
-        _ questions: [ReferenceRoute],
-        of family: AddressFamily,
-        canCarry: (NextHop) -> Bool?,
-        isDead: (NextHop) -> Bool,
-        isIgnored: (NextHop) -> Bool = { _ in false },
-        isUsableSource: (InternetAddress) -> Bool
-    ) -> FamilyFinding {
-        var gravest: FamilyFinding?
-        var hops: [RoutedHop] = []
-        var former: Int?
-        for position in questions.indices where questions[position].destination.family == family {
-            // Mostly they are all the same.
-            if let former, questions[former].answer == questions[position].answer { continue }
-            former = position
-            let finding = Self.weigh(
-                questions[position].answer,
-                of: family,
-                canCarry: canCarry,
-                isDead: isDead,
-                isIgnored: isIgnored,
-                isUsableSource: isUsableSource
-            )
-            if case .routed(let more) = finding {
-                for hop in more where !hops.contains(where: { $0.nextHop == hop.nextHop }) { hops.append(hop) }
-            }
-            if gravest.map({ finding.gravity > $0.gravity }) ?? true { gravest = finding }
-        }
-        if case .routed = gravest { return .routed(hops) }
-        return gravest ?? .unknown
-    }
-
     /// Which finding speaks for the family, whichever half of the address space it comes from.
-    private var gravity: Int {
+    fileprivate var gravity: Int {
         switch self {
         case .routed: 0
         case .unknown: 1
@@ -68,15 +35,37 @@ package enum FamilyFinding: Hashable {
         case .rejected: 5
         }
     }
+}
 
-    /// Weighs one answer.
-    static func weigh(
-        _ answer: RouteLookupResult,
-        of family: AddressFamily,
-        canCarry: (NextHop) -> Bool?,
-        isDead: (NextHop) -> Bool,
-        isIgnored: (NextHop) -> Bool = { _ in false },
-        isUsableSource: (InternetAddress) -> Bool
+extension AssessedEvidence {
+    /// What the kernel's answers mean for each family.
+    package var findings: [FamilyFinding] { AddressFamily.allCases.map { self.finding(for: $0) } }
+
+    /// What the answers for all reference destinations of a family mean: every one of them has to be routed.
+    private func finding(for family: AddressFamily) -> FamilyFinding {
+        let questions = self.evidence.referenceRoutes
+        var gravest: FamilyFinding?
+        var hops: [RoutedHop] = []
+        var former: Int?
+        for position in questions.indices where questions[position].destination.family == family {
+            // Mostly they are all the same.
+            if let former, questions[former].answer == questions[position].answer { continue }
+            former = position
+            let finding = self.finding(of: questions[position].answer, family)
+            if case .routed(let found) = finding {
+                for hop in found where !hops.contains(where: { $0.nextHop == hop.nextHop }) { hops.append(hop) }
+            }
+            if gravest.map({ finding.gravity > $0.gravity }) ?? true { gravest = finding }
+        }
+        if case .routed = gravest { return .routed(hops) }
+        return gravest ?? .unknown
+    }
+
+    /// What one answer means, about a host or, without one, about the internet.
+    func finding(
+        of answer: RouteLookupResult,
+        _ family: AddressFamily,
+        to host: InternetAddress? = nil
     ) -> FamilyFinding {
         switch answer {
         case .unknown: return .unknown
@@ -84,24 +73,25 @@ package enum FamilyFinding: Hashable {
         case .rejected(let rejection): return .rejected(rejection)
         case .route(let route):
             // The packets that hash to this next hop leave there, whatever the others can do.
-            if let ignored = route.nextHops.first(where: { isIgnored($0) && !isDead($0) }) {
+            if let ignored = route.nextHops.first(where: { self.isIgnored($0.interfaceIndex) && !self.isDead($0) }) {
                 return .egressUnusable(ignored.interfaceIndex)
             }
             var possible: NextHop?
             var usable: [RoutedHop] = []
             for nextHop in route.nextHops {
-                let verdict = canCarry(nextHop)
+                let verdict = host == nil ? self.canCarry(nextHop) : self.canReachHost(through: nextHop)
                 if verdict != false, possible == nil { possible = nextHop }
                 guard verdict == true else { continue }
                 usable.append(RoutedHop(family: family, nextHop: nextHop, metric: route.metric, table: route.table))
             }
             // Of next hops that all fail the kernel still takes one, but none through an interface that is down.
-            guard let nextHop = possible ?? route.nextHops.first(where: { !isDead($0) }) ?? route.nextHops.first
+            guard let nextHop = possible ?? route.nextHops.first(where: { !self.isDead($0) }) ?? route.nextHops.first
             else { return .unknown }
             if possible == nil { return .egressUnusable(nextHop.interfaceIndex) }
             switch route.source {
             case .none: return .noSource(nextHop.interfaceIndex)
-            case .address(let source) where !isUsableSource(source): return .noSource(nextHop.interfaceIndex)
+            case .address(let source) where !self.isUsableSource(source, to: host, route):
+                return .noSource(nextHop.interfaceIndex)
             case .address, .unknown: break
             }
             return usable.isEmpty ? .unknown : .routed(usable)
