@@ -79,9 +79,7 @@ extension Evidence {
         }
         self.facts = try InterfaceFacts.list(node)
         self.isPartial = try node.optionalTruth("isPartial") ?? false
-        self.limitations = try node.list("limitations").prefix(16).map { element throws(PluginFault) in
-            try element.text("limitations").printable(limit: 300)
-        }
+        self.limitations = try node.texts("limitations", limit: 300, most: 16)
     }
 }
 
@@ -137,23 +135,17 @@ extension NetworkInterface {
         guard (1...15).contains(name.utf8.count) else {
             throw PluginFault("has an interface without a name of 1 to 15 bytes")
         }
-        let type = try node["type"].map { type throws(PluginFault) in try type.choice("type", among: InterfaceType.self)
-        }
+        let type = try node["type"]?.choice("type", among: InterfaceType.self)
         self.init(index: try node.optionalNumber("index") ?? 0, name: name.printable(limit: 60), type: type ?? .other)
         if try node.optionalTruth("isUp") ?? true { self.flags.insert(.up) }
         if type == .loopback { self.flags.insert(.loopback) }
         self.kind = try node.optionalText("kind")?.printable(limit: 64)
         self.driver = try node.optionalText("driver")?.printable(limit: 64)
-        if let state = try node.optionalText("operationalState") {
-            guard let known = OperationalState.allCases.first(where: { $0.name == state })
-            else { throw PluginFault("has an operationalState '\(state.printable(limit: 40))' that does not exist") }
-            self.operationalState = known
-        }
+        let states = OperationalState.allCases.map { ($0.name, $0) }
+        self.operationalState = try node["operationalState"]?.choice("operationalState", among: states)
         self.hasCarrier = try node.optionalTruth("hasCarrier")
         self.hasPorts = try node.optionalTruth("hasPorts")
-        self.membersWithoutCarrier = try node.list("membersWithoutCarrier").map { member throws(PluginFault) in
-            try member.text("membersWithoutCarrier").printable(limit: 60)
-        }
+        self.membersWithoutCarrier = try node.texts("membersWithoutCarrier", limit: 60)
         self.hasHadCarrier = try node.optionalTruth("hasHadCarrier")
         self.carrierSince = try node.moment("carrierMilliseconds", before: time)
         self.isHardware = try node.optionalTruth("isHardware")
@@ -162,9 +154,7 @@ extension NetworkInterface {
         self.expectsConfiguration = try node.optionalTruth("expectsConfiguration")
         self.hadDefaultRoute = try node.optionalTruth("hadDefaultRoute")
         self.failedAuthentications = try node.optionalNumber("failedAuthentications")
-        self.configurer = try node["configurer"].map { word throws(PluginFault) in
-            try word.choice("configurer", among: Configurer.self)
-        }
+        self.configurer = try node["configurer"]?.choice("configurer", among: Configurer.self)
         self.knowsAddresses = node["addresses"] != nil
         self.addresses = try node.list("addresses").map { element throws(PluginFault) in
             try InterfaceAddress(element, at: time)
@@ -225,21 +215,12 @@ extension RouteLookupResult {
 extension ProbeOutcome {
     fileprivate init(_ node: JSONNode) throws(PluginFault) {
         let target = try node.object("probes").required("target").text("target").printable(limit: 300)
-        let outcome = try node.required("outcome").text("outcome")
-        let result: Result
-        switch outcome {
-        case "connected": result = .connected
-        case "refused": result = .refused
-        case "unreachable": result = .unreachable(errno: try node.optionalNumber("errno") ?? 0)
-        case "timedOut": result = .timedOut
-        case "notResolved": result = .notResolved
-        case "portal": result = .portal
-        default:
-            throw PluginFault(
-                "has 'outcome' as '\(outcome.printable(limit: 40))'; "
-                    + "allowed: connected, refused, unreachable, timedOut, notResolved, portal"
-            )
-        }
+        let results: [(String, Result)] = [
+            ("connected", .connected), ("refused", .refused), ("unreachable", .unreachable(errno: 0)),
+            ("timedOut", .timedOut), ("notResolved", .notResolved), ("portal", .portal),
+        ]
+        var result = try node.required("outcome").choice("outcome", among: results)
+        if case .unreachable = result { result = .unreachable(errno: try node.optionalNumber("errno") ?? 0) }
         let microseconds: UInt32? = try node.optionalNumber("rttMicroseconds")
         self.init(target: target, result: result, roundTrip: microseconds.map { .microseconds(Int64($0)) })
     }

@@ -40,16 +40,19 @@ extension JSONNode {
         return self
     }
 
+    /// Takes one of some words, as what it stands for.
+    func choice<Value>(_ name: String, among words: [(String, Value)]) throws(PluginFault) -> Value {
+        let text = try self.text(name)
+        for (word, value) in words where word == text { return value }
+        let allowed = words.map(\.0).joined(separator: ", ")
+        throw PluginFault("has '\(name)' as '\(text.printable(limit: 40))'; allowed: \(allowed)")
+    }
+
     func choice<Value: RawRepresentable<String> & CaseIterable>(
         _ name: String,
-        among type: Value.Type
+        among _: Value.Type
     ) throws(PluginFault) -> Value {
-        let text = try self.text(name)
-        guard let value = Value(rawValue: text) else {
-            let allowed = Value.allCases.map(\.rawValue).joined(separator: ", ")
-            throw PluginFault("has '\(name)' as '\(text.printable(limit: 40))'; allowed: \(allowed)")
-        }
-        return value
+        try self.choice(name, among: Value.allCases.map { ($0.rawValue, $0) })
     }
 
     func address(_ name: String) throws(PluginFault) -> InternetAddress {
@@ -59,33 +62,21 @@ extension JSONNode {
         return address
     }
 
-    /// Takes a member that may be absent or null.
-    func optional<Value>(
-        _ name: String,
-        _ read: (JSONNode) throws(PluginFault) -> Value
-    ) throws(PluginFault) -> Value? {
-        guard let node = self[name] else { return nil }
-        return try read(node)
-    }
+    // Members that may be absent or null.
 
-    func optionalText(_ name: String) throws(PluginFault) -> String? {
-        guard let node = self[name] else { return nil }
-        return try node.text(name)
-    }
+    func optionalText(_ name: String) throws(PluginFault) -> String? { try self[name]?.text(name) }
 
-    func optionalTruth(_ name: String) throws(PluginFault) -> Bool? {
-        guard let node = self[name] else { return nil }
-        return try node.truth(name)
-    }
+    func optionalTruth(_ name: String) throws(PluginFault) -> Bool? { try self[name]?.truth(name) }
 
     func optionalNumber<Number: FixedWidthInteger>(_ name: String) throws(PluginFault) -> Number? {
-        guard let node = self[name] else { return nil }
-        return try node.number(name)
+        try self[name]?.number(name)
     }
 
     /// The elements of a member; none when it is absent.
-    func list(_ name: String) throws(PluginFault) -> [JSONNode] {
-        guard let node = self[name] else { return [] }
-        return try node.elements(name)
+    func list(_ name: String) throws(PluginFault) -> [JSONNode] { try self[name]?.elements(name) ?? [] }
+
+    /// The first texts in a member, each as far as it can be shown; none when it is absent.
+    func texts(_ name: String, limit: Int, most: Int = .max) throws(PluginFault) -> [String] {
+        try self.list(name).prefix(most).map { text throws(PluginFault) in try text.text(name).printable(limit: limit) }
     }
 }

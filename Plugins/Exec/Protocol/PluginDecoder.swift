@@ -36,8 +36,8 @@ struct PluginDecoder: Sendable {
             index: self.index,
             missing: &missing
         )
-        evidence.conclusion = try node["conclusion"].map { conclusion throws(PluginFault) in
-            try self.conclusion(of: conclusion.object("conclusion"), host: host)
+        if let conclusion = try node["conclusion"]?.object("conclusion") {
+            evidence.conclusion = try self.conclusion(of: conclusion, host: host)
         }
         return .report(evidence, via: [])
     }
@@ -67,15 +67,13 @@ struct PluginDecoder: Sendable {
 
     private func report(_ node: JSONNode, host: String, now: MonotonicTime) throws(PluginFault) -> Action {
         var evidence = Evidence(at: try self.beginning(of: node, now: now))
-        let via = try node.list("via").prefix(Provenance.limit).map { name throws(PluginFault) in
-            try name.text("via").printable(limit: 32)
-        }
+        let via = try node.texts("via", limit: 32, most: Provenance.limit)
         guard !self.isRemote || !via.contains(self.instance) else {
             evidence.limitations = ["what \(host) says, which comes from this machine"]
             return .report(evidence, via: [])
         }
         evidence.conclusion = try self.conclusion(of: node, host: host)
-        return .report(evidence, via: self.isRemote ? Array(via) : [])
+        return .report(evidence, via: self.isRemote ? via : [])
     }
 
     private func beginning(of node: JSONNode, now: MonotonicTime) throws(PluginFault) -> MonotonicTime {
@@ -84,10 +82,7 @@ struct PluginDecoder: Sendable {
     }
 
     private func conclusion(of node: JSONNode, host: String) throws(PluginFault) -> Conclusion {
-        guard
-            let status = try node["status"].map({ status throws(PluginFault) in
-                try status.choice("status", among: PathStatus.self)
-            })
+        guard let status = try node["status"]?.choice("status", among: PathStatus.self)
         else { throw PluginFault("has no status") }
         var conclusion = Conclusion(status, try self.reason(of: node, status))
         conclusion.internet = try self.internet(of: node)
@@ -119,12 +114,8 @@ struct PluginDecoder: Sendable {
     }
 
     private func internet(of node: JSONNode) throws(PluginFault) -> InternetReachability? {
-        guard let text = try node.optionalText("internet") else { return nil }
-        guard let internet = InternetReachability(rawValue: text) else {
-            throw PluginFault(
-                "has 'internet' as '\(text.printable(limit: 40))'; allowed: reachable, unreachable, portal, unknown"
-            )
-        }
+        let all: [InternetReachability] = [.reachable, .unreachable, .portal, .unknown]
+        let internet = try node["internet"]?.choice("internet", among: all.map { ($0.rawValue, $0) })
         return internet == .unknown ? nil : internet
     }
 

@@ -24,16 +24,10 @@ struct PluginHello: Hashable, Sendable {
                 "speaks another version of the protocol than \(Self.version), which is the one this netpath knows"
             )
         }
-        self.name = try node["name"].map { name throws(PluginFault) in
-            try name.text("name").printable(limit: 64)
-        }
-        if let requests = node["requests"] {
-            let words = try requests.elements("requests").map { word throws(PluginFault) in
-                try word.text("requests")
-            }
-            self.answersRefresh = words.contains("refresh")
-            self.watches = words.contains("watch")
-        }
+        self.name = try node.optionalText("name")?.printable(limit: 64)
+        let requests = try node.texts("requests", limit: 64)
+        self.answersRefresh = requests.contains("refresh")
+        self.watches = requests.contains("watch")
         if let seconds = node["heartbeat"] {
             guard case .integer(let number) = seconds, (1...86_400).contains(number)
             else { throw PluginFault("has a heartbeat that is no number of seconds from 1 to 86400") }

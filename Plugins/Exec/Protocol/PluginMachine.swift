@@ -359,9 +359,7 @@ struct PluginMachine: Sendable {
             return .unavailable(try sentence.text("unavailable").printable(limit: 300))
         }
         if let message = node["log"] {
-            let level = try node["level"].map { node throws(PluginFault) in
-                try node.choice("level", among: LogLevel.self)
-            }
+            let level = try node["level"]?.choice("level", among: LogLevel.self)
             actions += self.log(try message.text("log"), level: level ?? .info, now: now)
             return nil
         }

@@ -19,7 +19,7 @@ extension BackendMetric {
         guard !Self.ownNames.contains(name) else {
             throw PluginFault("has a metric '\(name)', which netpath counts itself; give it another name")
         }
-        let kind = try node["type"].map { type throws(PluginFault) in try type.choice("type", among: Kind.self) }
+        let kind = try node["type"]?.choice("type", among: Kind.self)
         // One number needs no list.
         let elements = node["samples"] == nil ? [node] : try node.list("samples")
         self.init(
