@@ -83,9 +83,6 @@ public struct ExecMonitor: PathMonitor {
     /// Starting a program is too much to ask for one answer.
     public var reachesOut: Bool { true }
 
-    /// Refreshes are taken one by one with this time between them; those that come meanwhile become one.
-    private static let refreshSpacing: Duration = .milliseconds(20)
-
     /// Runs the program until cancelled, on a thread of its own.
     ///
     /// - Parameter context: What the coordinator offers for the duration of the call.
@@ -98,42 +95,14 @@ public struct ExecMonitor: PathMonitor {
             }
             return
         }
-        let mailbox = try Mailbox(PendingRequests())
-        try await withTaskCancellationHandler {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for await _ in context.refreshRequests {
-                        mailbox.post { $0.wantsRefresh = true }
-                        try await context.clock.sleep(until: context.clock.now() + Self.refreshSpacing)
-                    }
-                }
-                group.addTask {
-                    for await addresses in context.watchedAddresses { mailbox.post { $0.watched = addresses } }
-                }
-                defer { group.cancelAll() }
-                try await self.relay(mailbox, context: context)
-            }
-        } onCancel: {
-            mailbox.post { $0.isStopped = true }
-        }
-    }
-
-    private func relay(_ mailbox: Mailbox<PendingRequests>, context: MonitorContext) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            let started = BackgroundThread.start {
-                continuation.resume(
-                    with: Result {
-                        try PluginSession(
-                            self.options,
-                            mailbox: mailbox,
-                            context: context,
-                            counters: self.counters,
-                            observe: self.observe
-                        ).run()
-                    }
-                )
-            }
-            if !started { continuation.resume(throwing: SystemError.last("cannot start a thread")) }
+        try await context.runOnThread(watches: true, refreshSpacing: .milliseconds(20)) { mailbox in
+            try PluginSession(
+                self.options,
+                mailbox: mailbox,
+                context: context,
+                counters: self.counters,
+                observe: self.observe
+            ).run()
         }
     }
 }

@@ -4,13 +4,6 @@
 import NetPath
 package import NetPathSystem
 
-/// What a session is asked to do, until its thread takes it.
-struct PendingRequests: Sendable {
-    var isStopped = false
-    var wantsRefresh = false
-    var watched: Set<InternetAddress>?
-}
-
 /// What an observer of a plugin is told, on the thread of its session.
 package enum PluginEvent: Hashable, Sendable {
     /// It wrote a line.
@@ -25,7 +18,7 @@ package enum PluginEvent: Hashable, Sendable {
 /// The thread sleeps until the plugin writes or ends, a request comes, or a deadline of the plugin's passes.
 final class PluginSession {
     private let options: ExecMonitor.Options
-    private let mailbox: Mailbox<PendingRequests>
+    private let mailbox: Mailbox<MonitorRequests>
     private let context: MonitorContext
     private let observe: (@Sendable (PluginEvent) -> Void)?
     private let process: ChildProcess
@@ -51,7 +44,7 @@ final class PluginSession {
     /// - Throws: ``LaunchError`` when it cannot be started.
     init(
         _ options: ExecMonitor.Options,
-        mailbox: Mailbox<PendingRequests>,
+        mailbox: Mailbox<MonitorRequests>,
         context: MonitorContext,
         counters: PluginCounters,
         observe: (@Sendable (PluginEvent) -> Void)?

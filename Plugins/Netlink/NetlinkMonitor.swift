@@ -59,29 +59,9 @@ public struct NetlinkMonitor: PathMonitor {
     public func run(_ context: MonitorContext) async throws {
         // It takes about a millisecond; another thread would only have to be waited for.
         if context.asksOnce { return try NetlinkSession(options: self.options, context: context).begin() }
-        let mailbox = try Mailbox(MonitorRequests())
-        try await withTaskCancellationHandler {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for await _ in context.refreshRequests { mailbox.post { $0.refresh = true } }
-                }
-                group.addTask {
-                    for await addresses in context.watchedAddresses { mailbox.post { $0.watched = addresses } }
-                }
-                defer { group.cancelAll() }
-                try await Self.watch(mailbox, options: self.options, context: context)
-            }
-        } onCancel: {
-            mailbox.post { $0.stop = true }
+        try await context.runOnThread(watches: true) { mailbox in
+            try NetlinkSession(options: self.options, context: context).run(mailbox)
         }
-    }
-
-    private static func watch(
-        _ mailbox: Mailbox<MonitorRequests>,
-        options: Options,
-        context: MonitorContext
-    ) async throws {
-        try await BackgroundThread.run { try NetlinkSession(options: options, context: context).run(mailbox) }
     }
 }
 

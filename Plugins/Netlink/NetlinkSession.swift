@@ -213,13 +213,13 @@ final class NetlinkSession {
             var isAsked = false
             if ready[0] {
                 let requests = mailbox.take()
-                if requests.stop { return }
+                if requests.isStopped { return }
                 if let watched = requests.watched {
                     self.watchedHosts = watched
                     self.attachFilter()
                     self.tunnels.invalidate()
                 }
-                isAsked = requests.refresh
+                isAsked = requests.wantsRefresh
             }
             self.onlyAddressesGo = ready[1]
             if ready[1], let events { try self.drain(events) }

@@ -11,7 +11,7 @@ import NetPathSystem
 final class ProbeSession {
     private let options: TCPProbeMonitor.Options
     private let context: MonitorContext
-    private let mailbox: Mailbox<ProbeRequests>
+    private let mailbox: Mailbox<MonitorRequests>
     private let names: NameService
 
     private var schedule: ProbeSchedule
@@ -23,7 +23,7 @@ final class ProbeSession {
     /// - Throws: ``SystemError`` when the system refuses sockets or what the options want of them.
     init(
         options: TCPProbeMonitor.Options,
-        mailbox: Mailbox<ProbeRequests>,
+        mailbox: Mailbox<MonitorRequests>,
         names: NameService,
         ledger: ProbeLedger,
         context: MonitorContext
@@ -65,14 +65,14 @@ final class ProbeSession {
             var isChanged = self.hasSlept()
             if ready[0] {
                 let requests = self.mailbox.take()
-                if requests.stop { return }
+                if requests.isStopped { return }
                 for (name, lookup) in requests.lookups.sorted(by: { $0.key < $1.key }) {
                     if case .failed(let reason) = lookup {
                         self.context.log(.info, "cannot resolve \(name): \(reason)")
                     }
                     try self.perform(self.schedule.resolved(name, lookup, now: self.context.clock.now()))
                 }
-                if requests.refresh { isChanged = true }
+                if requests.wantsRefresh { isChanged = true }
             }
             if isChanged { try self.perform(self.schedule.refresh(now: self.context.clock.now())) }
             try self.perform(self.schedule.proceed(now: self.context.clock.now()))

@@ -66,34 +66,12 @@ public struct TCPProbeMonitor: PathMonitor {
     /// It sends packets.
     public var reachesOut: Bool { true }
 
-    /// Refreshes are taken one by one with this time between them; those that come meanwhile become one.
-    private static let refreshSpacing: Duration = .milliseconds(20)
-
     /// Probes until cancelled, on a thread of its own.
     ///
     /// - Parameter context: What the coordinator offers for the duration of the call.
     /// - Throws: When the system grants no sockets, or not with the mark or interface wanted, with the reason.
     public func run(_ context: MonitorContext) async throws {
-        let mailbox = try Mailbox(ProbeRequests())
-        try await withTaskCancellationHandler {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    for await _ in context.refreshRequests {
-                        mailbox.post { $0.refresh = true }
-                        // A storm of changes is answered all the same, without waking three threads for each of them.
-                        try await context.clock.sleep(until: context.clock.now() + Self.refreshSpacing)
-                    }
-                }
-                defer { group.cancelAll() }
-                try await self.probe(mailbox, context: context)
-            }
-        } onCancel: {
-            mailbox.post { $0.stop = true }
-        }
-    }
-
-    private func probe(_ mailbox: Mailbox<ProbeRequests>, context: MonitorContext) async throws {
-        try await BackgroundThread.run {
+        try await context.runOnThread(watches: false, refreshSpacing: .milliseconds(20)) { mailbox in
             try ProbeSession(
                 options: self.options,
                 mailbox: mailbox,
