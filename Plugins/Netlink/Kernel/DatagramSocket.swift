@@ -25,10 +25,7 @@ struct DatagramSocket {
 
     /// Opens a socket; nil when the system refuses, as it does when it has none of the family.
     init?(_ family: AddressFamily, protocol number: Int32 = 0) {
-        let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        guard let descriptor = FileDescriptor(socket(family == .ipv4 ? AF_INET : AF_INET6, type, number)) else {
-            return nil
-        }
+        guard let descriptor = FileDescriptor(socketOf: family, protocol: number) else { return nil }
         self.descriptor = descriptor
     }
 
@@ -57,16 +54,14 @@ struct DatagramSocket {
         guard destination.family == .ipv6, let socket = Self(.ipv6), socket.isBound(to: interface) else {
             return .notAsked
         }
-        var address = sockaddr_in6()
-        address.sin6_family = sa_family_t(AF_INET6)
-        address.sin6_port = port.bigEndian
-        if destination.isLinkLocal { address.sin6_scope_id = interface ?? 0 }
-        unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.bytes) }
-        let error = socket.connect(&address)
-        if error == EPERM, Self.isRefusedByPolicy(&address, through: interface) { return .refused }
+        func connect(_ socket: Self) -> Int32 {
+            let scope = destination.isLinkLocal ? interface ?? 0 : 0
+            return socket.descriptor.connect(to: destination, port: port, scope: scope)
+        }
+        let error = connect(socket)
+        if error == EPERM, Self.isRefusedByPolicy(through: interface, connect) { return .refused }
         if error != 0 { return LookupFailure(KernelError(number: error)) == .cannotTell ? .unknown : .none }
-        let bits = unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe $0.loadUnaligned(as: UInt128.self) }
-        return .address(InternetAddress(ipv6: UInt128(bigEndian: bits)))
+        return socket.source.map { .address($0) } ?? .unknown
     }
 
     private func isBound(to interface: UInt32?) -> Bool {
@@ -77,28 +72,29 @@ struct DatagramSocket {
         } == 0
     }
 
-    /// - Parameter address: Where to connect to; afterwards where from.
-    /// - Returns: 0, or the error number.
-    private func connect(_ address: inout sockaddr_in6) -> Int32 {
+    /// The address that it is connected from.
+    private var source: InternetAddress? {
+        var address = sockaddr_in6()
         var size = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        return unsafe withUnsafeMutablePointer(to: &address) { address in
-            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Int32 in
-                guard unsafe Glibc.connect(self.descriptor.number, address, size) == 0 else { return errno }
-                return unsafe getsockname(self.descriptor.number, address, &size) == 0 ? 0 : errno
+        let result = unsafe withUnsafeMutablePointer(to: &address) { address in
+            unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                unsafe getsockname(self.descriptor.number, address, &size)
             }
         }
+        guard result == 0 else { return nil }
+        return unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe InternetAddress(networkOrder: $0) }
     }
 
     // MARK: IPsec
 
     /// Whether EPERM comes from a policy of IPsec, and not only for one protocol: the kernel counts what its policies
     /// refuse, for everybody to read, while sandboxes and programs of control groups refuse without a trace.
-    private static func isRefusedByPolicy(_ address: inout sockaddr_in6, through interface: UInt32?) -> Bool {
+    private static func isRefusedByPolicy(through interface: UInt32?, _ connect: (Self) -> Int32) -> Bool {
         [0, self.udpLite].allSatisfy { number in
             guard let socket = Self(.ipv6, protocol: number), socket.isBound(to: interface),
                 let before = self.refusals()
             else { return false }
-            return socket.connect(&address) == EPERM && self.refusals().map { $0 > before } == true
+            return connect(socket) == EPERM && self.refusals().map { $0 > before } == true
         }
     }
 

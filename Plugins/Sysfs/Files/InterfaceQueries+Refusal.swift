@@ -8,39 +8,9 @@ import NetPathSystem
 extension InterfaceQueries {
     /// Connects a datagram socket, which sends nothing (`udp(7)`), and takes the answer from what the program is told.
     func refusal(of destination: InternetAddress) -> RouteLookupResult {
-        let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        let family = destination.family == .ipv4 ? AF_INET : AF_INET6
-        guard let socket = FileDescriptor(Glibc.socket(family, type, 0)) else { return .unknown }
-        return RouteLookupResult(refusal: Self.connect(socket, to: destination))
-    }
-
-    /// The port of HTTPS, which policy rules may go by.
-    private static let port = UInt16(443).bigEndian
-
-    /// - Returns: 0, or the error number (`errno(3)`).
-    private static func connect(_ socket: FileDescriptor, to destination: InternetAddress) -> Int32 {
-        switch destination.family {
-        case .ipv4:
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = Self.port
-            unsafe withUnsafeMutableBytes(of: &address.sin_addr) { unsafe $0.copyBytes(from: destination.bytes) }
-            return unsafe Self.connect(socket, &address)
-        case .ipv6:
-            var address = sockaddr_in6()
-            address.sin6_family = sa_family_t(AF_INET6)
-            address.sin6_port = Self.port
-            unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: destination.bytes) }
-            return unsafe Self.connect(socket, &address)
-        }
-    }
-
-    private static func connect<Address>(_ socket: FileDescriptor, _ address: UnsafePointer<Address>) -> Int32 {
-        let size = socklen_t(MemoryLayout<Address>.size)
-        let result = unsafe address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-            unsafe Glibc.connect(socket.number, $0, size)
-        }
-        return result == 0 ? 0 : errno
+        guard let socket = FileDescriptor(socketOf: destination.family) else { return .unknown }
+        // The port of HTTPS, which policy rules may go by.
+        return RouteLookupResult(refusal: socket.connect(to: destination, port: 443))
     }
 }
 

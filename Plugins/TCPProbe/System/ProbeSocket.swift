@@ -21,9 +21,9 @@ struct ProbeSocket {
     ///   - mark: The mark of the packets, for policy rules (SO_MARK).
     /// - Throws: ``SystemError``.
     init(_ family: AddressFamily, interface: String?, mark: UInt32?) throws(SystemError) {
-        let domain = family == .ipv4 ? AF_INET : AF_INET6
-        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-        guard let descriptor = FileDescriptor(socket(domain, type, 0)) else { throw .last("cannot open a TCP socket") }
+        guard let descriptor = FileDescriptor(socketOf: family, isStream: true) else {
+            throw .last("cannot open a TCP socket")
+        }
         self.descriptor = descriptor
         if let mark {
             let result = unsafe withUnsafePointer(to: mark) {
@@ -57,36 +57,11 @@ struct ProbeSocket {
     ///
     /// - Returns: Nil while under way, else 0 or the error number.
     func connect(to endpoint: ProbeEndpoint) -> Int32? {
-        let result: Int32
-        switch endpoint.address.family {
-        case .ipv4:
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = endpoint.port.bigEndian
-            address.sin_addr.s_addr = UInt32(truncatingIfNeeded: endpoint.address.bits).bigEndian
-            result = self.connect(address)
-        case .ipv6:
-            var address = sockaddr_in6()
-            address.sin6_family = sa_family_t(AF_INET6)
-            address.sin6_port = endpoint.port.bigEndian
-            unsafe withUnsafeMutableBytes(of: &address.sin6_addr) { unsafe $0.copyBytes(from: endpoint.address.bytes) }
-            if let zone = endpoint.zone {
-                address.sin6_scope_id = unsafe if_nametoindex(zone)
-                // Zero would stand for any interface.
-                if address.sin6_scope_id == 0 { return ENODEV }
-            }
-            result = self.connect(address)
-        }
+        let scope = endpoint.zone.map { unsafe if_nametoindex($0) }
+        // Zero would stand for any interface.
+        if scope == 0 { return ENODEV }
+        let result = self.descriptor.connect(to: endpoint.address, port: endpoint.port, scope: scope ?? 0)
         return result == EINPROGRESS ? nil : result
-    }
-
-    private func connect(_ address: some Any) -> Int32 {
-        let result = unsafe withUnsafeBytes(of: address) { bytes -> Int32 in
-            guard let base = bytes.baseAddress else { return -1 }
-            let address = unsafe base.assumingMemoryBound(to: sockaddr.self)
-            return unsafe Glibc.connect(self.fileDescriptor, address, socklen_t(bytes.count))
-        }
-        return result == 0 ? 0 : errno
     }
 
     /// What became of the attempt once the descriptor is writable: 0 or the error number (SO_ERROR).
