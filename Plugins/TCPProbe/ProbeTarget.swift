@@ -20,36 +20,18 @@ public struct ProbeTarget: Hashable, Sendable {
     /// - Parameter text: The text.
     /// - Throws: ``ProbeTargetError``, which says what is wrong with it.
     public init(_ text: String) throws(ProbeTargetError) {
-        let host: Substring
-        let port: Substring
-        if text.hasPrefix("[") {
-            guard let end = text.lastIndex(of: "]") else { throw ProbeTargetError("lacks the closing bracket") }
-            host = text[text.index(after: text.startIndex)..<end]
-            let rest = text[text.index(after: end)...]
-            guard rest.hasPrefix(":") else { throw ProbeTargetError("has no port") }
-            port = rest.dropFirst()
-            self.host = try Self.host { () throws(NetworkHost.Fault) in try Host(ipv6: host) }
-        } else {
-            guard let colon = text.lastIndex(of: ":") else { throw ProbeTargetError("has no port") }
-            host = text[..<colon]
-            port = text[text.index(after: colon)...]
-            guard !host.contains(":") else {
-                throw ProbeTargetError(
-                    host.contains("//") ? "is a URL" : "has several colons, and IPv6 addresses need brackets"
+        do throws(NetworkHost.Fault) {
+            let (host, _, port) = try NetworkHost.withPort(text)
+            guard let port else {
+                let isBare = !text.hasPrefix("[") && text.utf8.count { $0 == UInt8(ascii: ":") } > 1
+                throw NetworkHost.Fault(
+                    isBare ? "has several colons, and IPv6 addresses need brackets" : "has no port"
                 )
             }
-            self.host = try Self.host { () throws(NetworkHost.Fault) in try Host(bare: host) }
+            (self.text, self.host, self.port) = (text, host, port)
+        } catch {
+            throw ProbeTargetError(error.description)
         }
-        guard !port.isEmpty else { throw ProbeTargetError("has no port") }
-        guard port.allSatisfy({ "0"..."9" ~= $0 && $0.isASCII }), !port.hasPrefix("0"), let number = UInt16(port) else {
-            throw ProbeTargetError("has a port that is no number from 1 to 65535")
-        }
-        self.port = number
-        self.text = text
-    }
-
-    private static func host(_ read: () throws(NetworkHost.Fault) -> Host) throws(ProbeTargetError) -> Host {
-        do throws(NetworkHost.Fault) { return try read() } catch { throw ProbeTargetError(error.description) }
     }
 }
 

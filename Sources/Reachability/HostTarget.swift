@@ -17,17 +17,8 @@ package struct HostTarget: Hashable, Sendable {
     /// An IPv6 address may name the interface to leave through, its zone (RFC 4007): `fe80::7%eth0`.
     package init(_ text: String) throws(HostReachabilityError) {
         do throws(NetworkHost.Fault) {
-            let (host, port) = try Self.split(text)
-            self.text = String(host)
-            self.host =
-                host.contains(":") ? try NetworkHost(ipv6: host) : try NetworkHost(bare: host)
-            self.port = try port.map { port throws(NetworkHost.Fault) in
-                let isNumber = !port.isEmpty && !port.hasPrefix("0") && port.utf8.allSatisfy { (48...57).contains($0) }
-                guard isNumber, let number = UInt16(port) else {
-                    throw NetworkHost.Fault("has a port that is no number from 1 to 65535")
-                }
-                return number
-            }
+            let (host, name, port) = try NetworkHost.withPort(text)
+            (self.text, self.host, self.port) = (String(name), host, port)
         } catch {
             throw HostReachabilityError(text, error.description)
         }
@@ -49,26 +40,6 @@ package struct HostTarget: Hashable, Sendable {
             try self.init(host)
         } catch {
             throw HostReachabilityError(url, error.fault)
-        }
-    }
-
-    private static func split(_ text: String) throws(NetworkHost.Fault) -> (host: Substring, port: Substring?) {
-        if text.hasPrefix("[") {
-            guard let end = text.lastIndex(of: "]") else { throw NetworkHost.Fault("lacks the closing bracket") }
-            let host = text[text.index(after: text.startIndex)..<end]
-            let rest = text[text.index(after: end)...]
-            guard rest.isEmpty || rest.hasPrefix(":") else {
-                throw NetworkHost.Fault("has something else than a port after the bracket")
-            }
-            _ = try NetworkHost(ipv6: host)
-            return (host, rest.isEmpty ? nil : rest.dropFirst())
-        }
-        if text.contains("//") { throw NetworkHost.Fault("is a URL") }
-        let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-        switch parts.count {
-        case 1: return (parts[0], nil)
-        case 2: return (parts[0], parts[1])
-        default: return (text[...], nil)
         }
     }
 }

@@ -67,6 +67,34 @@ public enum NetworkHost: Hashable, Sendable {
         self = .name(String(text))
     }
 
+    /// Reads `example.net`, `192.0.2.7`, `2001:db8::7` or `[2001:db8::7]`, and each but the third with a port.
+    ///
+    /// - Returns: The host, the part of the text that names it, and the port, if there is one.
+    package static func withPort(_ text: String) throws(Fault) -> (host: NetworkHost, name: Substring, port: UInt16?) {
+        let name: Substring
+        let port: Substring?
+        if text.hasPrefix("[") {
+            guard let end = text.lastIndex(of: "]") else { throw Fault("lacks the closing bracket") }
+            name = text[text.index(after: text.startIndex)..<end]
+            let rest = text[text.index(after: end)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else {
+                throw Fault("has something else than a port after the bracket")
+            }
+            port = rest.isEmpty ? nil : rest.dropFirst()
+        } else {
+            if text.contains("//") { throw Fault("is a URL") }
+            let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            name = parts.count > 2 ? text[...] : parts[0]
+            port = parts.count == 2 ? parts[1] : nil
+        }
+        let isIPv6 = text.hasPrefix("[") || name.contains(":")
+        let host = try isIPv6 ? NetworkHost(ipv6: name) : NetworkHost(bare: name)
+        guard let port else { return (host, name, nil) }
+        let isNumber = !port.isEmpty && !port.hasPrefix("0") && port.utf8.allSatisfy { (48...57).contains($0) }
+        guard isNumber, let number = UInt16(port) else { throw Fault("has a port that is no number from 1 to 65535") }
+        return (host, name, number)
+    }
+
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -23,8 +23,8 @@ struct ProbeTargetTests {
     }
 
     static let faults: [(String, String)] = [
-        ("", "has no port"), ("example.net", "has no port"), ("203.0.113.7", "has no port"), ("a:", "has no port"),
-        ("[2001:db8::7]", "has no port"), ("[2001:db8::7]443", "has no port"), (":443", "has no host"),
+        ("", "has no host"), ("example.net", "has no port"), ("203.0.113.7", "has no port"), ("a:", "1 to 65535"),
+        ("[2001:db8::7]", "has no port"), ("[2001:db8::7]443", "after the bracket"), (":443", "has no host"),
         ("2001:db8::7:443", "brackets"), ("2001:db8::7", "brackets"), ("https://example.net:443", "URL"),
         ("[2001:db8::7:443", "closing bracket"), ("[203.0.113.7]:443", "no IPv6 address"), ("[]:443", "no IPv6"),
         ("[example.net]:443", "no IPv6 address"), ("[fe80::1%]:80", "zone"), ("[fe80::1%a b]:80", "zone"),
