@@ -19,78 +19,53 @@ public struct HTTPCheckPreset: Hashable, Sendable {
     public static let all: [HTTPCheckPreset] = [
         Self("android", "Google", "Android", "http://connectivitycheck.gstatic.com/generate_204"),
         Self("android-https", "Google", "Android", "https://www.google.com/generate_204"),
-        Self(
-            "apple",
-            "Apple",
-            "iOS and macOS",
-            "http://captive.apple.com/hotspot-detect.html",
-            200,
-            body: "<HTML><HEAD><TITLE>Success</TITLE></HEAD><BODY>Success</BODY></HTML>"
-        ),
-        Self(
-            "arch",
-            "Arch Linux",
-            "NetworkManager of Arch Linux",
-            "http://ping.archlinux.org/nm-check.txt",
-            200,
-            body: "NetworkManager is online"
-        ),
-        Self(
-            "debian",
-            "Debian",
-            "NetworkManager of Debian",
-            "http://network-test.debian.org/nm",
-            200,
-            body: "NetworkManager is online"
-        ),
+        Self("apple", "Apple", "iOS and macOS", "http://captive.apple.com/hotspot-detect.html", applePage),
+        Self("arch", "Arch Linux", "\(manager) of Arch Linux", "http://ping.archlinux.org/nm-check.txt", online),
+        Self("debian", "Debian", "\(manager) of Debian", "http://network-test.debian.org/nm", online),
         Self(
             "fedora",
             "the Fedora project",
-            "NetworkManager of Fedora",
+            "\(manager) of Fedora",
             "http://fedoraproject.org/static/hotspot.txt",
-            200,
-            body: "OK"
+            "OK"
         ),
-        Self("firefox", "Mozilla", "Firefox", "http://detectportal.firefox.com/success.txt", 200, body: "success"),
+        Self("firefox", "Mozilla", "Firefox", "http://detectportal.firefox.com/success.txt", "success"),
         Self(
             "gnome",
             "the GNOME project",
-            "NetworkManager and GNOME",
+            "\(manager) and GNOME",
             "http://nmcheck.gnome.org/check_network_status.txt",
-            200,
-            body: "NetworkManager is online"
+            online
         ),
-        Self(
-            "opensuse",
-            "openSUSE",
-            "NetworkManager of openSUSE",
-            "http://conncheck.opensuse.org",
-            200,
-            header: HTTPCheck.Header(name: "X-NetworkManager-Status", value: "online")
-        ),
-        Self("ubuntu", "Canonical", "NetworkManager of Ubuntu", "http://connectivity-check.ubuntu.com", 204),
+        Self("opensuse", "openSUSE", "\(manager) of openSUSE", "http://conncheck.opensuse.org", header: status),
+        Self("ubuntu", "Canonical", "\(manager) of Ubuntu", "http://connectivity-check.ubuntu.com"),
         Self(
             "windows",
             "Microsoft",
             "Windows",
             "http://www.msftconnecttest.com/connecttest.txt",
-            200,
-            body: "Microsoft Connect Test"
+            "Microsoft Connect Test"
         ),
     ]
 
+    private static let manager = "NetworkManager"
+    private static let online = "NetworkManager is online"
+    private static let status = HTTPCheck.Header(name: "X-NetworkManager-Status", value: "online")
+    private static let applePage = "<HTML><HEAD><TITLE>Success</TITLE></HEAD><BODY>Success</BODY></HTML>"
+
+    /// A check that is answered with a body or a field, or with 204 where it is answered with neither.
     private init(
         _ name: String,
         _ owner: String,
         _ purpose: String,
         _ url: String,
-        _ status: Int = 204,
-        body: String? = nil,
+        _ body: String? = nil,
         header: HTTPCheck.Header? = nil
     ) {
         self.name = name
         self.owner = owner
         self.purpose = purpose
-        self.check = HTTPCheck(url: url, status: status, body: body, header: header)
+        let isEmpty = body == nil && header == nil
+        self.check = HTTPCheck(url: url, status: isEmpty ? 204 : 200, body: body, header: header)
     }
 }
