@@ -34,77 +34,74 @@ struct HTTPAnswer: Sendable {
 }
 
 /// What an answer says of a check.
-enum CheckFinding: Hashable, Sendable {
-    /// It is the expected one.
-    case expected
-    /// A portal in between answered, which may have named a place to sign in.
-    case portal(url: String?, String)
-    /// The server answered something else.
-    case unexpected(String)
-    /// A certificate is not valid at the time this machine has.
-    case outOfTime(TransportError.CertificateFault)
-    /// A server answered that cannot prove to be the one asked for.
-    case impersonated(String)
-    /// There is no answer.
-    case failed(ProbeOutcome.Result, String?)
+struct CheckFinding: Hashable, Sendable {
+    var result: ProbeOutcome.Result
+    /// What there is to know besides, for people.
+    var detail: String?
+    /// Where a portal asks for a sign-in.
+    var portalURL: String?
+    /// Why a certificate is not valid at the time this machine has.
+    var certificateFault: TransportError.CertificateFault?
+
+    private init(_ result: ProbeOutcome.Result, _ detail: String? = nil, portalURL: String? = nil) {
+        self.result = result
+        self.detail = detail
+        self.portalURL = portalURL
+    }
 
     init(_ answer: Result<TransportResponse, TransportError>, to check: HTTPCheck) {
         switch answer {
         case .success(let response): self.init(response, to: check)
-        case .failure(let error): self.init(error, to: check)
+        case .failure(let error): self.init(error)
         }
     }
 
     private init(_ response: TransportResponse, to check: HTTPCheck) {
-        // A page that is longer than any expected answer.
-        if response.isCut, (200..<300).contains(response.status) {
-            self = .portal(url: check.url, "the network answers with a page of its own")
-            return
-        }
-        if check.isMet(by: response) {
-            self = .expected
-            return
-        }
         switch response.status {
+        // A page that is longer than any expected answer.
+        case 200..<300 where response.isCut:
+            self.init(.portal, "the network answers with a page of its own", portalURL: check.url)
+        case _ where check.isMet(by: response): self.init(.expected)
         case 200..<300:
             let isAltered = response.status == check.status
             let fault = isAltered ? "with another content" : "with \(response.status) and a page of its own"
             // A browser that opens the address meets the portal.
-            self = .portal(url: check.url, "the network answers \(fault)")
+            self.init(.portal, "the network answers \(fault)", portalURL: check.url)
         case 300..<400: self.init(redirect: response.headers["Location"], of: check)
         // RFC 6585, 6.
-        case 511: self = .portal(url: check.url, "the network asks for a sign-in (511)")
-        default: self = .unexpected("the server answered with \(response.status) in place of \(check.status)")
+        case 511: self.init(.portal, "the network asks for a sign-in (511)", portalURL: check.url)
+        default: self.init(.unexpected, "the server answered with \(response.status) in place of \(check.status)")
         }
     }
 
     private init(redirect location: String?, of check: HTTPCheck) {
         guard let location, let target = WebAddress(location, from: check.url) else {
-            self = .portal(url: check.url, "the network redirects, and names no address")
+            self.init(.portal, "the network redirects, and names no address", portalURL: check.url)
             return
         }
         if target.isUpgrade(of: check.url) {
-            self = .unexpected("the server redirects to https; name \(target.text) in place of it")
+            self.init(.unexpected, "the server redirects to https; name \(target.text) in place of it")
         } else {
-            self = .portal(url: target.text, "the network redirects to \(target.host)")
+            self.init(.portal, "the network redirects to \(target.host)", portalURL: target.text)
         }
     }
 
-    private init(_ error: TransportError, to check: HTTPCheck) {
-        self =
-            switch (error.reason, error.certificateFault) {
-            case (.tls, .expired?): .outOfTime(.expired)
-            case (.tls, .notYetValid?): .outOfTime(.notYetValid)
-            case (.tls, .untrusted?): .impersonated("the certificate is of no authority that this machine trusts")
-            case (.tls, .wrongName?): .impersonated("the certificate is for another name")
-            case (.tls, _): .impersonated("TLS fails: \(error.message)")
-            case (.badResponse, _): .unexpected("the answer is not HTTP")
-            case (.nameNotResolved, _): .failed(.notResolved, nil)
-            case (.refused, _): .failed(.refused, nil)
-            case (.connectTimedOut, _), (.timedOut, _): .failed(.timedOut, nil)
-            case (.unreachable, _): .failed(.timedOut, "no way there")
-            default: .failed(.timedOut, error.message)
-            }
+    private init(_ error: TransportError) {
+        switch (error.reason, error.certificateFault) {
+        case (.tls, .expired?), (.tls, .notYetValid?):
+            self.init(.unexpected)
+            self.certificateFault = error.certificateFault
+        case (.tls, .untrusted?):
+            self.init(.impersonated, "the certificate is of no authority that this machine trusts")
+        case (.tls, .wrongName?): self.init(.impersonated, "the certificate is for another name")
+        case (.tls, _): self.init(.impersonated, "TLS fails: \(error.message)")
+        case (.badResponse, _): self.init(.unexpected, "the answer is not HTTP")
+        case (.nameNotResolved, _): self.init(.notResolved)
+        case (.refused, _): self.init(.refused)
+        case (.connectTimedOut, _), (.timedOut, _): self.init(.timedOut)
+        case (.unreachable, _): self.init(.timedOut, "no way there")
+        default: self.init(.timedOut, error.message)
+        }
     }
 }
 

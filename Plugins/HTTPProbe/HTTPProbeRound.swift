@@ -54,14 +54,15 @@ struct HTTPProbeRound: Sendable {
         var outcomes: [ProbeOutcome] = []
         var portalURL: String?
         for (check, answer, finding) in findings {
-            var outcome = self.outcome(of: check, finding)
+            var outcome = ProbeOutcome(target: check.place, result: finding.result)
+            outcome.detail = finding.certificateFault.map { self.sentence(on: $0, of: check) } ?? finding.detail
             outcome.roundTrip = answer.roundTrip
             outcomes.append(outcome)
-            if case .portal(let url, _) = finding { portalURL = portalURL ?? url }
+            portalURL = portalURL ?? finding.portalURL
         }
         if let api = self.portalAPI, let report, report.isCaptive {
             // A check that went through is proof, and the network's word is not.
-            if !findings.contains(where: { $0.2 == .expected }) || portalURL != nil {
+            if !findings.contains(where: { $0.2.result == .expected }) || portalURL != nil {
                 outcomes.append(ProbeOutcome(target: api, result: .portal))
                 portalURL = report.userPortalURL ?? portalURL
             }
@@ -75,14 +76,11 @@ struct HTTPProbeRound: Sendable {
     /// What is wrong besides the internet, each a sentence.
     var limitations: [String] {
         let findings = self.findings
-        let isPlainFine = findings.contains { !$0.0.isSecure && $0.2 == .expected }
+        let isPlainFine = findings.contains { !$0.0.isSecure && $0.2.result == .expected }
         var sentences: [String] = findings.compactMap { check, _, finding in
-            switch finding {
-            case .outOfTime(let fault): return "HTTPS: \(self.sentence(on: fault, of: check))"
-            case .impersonated(let text) where isPlainFine:
-                return "HTTPS to \(check.place) is intercepted: \(text)"
-            default: return nil
-            }
+            if let fault = finding.certificateFault { return "HTTPS: \(self.sentence(on: fault, of: check))" }
+            guard finding.result == .impersonated, isPlainFine, let detail = finding.detail else { return nil }
+            return "HTTPS to \(check.place) is intercepted: \(detail)"
         }
         // Without a way there, silence says nothing of the address.
         if let portalAPI, let portalFault, findings.contains(where: { $0.1.isAnswered }) {
@@ -96,29 +94,6 @@ struct HTTPProbeRound: Sendable {
         self.answers.sorted { $0.key < $1.key }.map { position, answer in
             (self.checks[position], answer, CheckFinding(answer.result, to: self.checks[position]))
         }
-    }
-
-    private func outcome(of check: HTTPCheck, _ finding: CheckFinding) -> ProbeOutcome {
-        var outcome = ProbeOutcome(target: check.place, result: .expected)
-        switch finding {
-        case .expected: ()
-        case .portal(_, let text):
-            outcome.result = .portal
-            outcome.detail = text
-        case .unexpected(let text):
-            outcome.result = .unexpected
-            outcome.detail = text
-        case .outOfTime(let fault):
-            outcome.result = .unexpected
-            outcome.detail = self.sentence(on: fault, of: check)
-        case .impersonated(let text):
-            outcome.result = .impersonated
-            outcome.detail = text
-        case .failed(let result, let text):
-            outcome.result = result
-            outcome.detail = text
-        }
-        return outcome
     }
 
     /// A certificate out of its time is the server's fault, or that of our clock; the dates of servers tell.
