@@ -31,35 +31,24 @@ extension TunnelAttributes {
     private static func layout(of kind: String) -> Layout? {
         switch kind {
         case "gre", "gretap", "erspan", "ip6gre", "ip6gretap", "ip6erspan":
-            Layout(
-                link: Int(IFLA_GRE_LINK),
-                local: [Int(IFLA_GRE_LOCAL)],
-                remote: [Int(IFLA_GRE_REMOTE)],
-                mark: Int(IFLA_GRE_FWMARK)
-            )
+            Layout(link: IFLA_GRE_LINK, local: [IFLA_GRE_LOCAL], remote: [IFLA_GRE_REMOTE], mark: IFLA_GRE_FWMARK)
         case "ipip", "sit", "ip6tnl":
             Layout(
-                link: Int(IFLA_IPTUN_LINK),
-                local: [Int(IFLA_IPTUN_LOCAL)],
-                remote: [Int(IFLA_IPTUN_REMOTE)],
-                mark: Int(IFLA_IPTUN_FWMARK)
+                link: IFLA_IPTUN_LINK,
+                local: [IFLA_IPTUN_LOCAL],
+                remote: [IFLA_IPTUN_REMOTE],
+                mark: IFLA_IPTUN_FWMARK
             )
         case "vti", "vti6":
-            Layout(
-                link: Int(IFLA_VTI_LINK),
-                local: [Int(IFLA_VTI_LOCAL)],
-                remote: [Int(IFLA_VTI_REMOTE)],
-                mark: Int(IFLA_VTI_FWMARK)
-            )
+            Layout(link: IFLA_VTI_LINK, local: [IFLA_VTI_LOCAL], remote: [IFLA_VTI_REMOTE], mark: IFLA_VTI_FWMARK)
         case "vxlan":
             Layout(
-                link: Int(IFLA_VXLAN_LINK),
-                local: [Int(IFLA_VXLAN_LOCAL), Int(IFLA_VXLAN_LOCAL6)],
-                remote: [Int(IFLA_VXLAN_GROUP), Int(IFLA_VXLAN_GROUP6)],
-                port: Int(IFLA_VXLAN_PORT)
+                link: IFLA_VXLAN_LINK,
+                local: [IFLA_VXLAN_LOCAL, IFLA_VXLAN_LOCAL6],
+                remote: [IFLA_VXLAN_GROUP, IFLA_VXLAN_GROUP6],
+                port: IFLA_VXLAN_PORT
             )
-        case "geneve":
-            Layout(remote: [Int(IFLA_GENEVE_REMOTE), Int(IFLA_GENEVE_REMOTE6)], port: Int(IFLA_GENEVE_PORT))
+        case "geneve": Layout(remote: [IFLA_GENEVE_REMOTE, IFLA_GENEVE_REMOTE6], port: IFLA_GENEVE_PORT)
         default: nil
         }
     }
