@@ -14,7 +14,7 @@ extension NetlinkSession {
         var wasOverrun = false
         var count = 0
         drain: while wasOverrun || count < Self.drainLimit {
-            switch events.receiveBatch(self.apply) {
+            switch events.receive(self.apply) {
             case .messages(let some):
                 count += some
                 if some < NetlinkSocket.batchSize { break drain }

@@ -26,7 +26,7 @@ extension NetlinkSession {
     func drainIPsec(_ events: NetlinkSocket) {
         var matters = false
         drain: for _ in 0..<(Self.drainLimit / NetlinkSocket.batchSize) {
-            switch events.receiveBatch({ if self.mayDecide($0) { matters = true } }) {
+            switch events.receive({ if self.mayDecide($0) { matters = true } }) {
             case .messages(NetlinkSocket.batchSize): continue
             case .messages, .empty, .failed: break drain
             case .overrun: matters = true

@@ -15,7 +15,7 @@ final class KernelQueries {
     ///
     /// - Parameters:
     ///   - protocol: The family of netlink messages (`netlink(7)`).
-    ///   - bufferSize: The room for one datagram to begin with.
+    ///   - bufferSize: The room for datagrams to begin with.
     /// - Throws: ``NetlinkError`` when the system refuses.
     init(protocol: Int32 = NETLINK_ROUTE, bufferSize: Int = 65_536) throws(NetlinkError) {
         self.protocol = `protocol`
@@ -158,7 +158,7 @@ final class KernelQueries {
         for _ in requests.indices { results.append(.failure(.timedOut)) }
         var missing = requests.count
         while missing > 0 {
-            let reception = self.socket.receiveBatch { message in
+            let reception = self.socket.receive { message in
                 let position = Int(message.sequence &- first)
                 guard position < results.count, case .failure(.timedOut) = results[position] else { return }
                 missing -= 1

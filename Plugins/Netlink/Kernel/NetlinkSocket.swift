@@ -10,7 +10,7 @@ import Glibc
 @safe
 final class NetlinkSocket {
     private let socket: OpaquePointer
-    /// Room for one datagram; only the pages a datagram touched are real.
+    /// Room for ``batchSize`` datagrams; only the pages that one touched are real.
     private var buffer: UnsafeMutableRawBufferPointer
     private var datagrams = [netpath_datagram](repeating: netpath_datagram(), count: NetlinkSocket.batchSize)
     private var nextSequence: UInt32 = 1
@@ -19,7 +19,7 @@ final class NetlinkSocket {
     ///
     /// - Parameters:
     ///   - protocol: The family of netlink messages (`netlink(7)`).
-    ///   - bufferSize: The room for one datagram; the kernel makes dumps of 32 KiB at most.
+    ///   - bufferSize: The room for ``batchSize`` datagrams; the kernel makes those of dumps no larger than one may be.
     /// - Throws: ``NetlinkError`` when the system refuses, as a sandbox without netlink does.
     init(protocol: Int32 = NETLINK_ROUTE, bufferSize: Int = 65_536) throws(NetlinkError) {
         guard let socket = unsafe nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", ENOMEM) }
@@ -39,7 +39,7 @@ final class NetlinkSocket {
         unsafe self.buffer.deallocate()
     }
 
-    /// The room for one datagram, which grows with what comes.
+    /// The room for ``batchSize`` datagrams, which grows with what comes.
     var bufferSize: Int { unsafe self.buffer.count }
 
     /// The descriptor, for polling.
@@ -138,44 +138,16 @@ final class NetlinkSocket {
         case failed(Int32)
     }
 
-    /// Reads one datagram and hands its messages to a function.
-    ///
-    /// Not nl_recv: that looks at every datagram twice, to learn its size. One that is larger than the buffer, as of a
-    /// link with hundreds of virtual functions, counts as lost, and the next one of that size fits. Any process may send
-    /// to a netlink socket; only what comes from the kernel (port 0) is believed.
-    func receive(_ body: (NetlinkMessage) -> Void) -> Reception {
-        var sender = sockaddr_nl()
-        var senderLength = socklen_t(MemoryLayout<sockaddr_nl>.size)
-        let count = unsafe withUnsafeMutablePointer(to: &sender) { sender in
-            unsafe sender.withMemoryRebound(to: sockaddr.self, capacity: 1) { sender in
-                unsafe recvfrom(
-                    self.fileDescriptor,
-                    self.buffer.baseAddress,
-                    self.buffer.count,
-                    Int32(MSG_TRUNC),
-                    sender,
-                    &senderLength
-                )
-            }
-        }
-        if count < 0 { return Self.reception(of: errno) }
-        if count > (unsafe self.buffer.count) {
-            self.grow(to: count)
-            return .overrun
-        }
-        if sender.nl_pid == 0 {
-            unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(rebasing: self.buffer[..<count]), body)
-        }
-        return .messages(1)
-    }
-
     /// How many datagrams are read at once; fewer than that were all there were.
     static let batchSize = Int(netpath_batch_size)
 
-    /// Reads all datagrams there are, but not more than ``batchSize``, as ``receive(_:)`` does one.
+    /// Reads all datagrams there are, but not more than ``batchSize``, and hands their messages to a function.
     ///
-    /// One system call instead of one for each, and another one to learn that there are no more.
-    func receiveBatch(_ body: (NetlinkMessage) -> Void) -> Reception {
+    /// One system call instead of one for each, and another one to learn that there are no more. Not nl_recv: that looks at
+    /// every datagram twice, to learn its size. One that is larger than its room, as of a link with hundreds of virtual
+    /// functions, counts as lost, and the next one of that size fits. Any process may send to a netlink socket; only what
+    /// comes from the kernel (port 0) is believed.
+    func receive(_ body: (NetlinkMessage) -> Void) -> Reception {
         // Messages are aligned to four bytes.
         let slot = unsafe (self.buffer.count / Self.batchSize) & ~3
         let count = Int(unsafe netpath_receive(self.fileDescriptor, self.buffer.baseAddress, slot, &self.datagrams))
