@@ -106,14 +106,16 @@ extension NetlinkSession {
             let interface = entry.interface
             let isLoopback = interface.flags.contains(.loopback)
             let hints =
-                InterfaceClassification.needsHints(kind: interface.kind, isLoopback: isLoopback)
+                InterfaceHints.areNeeded(kind: interface.kind, isLoopback: isLoopback)
                 ? InterfaceHints.read(name: interface.name, index: index, root: self.options.sysfs) : nil
             let classification = InterfaceClassification.classify(
                 hardwareType: entry.hardwareType,
                 isLoopback: isLoopback,
                 kind: interface.kind,
-                hasParentDevice: entry.hasParentDevice,
-                hints: hints,
+                deviceType: hints?.deviceType,
+                isWireless: hints?.isWireless == true,
+                hasDevice: hints?.hasDevice == true || entry.hasParentDevice,
+                lowers: hints?.lowers ?? [],
                 isCellular: { self.isCellular($0) }
             )
             self.table.classify(index, classification, hints: hints)

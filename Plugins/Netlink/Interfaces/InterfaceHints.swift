@@ -19,6 +19,9 @@ struct InterfaceHints: Hashable {
     /// Whether a radio switch blocks it; nil when it has none.
     var isRadioBlocked: Bool?
 
+    /// Whether they can change what an interface is taken for: a virtual one of a known kind names itself.
+    static func areNeeded(kind: String?, isLoopback: Bool) -> Bool { kind == nil && !isLoopback }
+
     /// Reads the hints of an interface.
     ///
     /// - Returns: nil when sysfs is not there, shows another network namespace, or the interface was renamed or

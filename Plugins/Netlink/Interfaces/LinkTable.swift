@@ -159,7 +159,7 @@ struct LinkTable {
         self.unclassified.remove(index)
         guard var entry = self.entries[index] else { return }
         entry.classification = classification
-        let isKnown = !InterfaceClassification.needsHints(
+        let isKnown = !InterfaceHints.areNeeded(
             kind: entry.interface.kind,
             isLoopback: entry.interface.flags.contains(.loopback)
         )

@@ -1,24 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copyright the netpath authors
 
-import NetPath
-import NetPathSystem
-
 extension InterfaceNature {
-    /// What the interface is, by itself or through what is below it.
-    func classification(isLoopback: Bool, isCellular: (String) -> Bool) -> InterfaceClassification {
-        .classify(
-            hardwareType: self.hardwareType,
-            isLoopback: isLoopback,
-            kind: self.kind,
-            deviceType: self.deviceType,
-            isWireless: self.isWireless,
-            hasDevice: self.hasDevice == true,
-            lowers: self.lowers,
-            isCellular: isCellular
-        )
-    }
-
     /// The kernel's kind of a virtual interface (IFLA_INFO_KIND) that sysfs does not show: the driver says it, mostly
     /// in the same word, and DEVTYPE where there is one.
     ///

@@ -46,8 +46,14 @@ struct InterfaceStack {
         // Stacks are finite, but what was read while a stack changed can show a loop.
         for _ in 0..<8 {
             guard let interface = self.byIndex[index] else { return .other }
-            let classification = interface.nature.classification(
+            let classification = InterfaceClassification.classify(
+                hardwareType: interface.nature.hardwareType,
                 isLoopback: interface.isLoopback,
+                kind: interface.nature.kind,
+                deviceType: interface.nature.deviceType,
+                isWireless: interface.nature.isWireless,
+                hasDevice: interface.nature.hasDevice == true,
+                lowers: interface.nature.lowers,
                 isCellular: { self.byName[$0]?.nature.deviceType == "wwan" }
             )
             switch classification {

@@ -92,8 +92,10 @@ import Testing
             hardwareType: row.hardwareType,
             isLoopback: row.isLoopback,
             kind: row.kind,
-            hasParentDevice: hasParentDevice,
-            hints: hints,
+            deviceType: hints?.deviceType,
+            isWireless: hints?.isWireless == true,
+            hasDevice: hints?.hasDevice == true || hasParentDevice,
+            lowers: hints?.lowers ?? [],
             isCellular: { $0.hasPrefix("wwan") }
         )
     }
@@ -104,7 +106,7 @@ import Testing
         // Netlink does not name the parent of every device.
         #expect(self.classify(row, hints: row.hints, hasParentDevice: false) == row.expected)
         // Nothing is decided by hints that are not read.
-        #expect(InterfaceClassification.needsHints(kind: row.kind, isLoopback: row.isLoopback) || row.hints == nil)
+        #expect(InterfaceHints.areNeeded(kind: row.kind, isLoopback: row.isLoopback) || row.hints == nil)
     }
 
     @Test func withoutSysfsHardwareCountsAsWired() {
@@ -119,6 +121,6 @@ import Testing
         var row = Row("lo", 1, hints: .hardware, is: .type(.loopback))
         row.isLoopback = true
         #expect(self.classify(row, hints: row.hints, hasParentDevice: true) == .type(.loopback))
-        #expect(!InterfaceClassification.needsHints(kind: nil, isLoopback: true))
+        #expect(!InterfaceHints.areNeeded(kind: nil, isLoopback: true))
     }
 }
