@@ -67,7 +67,7 @@ final class PluginSession {
         self.machine = PluginMachine(
             settings,
             instance: Provenance.instance,
-            index: InterfaceNames.index(of:),
+            index: AddressZone.index(ofInterface:),
             now: context.clock.now()
         )
         let hello = PluginRequest.hello(

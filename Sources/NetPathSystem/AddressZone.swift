@@ -7,10 +7,15 @@ import Glibc
 package enum AddressZone {
     /// Returns the kernel's index of the interface that a zone names, by its name or its index; nil when there is none.
     package static func interface(_ zone: String) -> UInt32? {
-        let index = unsafe if_nametoindex(zone)
-        if index != 0 { return index }
+        if let index = self.index(ofInterface: zone) { return index }
         guard let number = UInt32(zone), self.name(ofInterface: number) != nil else { return nil }
         return number
+    }
+
+    /// Returns the kernel's index of an interface by its name; nil when there is none.
+    package static func index(ofInterface name: String) -> UInt32? {
+        let index = unsafe if_nametoindex(name)
+        return index == 0 ? nil : index
     }
 
     /// Returns the name of an interface by the kernel's index; nil when there is none.
