@@ -7,12 +7,6 @@ extension PathReason {
     }
 }
 
-extension PathReason {
-    fileprivate static func carriesTunnel(_ interface: NetworkInterface) -> PathReason {
-        PathReason(.carriesTunnel, interface.name + " carries the packets of a tunnel")
-    }
-}
-
 extension AssessedEvidence {
     /// The verdict when at least one family has a path; nil when none has.
     func satisfied(_ findings: [FamilyFinding]) -> Verdict? {
@@ -33,17 +27,11 @@ extension AssessedEvidence {
         let alternatives = self.alternatives(besides: egress + lost.flatMap(\.nextHops).map(\.interfaceIndex))
         let carriers = egress.map { self.carriers(under: $0) }
         let unlisted = carriers.joined().filter { !egress.contains($0) && !alternatives.contains($0) }
-        let listed =
-            egress.compactMap { index in
-                self.listed(
-                    index,
-                    route: hops.first { $0.nextHop.interfaceIndex == index },
-                    gateways: nextHops.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
-                )
-            } + self.listed(lost, besides: egress)
-            + Set(unlisted).sorted().compactMap { self.byIndex[$0] }.map { Self.listed($0, reason: .carriesTunnel($0)) }
-            + alternatives.compactMap { self.listed($0, route: nil, gateways: []) }
-
+        var listed = egress.compactMap { self.listed($0, hops, nextHops) } + self.listed(lost, besides: egress)
+        listed += Set(unlisted).sorted().compactMap { self.byIndex[$0] }.map {
+            Self.listed($0, reason: PathReason(.carriesTunnel, $0.name + " carries the packets of a tunnel"))
+        }
+        listed += alternatives.compactMap { self.byIndex[$0] }.map { Self.listed($0, reason: .alternative($0)) }
         let gateways = nextHops.compactMap { nextHop in
             nextHop.gateway.map {
                 Gateway(address: $0, interfaceIndex: nextHop.interfaceIndex, answers: self.answers(nextHop))
@@ -115,9 +103,7 @@ extension AssessedEvidence {
                 && self.interfaces[position].isAlternative
                 && self.assessments.values[position].isUsable
         }
-        if positions.isEmpty { return [] }
-        return
-            positions
+        return positions
             .sorted { (Self.preference(self.interfaces[$0]), $0) < (Self.preference(self.interfaces[$1]), $1) }
             .map { self.interfaces[$0].index }
     }
@@ -132,16 +118,15 @@ extension AssessedEvidence {
         interface.defaultRoutes?.first { $0.family == .ipv4 } ?? interface.defaultRoutes?.first
     }
 
-    private func listed(_ index: UInt32, route: RoutedHop?, gateways: [InternetAddress]) -> PathInterface? {
-        guard let position = self.byIndex.position(of: index) else { return nil }
-        let route = route.map { hop in
-            InterfaceRoute(family: hop.family, gateway: hop.nextHop.gateway, metric: hop.metric, table: hop.table)
+    /// An interface that hops lead through; nil when it is not seen.
+    private func listed(_ index: UInt32, _ hops: [RoutedHop], _ nextHops: [NextHop]) -> PathInterface? {
+        guard let interface = self.byIndex[index] else { return nil }
+        let route = hops.first(where: { $0.nextHop.interfaceIndex == index }).map {
+            InterfaceRoute(family: $0.family, gateway: $0.nextHop.gateway, metric: $0.metric, table: $0.table)
         }
-        let reason =
-            route == nil
-            ? .alternative(self.interfaces[position])
-            : PathReason(.routed, self.interfaces[position].name + " carries the path")
-        return Self.listed(self.interfaces[position], reason: reason, route: route, gateways: gateways)
+        let gateways = nextHops.compactMap { $0.interfaceIndex == index ? $0.gateway : nil }
+        let reason = PathReason(.routed, interface.name + " carries the path")
+        return Self.listed(interface, reason: reason, route: route, gateways: gateways)
     }
 
     /// The interfaces of lost next hops, as what they are.
