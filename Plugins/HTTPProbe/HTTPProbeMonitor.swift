@@ -190,6 +190,6 @@ public struct HTTPProbeMonitor: PathMonitor {
         } catch {
             result = .failure(error)
         }
-        return HTTPAnswer(result: result, roundTrip: context.clock.now() - beganAt, time: WallClock.now())
+        return HTTPAnswer(result: result, roundTrip: context.clock.now() - beganAt, time: SystemClock.timeOfDay())
     }
 }

@@ -161,15 +161,13 @@ final class InterfaceReader {
     }
 
     private func number(_ sysfs: Directory, _ path: String) -> UInt32? {
-        self.files.read(path, in: sysfs, limit: 32) { text, _ in Attribute.number(text) }.value ?? nil
+        self.files.value(path, in: sysfs, Attribute.number)
     }
 
     private func readState(_ entry: Directory, into reading: inout InterfaceReading) {
         // Of an interface that is down the kernel says "down", whatever it was.
         reading.operationalState =
-            reading.isUp
-            ? self.files.read("operstate", in: entry, limit: 32) { text, _ in Attribute.operationalState(text) }.value
-                ?? nil : .down
+            reading.isUp ? self.files.value("operstate", in: entry, Attribute.operationalState) : .down
         if reading.isUp {
             reading.hasCarrier = self.hasCarrier(reading, entry)
             // A loss between two passes matters where an interface waits for an address again.
@@ -179,10 +177,7 @@ final class InterfaceReader {
         }
         reading.controllerIndex = self.number(entry, "master/ifindex")
         if reading.nature.kind == "bond" {
-            reading.activeMember =
-                self.files.read("bonding/active_slave", in: entry, limit: 32) { text, _ in
-                    Attribute.word(text)
-                }.value ?? nil
+            reading.activeMember = self.files.value("bonding/active_slave", in: entry, Attribute.word)
         }
         if reading.nature.isWireless { reading.isRadioBlocked = self.isRadioBlocked(entry) }
     }
@@ -248,10 +243,7 @@ final class InterfaceReader {
         if isEthernet { nature.hardwareAddress = Array(address.prefix(6)) }
         let driver = self.queries.driver(of: name)
         if let sysfs {
-            let shown = self.files.read("\(name)/address", in: sysfs, limit: 128) { text, _ in
-                Attribute.hardwareAddress(text)
-            }
-            if case .read(let bytes?) = shown {
+            if let bytes = self.files.value("\(name)/address", in: sysfs, limit: 128, Attribute.hardwareAddress) {
                 if isEthernet, bytes != nature.hardwareAddress {
                     // Another machine's interface of the same name and index, or a change under way.
                     if let again = self.queries.hardware(of: name), again.address == address { trust = .foreign }
@@ -274,10 +266,8 @@ final class InterfaceReader {
     }
 
     private func readNature(_ sysfs: Directory, _ name: String, into nature: inout InterfaceNature) {
-        nature.deviceType =
-            self.files.read("\(name)/uevent", in: sysfs, limit: FileReader.attributeLimit) { text, _ in
-                Attribute.deviceType(text)
-            }.value ?? nil
+        let limit = FileReader.attributeLimit
+        nature.deviceType = self.files.value("\(name)/uevent", in: sysfs, limit: limit, Attribute.deviceType)
         nature.isWireless = sysfs.contains("\(name)/phy80211")
         nature.hasDevice = sysfs.contains("\(name)/device")
         nature.driver = sysfs.linkedName("\(name)/device/driver")

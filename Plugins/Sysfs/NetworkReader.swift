@@ -51,20 +51,20 @@ final class NetworkReader {
             self.readAddresses(network, into: &reading)
             self.readRoutes(network, into: &reading)
             if reading.interfaces.contains(where: { $0.nature.kind == "ppp" }) {
-                let sessions = self.files.read("pppoe", in: network, limit: Self.listLimit) { text, _ in
-                    PPPoESessions(parsing: text.string(0..<text.count))
-                }
-                reading.sessions = sessions.value ?? PPPoESessions()
+                let sessions = self.files.value("pppoe", in: network, limit: Self.listLimit, Self.text)
+                reading.sessions = PPPoESessions(parsing: sessions ?? "")
             }
         } else {
             reading.limitations.append("there is no \(self.options.procfs); addresses and routes are unknown")
         }
         let resolver = ResolverConfiguration(path: self.options.resolvConf, runtime: self.options.runtime) { path in
-            self.files.read(path, limit: Self.resolverLimit) { text, _ in text.string(0..<text.count) }.value
+            self.files.value(path, limit: Self.resolverLimit, Self.text)
         }
         reading.dnsServers = resolver.servers
         return reading
     }
+
+    private static func text(_ bytes: Span<UInt8>) -> String? { bytes.string(0..<bytes.count) }
 
     private func blindness() -> SysfsError {
         let list = "\(self.options.procfs)/dev"
@@ -162,8 +162,7 @@ final class NetworkReader {
                 // IPv6 copies the word for all interfaces to each of them.
                 (family == .ipv4 ? [name, "all"] : [name]).contains { scope in
                     let path = "\(self.options.settings)/\(folder)/conf/\(scope)/ignore_routes_with_linkdown"
-                    let value = self.files.read(path, limit: 16) { text, _ in Attribute.number(text) }.value ?? nil
-                    return value ?? 0 != 0
+                    return self.files.value(path, Attribute.number) ?? 0 != 0
                 }
             }
         }

@@ -10,6 +10,9 @@ package enum SystemClock {
         FileAccess.contents("/proc/sys/kernel/random/boot_id").map { String($0.prefix { !$0.isNewline }) }
     }
 
+    /// The time of day in seconds since 1970, which certificates are judged by.
+    package static func timeOfDay() -> Int64 { Int64(time(nil)) }
+
     /// How long the machine has slept since boot: the lead of the boot-time clock over the monotonic one.
     package static func timeAsleep() -> Duration {
         var boot = timespec()

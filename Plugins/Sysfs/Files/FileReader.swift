@@ -36,6 +36,16 @@ final class FileReader {
         self.buffer = [UInt8](repeating: 0, count: room)
     }
 
+    /// Reads a value from a file; nil when it holds none, or cannot be read.
+    func value<Value>(
+        _ path: String,
+        in directory: Directory? = nil,
+        limit: Int = 32,
+        _ body: (Span<UInt8>) -> Value?
+    ) -> Value? {
+        self.read(path, in: directory, limit: limit) { text, _ in body(text) }.value ?? nil
+    }
+
     /// Reads a file and hands its text to a function, which also learns whether that is all of it.
     ///
     /// - Parameters:

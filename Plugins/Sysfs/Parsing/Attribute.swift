@@ -16,24 +16,18 @@ enum Attribute {
 
     /// The first word; nil when there is none or it is longer than any name the kernel gives.
     static func word(_ text: Span<UInt8>) -> String? {
-        var scanner = LineScanner()
-        guard scanner.nextLine(in: text) else { return nil }
-        return text.interfaceName(scanner.nextWord(in: text))
+        text.interfaceName(Self.firstWord(text))
     }
 
     /// The operational state; nil for words the kernel does not use.
     static func operationalState(_ text: Span<UInt8>) -> OperationalState? {
-        var scanner = LineScanner()
-        guard scanner.nextLine(in: text) else { return nil }
-        let word = scanner.nextWord(in: text)
+        let word = Self.firstWord(text)
         return OperationalState.allCases.first { text.isWord($0.name.lowercased(), at: word) }
     }
 
     /// The bytes of a link-layer address such as `02:00:5e:10:00:01`; nil when there is none.
     static func hardwareAddress(_ text: Span<UInt8>) -> [UInt8]? {
-        var scanner = LineScanner()
-        guard scanner.nextLine(in: text) else { return nil }
-        let word = scanner.nextWord(in: text)
+        let word = Self.firstWord(text)
         var bytes: [UInt8] = []
         var position = word.lowerBound
         while position + 2 <= word.upperBound, bytes.count < 32 {
@@ -45,6 +39,12 @@ enum Attribute {
             position += 1
         }
         return nil
+    }
+
+    /// Where the first word is; empty when there is none.
+    private static func firstWord(_ text: Span<UInt8>) -> Range<Int> {
+        var scanner = LineScanner()
+        return scanner.nextLine(in: text) ? scanner.nextWord(in: text) : 0..<0
     }
 
     /// The value of DEVTYPE in a `uevent`; nil when there is none.
