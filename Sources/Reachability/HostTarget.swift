@@ -26,7 +26,7 @@ package struct HostTarget: Hashable, Sendable {
 
     /// Reads the host of a URL (RFC 3986): `https://user@example.net:8080/path`.
     package init(url: String) throws(HostReachabilityError) {
-        guard let start = url.range(of: "://") else {
+        guard let start = url.firstRange(of: "://") else {
             throw HostReachabilityError(url, "is no URL with a host, which has '://' before it")
         }
         var authority = url[start.upperBound...].prefix { !"/?#".contains($0) }
@@ -35,24 +35,12 @@ package struct HostTarget: Hashable, Sendable {
         if authority.hasSuffix(":") { authority = authority.dropLast() }
         var host = String(authority)
         // The sign before a zone is escaped (RFC 6874), and stands in brackets.
-        if host.hasPrefix("["), let escape = host.range(of: "%25") { host.replaceSubrange(escape, with: "%") }
+        if host.hasPrefix("["), let escape = host.firstRange(of: "%25") { host.replaceSubrange(escape, with: "%") }
         do throws(HostReachabilityError) {
             try self.init(host)
         } catch {
             throw HostReachabilityError(url, error.fault)
         }
-    }
-}
-
-extension String {
-    /// The first place of a text within this one; Foundation has the like, and is not wanted here.
-    fileprivate func range(of other: String) -> Range<String.Index>? {
-        var start = self.startIndex
-        while start < self.endIndex {
-            if self[start...].hasPrefix(other) { return start..<self.index(start, offsetBy: other.count) }
-            start = self.index(after: start)
-        }
-        return nil
     }
 }
 
