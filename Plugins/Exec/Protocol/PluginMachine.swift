@@ -170,7 +170,7 @@ struct PluginMachine: Sendable {
 
     /// Asks the plugin to look again; one that takes no requests is not asked.
     mutating func refresh() -> [Action] {
-        guard case .active(let hello) = self.mode, hello.answersRefresh else { return [] }
+        guard self.hello?.answersRefresh == true else { return [] }
         self.isAsked = true
         return [.send(.refresh)]
     }
@@ -178,7 +178,7 @@ struct PluginMachine: Sendable {
     /// Tells the plugin which hosts clients ask about.
     mutating func watch(_ addresses: Set<InternetAddress>) -> [Action] {
         self.watched = addresses
-        guard case .active(let hello) = self.mode, hello.watches else { return [] }
+        guard self.hello?.watches == true else { return [] }
         return [.send(.watch(addresses.sorted()))]
     }
 
@@ -193,22 +193,15 @@ struct PluginMachine: Sendable {
             if case .awaitingHello = self.mode { self.mode = .awaitingHello(since: now) }
             return []
         }
+        let fault: String
         if case .awaitingHello = self.mode {
             let limit = DurationText.format(self.settings.helloDeadline)
-            return [
-                self.fail(
-                    "wrote no line within \(limit) of its start; write {\"netpath\":1} first, and flush after each line",
-                    .silence
-                )
-            ]
+            fault = "wrote no line within \(limit) of its start; write {\"netpath\":1} first"
+        } else {
+            let limit = DurationText.format(self.heartbeat ?? .zero)
+            fault = "wrote no line for \(limit), its heartbeat; write {\"heartbeat\":true} in time"
         }
-        let limit = DurationText.format(self.heartbeat ?? .zero)
-        return [
-            self.fail(
-                "wrote no line for \(limit), its heartbeat; write {\"heartbeat\":true} in time, and flush after each line",
-                .silence
-            )
-        ]
+        return [self.fail("\(fault), and flush after each line", .silence)]
     }
 
     /// What came to nothing since the last call.
@@ -228,20 +221,14 @@ struct PluginMachine: Sendable {
     }
 
     /// Whether the plugin takes requests, and reads them.
-    var takesRequests: Bool {
-        if case .active(let hello) = self.mode { hello.answersRefresh || hello.watches } else { false }
-    }
+    var takesRequests: Bool { self.hello.map { $0.answersRefresh || $0.watches } ?? false }
 
     private var hasFailed: Bool { if case .failed = self.mode { true } else { false } }
 
     /// What the plugin says of itself; nil before its first line, and for another netpath.
     var hello: PluginHello? { if case .active(let hello) = self.mode { hello } else { nil } }
 
-    private var heartbeat: Duration? {
-        if let heartbeat = self.settings.heartbeat { return heartbeat }
-        if case .active(let hello) = self.mode { return hello.heartbeat }
-        return nil
-    }
+    private var heartbeat: Duration? { self.settings.heartbeat ?? self.hello?.heartbeat }
 
     private var silenceDeadline: MonotonicTime? {
         switch self.mode {
@@ -318,11 +305,7 @@ struct PluginMachine: Sendable {
     }
 
     /// Who says what a plugin of another machine says.
-    private var host: String {
-        if let host = self.settings.host { return host }
-        if case .active(let hello) = self.mode, let name = hello.name { return name }
-        return "another machine"
-    }
+    private var host: String { self.settings.host ?? self.hello?.name ?? "another machine" }
 
     /// Says which interfaces were left out, once for as long as they are the same: one that vanished a moment ago is no
     /// breach of the protocol.
