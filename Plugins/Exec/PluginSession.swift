@@ -191,12 +191,7 @@ final class PluginSession {
         self.errorAllowance.take(bytes: bytes.count, now: now)
         self.errorLines.append(bytes)
         while let line = self.errorLines.next() {
-            let bytes: ArraySlice<UInt8>
-            switch line {
-            case .whole(let whole): bytes = whole
-            case .tooLong(let head): bytes = head
-            }
-            let text = String(decoding: bytes.prefix(500), as: UTF8.self)
+            let text = String(decoding: line.bytes.prefix(500), as: UTF8.self)
             guard !text.isEmpty else { continue }
             // What its supervisor says is not why it ended.
             if !text.hasPrefix("netpath: what it left behind") { self.lastErrorLine = text.printable(limit: 200) }

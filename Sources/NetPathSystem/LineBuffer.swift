@@ -25,6 +25,13 @@ package struct LineBuffer: Sendable {
         /// The first bytes of a line that is longer than the limit.
         case tooLong(ArraySlice<UInt8>)
 
+        /// What there is of it.
+        package var bytes: ArraySlice<UInt8> {
+            switch self {
+            case .whole(let bytes), .tooLong(let bytes): bytes
+            }
+        }
+
         /// The line as text without a CR at its end, U+FFFD for what is not UTF-8 in it; nil for one that is too long.
         package var text: String? {
             guard case .whole(let bytes) = self else { return nil }

@@ -37,12 +37,7 @@ package struct PluginLine: Hashable, Sendable {
 extension PluginMachine {
     /// Shows an observer the line that was just taken.
     func shown(_ line: LineBuffer.Line, _ reading: PluginLine.Reading) -> Action {
-        let bytes: ArraySlice<UInt8>
-        switch line {
-        case .whole(let whole): bytes = whole
-        case .tooLong(let head): bytes = head
-        }
-        let text = String(decoding: bytes.prefix(2_000), as: UTF8.self).printable(limit: 2_000)
+        let text = String(decoding: line.bytes.prefix(2_000), as: UTF8.self).printable(limit: 2_000)
         return .show(PluginLine(number: self.lineNumber, text: text, reading: reading, missing: self.missing))
     }
 

@@ -28,15 +28,7 @@ struct NextHopReply: Hashable {
             message.attribute(type, headerLength: Self.headerLength)
         }
         self.isBlackhole = attribute(NHA_BLACKHOLE) != nil
-        self.nextHop = attribute(NHA_OIF)?.uint32.map { index in
-            // RTNH_F_DEAD and RTNH_F_LINKDOWN.
-            NextHop(
-                interfaceIndex: index,
-                gateway: attribute(NHA_GATEWAY)?.address,
-                isDown: flags & 0x11 != 0,
-                isPassedOver: flags & 0x1 != 0
-            )
-        }
+        self.nextHop = attribute(NHA_OIF)?.uint32.map { NextHop($0, attribute(NHA_GATEWAY)?.address, flags: flags) }
         self.members = []
         // struct nexthop_grp: id, weight less one in two bytes, the low one first, reserved; 8 bytes each.
         if let group = attribute(NHA_GROUP) {

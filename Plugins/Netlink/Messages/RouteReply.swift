@@ -66,7 +66,7 @@ extension RouteReply {
             }
         }
         if let index, !isMultipath {
-            self.nextHops = [Self.nextHop(index, gateway, flags)]
+            self.nextHops = [NextHop(index, gateway, flags: flags)]
         }
     }
 
@@ -74,16 +74,6 @@ extension RouteReply {
     static func advertiser(_ message: NetlinkMessage) -> UInt32? {
         guard message.type == RTM_NEWROUTE, message.field(at: 5, as: UInt8.self) == UInt8(RTPROT_RA) else { return nil }
         return message.attribute(Int(RTA_OIF.rawValue), headerLength: Self.headerLength)?.uint32
-    }
-
-    private static func nextHop(_ index: UInt32, _ gateway: InternetAddress?, _ flags: UInt32) -> NextHop {
-        let (dead, linkDown): (UInt32, UInt32) = (0x1, 0x10)
-        return NextHop(
-            interfaceIndex: index,
-            gateway: gateway,
-            isDown: flags & (dead | linkDown) != 0,
-            isPassedOver: flags & dead != 0
-        )
     }
 
     /// Reads the list of struct rtnexthop (length, flags, hops, interface index), each followed by attributes.
@@ -98,7 +88,7 @@ extension RouteReply {
             let gateway =
                 multipath.nested(Int(RTA_GATEWAY.rawValue), from: offset + 8, to: end)?.address
                 ?? multipath.nested(Int(RTA_VIA.rawValue), from: offset + 8, to: end).flatMap(Self.via)
-            nextHops.append(Self.nextHop(index, gateway, UInt32(flags)))
+            nextHops.append(NextHop(index, gateway, flags: UInt32(flags)))
             let encapsulation = multipath.nested(Int(RTA_ENCAP_TYPE.rawValue), from: offset + 8, to: end)
             self.encapsulation = encapsulation?.load(at: 0) ?? self.encapsulation
             // One less than what `ip route` shows.
@@ -111,5 +101,13 @@ extension RouteReply {
     /// Reads struct rtvia: a next hop of the other family.
     private static func via(_ attribute: NetlinkAttribute) -> InternetAddress? {
         InternetAddress(bytes: attribute.bytes.dropFirst(2))
+    }
+}
+
+extension NextHop {
+    /// Reads the flags of a next hop: RTNH_F_DEAD and RTNH_F_LINKDOWN.
+    init(_ interface: UInt32, _ gateway: InternetAddress?, flags: UInt32) {
+        let isDown = flags & 0x11 != 0
+        self.init(interfaceIndex: interface, gateway: gateway, isDown: isDown, isPassedOver: flags & 0x1 != 0)
     }
 }

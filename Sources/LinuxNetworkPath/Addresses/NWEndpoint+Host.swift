@@ -61,16 +61,18 @@ extension NWEndpoint.Host {
     init?(numeric text: String, as family: AddressFamily?) {
         let (host, interface) = Self.split(text)
         guard let (bytes, scope) = NameTables.address(host, family: family) else { return nil }
-        let rawValue = Data(bytes)
-        let zone = scope.flatMap { NameTables.interface(at: $0) } ?? interface
-        if let address = IPv4Address(rawValue, zone) {
+        self.init(Data(bytes), scope.flatMap { NameTables.interface(at: $0) } ?? interface)
+        if family == nil, case .ipv6(let address) = self, address.isIPv4Mapped, let embedded = address.asIPv4 {
+            self = .ipv4(embedded)
+        }
+    }
+
+    /// Makes an address of its bytes in network order; nil for another number than 4 or 16 of them.
+    init?(_ rawValue: Data, _ interface: NWInterface?) {
+        if let address = IPv4Address(rawValue, interface) {
             self = .ipv4(address)
-        } else if let address = IPv6Address(rawValue, zone) {
-            if family == nil, address.isIPv4Mapped, let embedded = address.asIPv4 {
-                self = .ipv4(embedded)
-            } else {
-                self = .ipv6(address)
-            }
+        } else if let address = IPv6Address(rawValue, interface) {
+            self = .ipv6(address)
         } else {
             return nil
         }

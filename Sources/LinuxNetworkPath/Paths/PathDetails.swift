@@ -28,8 +28,9 @@ final class PathDetails: Sendable {
     var gateways: [NWEndpoint] {
         self.view?.gateways.compactMap { gateway in
             let interface = self.view?.interfaces.first { $0.index == gateway.interfaceIndex }
-            return NWEndpoint.Host(gateway.address, on: interface.map { NWInterface($0) })
-                .map { .hostPort(host: $0, port: .any) }
+            let isScoped = gateway.address.isLinkLocal && gateway.address.family == .ipv6
+            let scope = isScoped ? interface.map { NWInterface($0) } : nil
+            return NWEndpoint.Host(Data(gateway.address.bytes), scope).map { .hostPort(host: $0, port: .any) }
         } ?? []
     }
 
@@ -87,22 +88,6 @@ extension NWInterface.InterfaceType {
         case .cellular: "cellular"
         case .wiredEthernet: "wired"
         case .loopback: "loopback"
-        }
-    }
-}
-
-extension NWEndpoint.Host {
-    /// A gateway's address; one that is valid on its link only belongs to an interface.
-    fileprivate init?(_ address: InternetAddress, on interface: NWInterface?) {
-        let bytes = Data(address.bytes)
-        let scope = address.isLinkLocal && address.family == .ipv6 ? interface : nil
-        switch address.family {
-        case .ipv4:
-            guard let address = IPv4Address(bytes, scope) else { return nil }
-            self = .ipv4(address)
-        case .ipv6:
-            guard let address = IPv6Address(bytes, scope) else { return nil }
-            self = .ipv6(address)
         }
     }
 }
