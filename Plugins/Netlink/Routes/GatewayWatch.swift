@@ -69,35 +69,30 @@ struct GatewayWatch {
     ///   - isOutdated: Whether that it does not answer says nothing of what is behind the link now.
     /// - Returns: Whether the kernel may choose another route now, or more is known of a gateway in use.
     mutating func apply(_ update: NeighbourUpdate, isOutdated: Bool = false) -> Bool {
-        let isWatched = self.used.contains(update.neighbour) || self.silent.contains(update.neighbour)
+        let gateway = update.neighbour
+        let (isUsed, wasSilent) = (self.used.contains(gateway), self.silent.contains(gateway))
         // A router that no route uses matters when others fail.
-        guard isWatched || (update.isRouter && !self.silent.isEmpty) else { return false }
-        let wasSilent = self.silent.contains(update.neighbour)
-        let wasAnswering = self.answering.contains(update.neighbour)
-        var hasMoved = false
-        if let address = update.hardwareAddress, self.used.contains(update.neighbour) {
-            hasMoved = self.hardwareAddresses.updateValue(address, forKey: update.neighbour) != address
+        guard isUsed || wasSilent || (update.isRouter && !self.silent.isEmpty) else { return false }
+        let wasAnswering = self.answering.contains(gateway)
+        var isNews = wasSilent || !isUsed
+        if let address = update.hardwareAddress, isUsed {
+            isNews = self.hardwareAddresses.updateValue(address, forKey: gateway) != address || isNews
         }
-        if update.isDecreed { self.answering.removeAll { $0 == update.neighbour } }
-        if update.answers == true || update.isDecreed {
-            self.silent.removeAll { $0 == update.neighbour }
-            self.doubtful.remove(update.neighbour)
+        if update.isDecreed || update.answers == false { self.answering.removeAll { $0 == gateway } }
+        if update.isDecreed || update.answers == true {
+            self.silent.removeAll { $0 == gateway }
+            self.doubtful.remove(gateway)
         }
         switch update.answers {
         case true?:
-            guard self.used.contains(update.neighbour), !wasAnswering else {
-                return wasSilent || !isWatched || hasMoved
-            }
-            self.answering.append(update.neighbour)
+            guard isUsed, !wasAnswering else { return isNews }
+            self.answering.append(gateway)
             return true
-        case nil: return wasSilent || !isWatched || hasMoved || (update.isDecreed && wasAnswering)
+        case nil: return isNews || (update.isDecreed && wasAnswering)
         case false?:
-            self.answering.removeAll { $0 == update.neighbour }
-            if !wasSilent, self.silent.count < Self.silentLimit || self.used.contains(update.neighbour) {
-                self.silent.append(update.neighbour)
-            }
-            if !isOutdated { self.doubtful.remove(update.neighbour) }
-            if isOutdated, !wasSilent { self.doubtful.insert(update.neighbour) }
+            if !wasSilent, self.silent.count < Self.silentLimit || isUsed { self.silent.append(gateway) }
+            if !isOutdated { self.doubtful.remove(gateway) }
+            if isOutdated, !wasSilent { self.doubtful.insert(gateway) }
             // Also when it had failed before: the kernel may have come back to it meanwhile.
             return true
         }
