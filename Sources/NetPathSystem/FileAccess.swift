@@ -63,16 +63,19 @@ package enum FileAccess {
     }
 
     /// The names in a directory; empty when it cannot be read.
-    package static func names(in path: String) -> [String] {
-        guard let directory = unsafe opendir(path) else { return [] }
-        return unsafe self.names(in: directory).sorted()
-    }
+    package static func names(in path: String) -> [String] { (self.unsortedNames(in: path) ?? []).sorted() }
 
-    /// The names in an open directory, unsorted; closes it.
-    package static func names(in directory: OpaquePointer) -> [String] {
-        defer { unsafe closedir(directory) }
+    /// The names in a directory whose path is below another one; nil when it cannot be read, errno tells why.
+    package static func unsortedNames(in path: String, of directory: FileDescriptor? = nil) -> [String]? {
+        let number = unsafe openat(directory?.number ?? AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0 else { return nil }
+        guard let stream = unsafe fdopendir(number) else {
+            _ = close(number)
+            return nil
+        }
+        defer { unsafe closedir(stream) }
         var names: [String] = []
-        while let entry = unsafe readdir(directory) {
+        while let entry = unsafe readdir(stream) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
             }

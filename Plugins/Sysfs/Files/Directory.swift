@@ -38,15 +38,7 @@ final class Directory {
     }
 
     /// The names in the directory, unsorted.
-    func names(in path: String = ".") -> [String] {
-        let number = unsafe openat(self.descriptor.number, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard number >= 0 else { return [] }
-        guard let stream = unsafe fdopendir(number) else {
-            _ = close(number)
-            return []
-        }
-        return unsafe FileAccess.names(in: stream)
-    }
+    func names(in path: String = ".") -> [String] { FileAccess.unsortedNames(in: path, of: self.descriptor) ?? [] }
 
     /// Whether something exists at a path; a symbolic link counts by itself.
     func contains(_ path: String) -> Bool {
@@ -55,15 +47,7 @@ final class Directory {
 
     /// The last part of the path a symbolic link points to; nil when there is no link.
     func linkedName(_ path: String) -> String? {
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            let result = unsafe buffer.withMemoryRebound(to: CChar.self) { characters in
-                unsafe characters.baseAddress.map {
-                    unsafe readlinkat(self.descriptor.number, path, $0, characters.count)
-                } ?? -1
-            }
-            count = max(result, 0)
-        }
-        return bytes.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
+        FileAccess.linkTarget(path, at: self.descriptor.number)?.split(separator: "/").last.map(String.init)
     }
 }
 

@@ -25,9 +25,9 @@ package struct ProgramFolder: Hashable, Sendable {
         isPrivileged: Bool = Privileges.trustOnlyRoot
     ) throws(LaunchError) {
         let trusted = isPrivileged ? try TrustedFile.openFolder(path) : nil
-        guard let folder = unsafe opendir(trusted.map { "/proc/self/fd/\($0.number)" } ?? path)
+        guard let names = FileAccess.unsortedNames(in: trusted.map { "/proc/self/fd/\($0.number)" } ?? path)
         else { throw .last("cannot read the folder '\(path.printable(limit: 200))'") }
-        for name in unsafe FileAccess.names(in: folder).sorted() where !name.hasPrefix(".") {
+        for name in names.sorted() where !name.hasPrefix(".") {
             let program = "\(path)/\(name)"
             let shown = "'\(program.printable(limit: 200))'"
             let isBackup = Self.backups.contains { name.hasSuffix($0) } || name.contains(".dpkg-")
