@@ -89,16 +89,9 @@ extension EventFilter {
                         .load(.secondWord), .jump(equal: gateway.word(3), true: 0, false: 1), .accept,
                     ]
                 } + [.reject]
-        let dispatch: [FilterInstruction] = [
-            .loadByte(at: 16),
-            .jump(equal: UInt32(AF_INET), true: 0, false: 1),
-            .skip(3),
-            .jump(equal: UInt32(AF_INET6), true: 1, false: 0),
-            // Forwarding entries of bridges are neighbours too.
-            .reject,
-            .skip(ipv4Block.count),
-        ]
+        // Forwarding entries of bridges are neighbours too.
+        let blocks = Self.byFamily(ipv4Block, ipv6Block, others: .reject)
         return Self.find(Int(NDA_DST), headerLength: 12) + [.jump(equal: 0, true: 0, false: 1), .reject, .copyToIndex]
-            + dispatch + ipv4Block + ipv6Block
+            + blocks
     }
 }

@@ -113,15 +113,24 @@ struct EventFilter: Hashable {
             .accept,
             .store(.length),
         ]
+        return head + Self.findDestination + Self.byFamily(ipv4, ipv6, others: .accept)
+    }
+
+    /// Runs one of two blocks, by the family of the message; what is of another family ends.
+    static func byFamily(
+        _ ipv4: [FilterInstruction],
+        _ ipv6: [FilterInstruction],
+        others end: FilterInstruction
+    ) -> [FilterInstruction] {
         let dispatch: [FilterInstruction] = [
             .loadByte(at: 16),
             .jump(equal: UInt32(AF_INET), true: 0, false: 1),
             .skip(3),
             .jump(equal: UInt32(AF_INET6), true: 1, false: 0),
-            .accept,
+            end,
             .skip(ipv4.count),
         ]
-        return head + Self.findDestination + dispatch + ipv4 + ipv6
+        return dispatch + ipv4 + ipv6
     }
 
     /// Finds RTA_DST and stores its first words; without it the route passes.
