@@ -52,16 +52,6 @@ public struct ExecMonitor: PathMonitor {
             let name = self.command.first?.split(separator: "/").last.map(String.init) ?? "plugin"
             return name.printable(limit: 60)
         }
-
-        /// What the protocol depends on.
-        var settings: PluginMachine.Settings {
-            PluginMachine.Settings(
-                helloDeadline: self.helloDeadline,
-                heartbeat: self.heartbeat,
-                isRemote: self.scope == .remote,
-                host: self.host
-            )
-        }
     }
 
     private let options: Options

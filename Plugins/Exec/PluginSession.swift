@@ -62,10 +62,9 @@ final class PluginSession {
             throw error
         }
         self.observe = observe
-        var settings = options.settings
-        settings.isObserved = observe != nil
         self.machine = PluginMachine(
-            settings,
+            options,
+            isObserved: observe != nil,
             instance: Provenance.instance,
             index: AddressZone.index(ofInterface:),
             now: context.clock.now()
@@ -222,7 +221,7 @@ final class PluginSession {
         for action in actions {
             switch action {
             case .report(let evidence, let via):
-                if self.options.settings.isRemote { Provenance.note(via, heardBy: self) }
+                if self.options.scope == .remote { Provenance.note(via, heardBy: self) }
                 self.hasAnswered = true
                 self.askedAt = nil
                 self.context.report(evidence)

@@ -17,8 +17,10 @@ func fuzzPlugin(_ bytes: [UInt8]) {
     let hello = #"{"netpath":1,"name":"fuzz"}"# + "\n"
     for (isRemote, beginning) in [(false, ""), (false, hello), (true, "")] {
         let start = MonotonicTime(nanoseconds: 1_000_000_000)
+        var options = ExecMonitor.Options(command: ["plugin"])
+        options.scope = isRemote ? .remote : .local
         var machine = PluginMachine(
-            .init(isRemote: isRemote),
+            options,
             instance: "here",
             index: { $0 == "eth0" ? 2 : nil },
             now: start

@@ -29,20 +29,6 @@ struct PluginMachine: Sendable {
         case show(PluginLine)
     }
 
-    /// What can be set.
-    struct Settings: Hashable, Sendable {
-        /// How long the first line may take.
-        var helloDeadline: Duration = .seconds(5)
-        /// How long a plugin may be silent, whatever it promises itself; nil for as long as it likes.
-        var heartbeat: Duration?
-        /// What another machine says is about that one.
-        var isRemote = false
-        /// What that machine is called; nil for what the plugin calls itself.
-        var host: String?
-        /// Whether an observer wants to see every line.
-        var isObserved = false
-    }
-
     /// What the first line made of the stream.
     private enum Mode: Sendable {
         case awaitingHello(since: MonotonicTime)
@@ -53,7 +39,9 @@ struct PluginMachine: Sendable {
         case failed
     }
 
-    let settings: Settings
+    private let options: ExecMonitor.Options
+    /// Whether an observer wants to see every line.
+    private let isObserved: Bool
     private let decoder: PluginDecoder
     private var mode: Mode
     private var lines = LineBuffer(limit: Self.lineLimit)
@@ -85,18 +73,21 @@ struct PluginMachine: Sendable {
     /// Starts with nothing said.
     ///
     /// - Parameters:
-    ///   - settings: What can be set.
+    ///   - options: What can be set.
+    ///   - isObserved: Whether an observer wants to see every line.
     ///   - instance: What this machine is called among those that hear of one another.
     ///   - index: The kernel's index of an interface by its name.
     ///   - now: The present moment.
     init(
-        _ settings: Settings,
+        _ options: ExecMonitor.Options,
+        isObserved: Bool = false,
         instance: String,
         index: @escaping @Sendable (String) -> UInt32?,
         now: MonotonicTime
     ) {
-        self.settings = settings
-        self.decoder = PluginDecoder(isRemote: settings.isRemote, instance: instance, index: index)
+        self.options = options
+        self.isObserved = isObserved
+        self.decoder = PluginDecoder(isRemote: options.scope == .remote, instance: instance, index: index)
         self.mode = .awaitingHello(since: now)
         self.lastLine = now
     }
@@ -120,11 +111,11 @@ struct PluginMachine: Sendable {
                 report = said ?? report
                 self.lastLine = now
                 self.isSpared = false
-                if self.settings.isObserved {
+                if self.isObserved {
                     actions.append(self.shown(line, self.reading(said, actions[count...])))
                 }
             } catch {
-                if self.settings.isObserved { actions.append(self.shown(line, .fault(error.description))) }
+                if self.isObserved { actions.append(self.shown(line, .fault(error.description))) }
                 actions.append(self.fail("line \(self.lineNumber) of its output \(error.description)"))
             }
         }
@@ -195,7 +186,7 @@ struct PluginMachine: Sendable {
         }
         let fault: String
         if case .awaitingHello = self.mode {
-            let limit = DurationText.format(self.settings.helloDeadline)
+            let limit = DurationText.format(self.options.helloDeadline)
             fault = "wrote no line within \(limit) of its start; write {\"netpath\":1} first"
         } else {
             let limit = DurationText.format(self.heartbeat ?? .zero)
@@ -228,11 +219,11 @@ struct PluginMachine: Sendable {
     /// What the plugin says of itself; nil before its first line, and for another netpath.
     var hello: PluginHello? { if case .active(let hello) = self.mode { hello } else { nil } }
 
-    private var heartbeat: Duration? { self.settings.heartbeat ?? self.hello?.heartbeat }
+    private var heartbeat: Duration? { self.options.heartbeat ?? self.hello?.heartbeat }
 
     private var silenceDeadline: MonotonicTime? {
         switch self.mode {
-        case .awaitingHello(let since): since + self.settings.helloDeadline
+        case .awaitingHello(let since): since + self.options.helloDeadline
         case .active, .passive: self.heartbeat.map { self.lastLine + $0 }
         case .failed: nil
         }
@@ -305,7 +296,7 @@ struct PluginMachine: Sendable {
     }
 
     /// Who says what a plugin of another machine says.
-    private var host: String { self.settings.host ?? self.hello?.name ?? "another machine" }
+    private var host: String { self.options.host ?? self.hello?.name ?? "another machine" }
 
     /// Says which interfaces were left out, once for as long as they are the same: one that vanished a moment ago is no
     /// breach of the protocol.

@@ -11,7 +11,7 @@ import Testing
 struct PluginFactsTests {
     private let start = MonotonicTime(nanoseconds: 100_000_000_000)
 
-    private func actions(_ line: String, _ settings: PluginMachine.Settings = .init()) -> [PluginMachine.Action] {
+    private func actions(_ line: String, _ settings: ExecMonitor.Options = .init()) -> [PluginMachine.Action] {
         var machine = PluginMachine(
             settings,
             instance: "here",
@@ -28,7 +28,7 @@ struct PluginFactsTests {
         return evidence
     }
 
-    private func failure(_ line: String, _ settings: PluginMachine.Settings = .init()) throws -> String {
+    private func failure(_ line: String, _ settings: ExecMonitor.Options = .init()) throws -> String {
         let actions = self.actions(line, settings)
         guard case .fail(let reason)? = actions.last else { throw Unexpected(actions: actions) }
         return reason

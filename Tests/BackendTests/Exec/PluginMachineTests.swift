@@ -12,7 +12,7 @@ struct PluginMachineTests {
     private let start = MonotonicTime(nanoseconds: 0)
     private let hello = "{\"netpath\":1,\"name\":\"test\"}\n"
 
-    private func machine(_ settings: PluginMachine.Settings = .init()) -> PluginMachine {
+    private func machine(_ settings: ExecMonitor.Options = .init()) -> PluginMachine {
         PluginMachine(settings, instance: "here", index: { $0 == "eth0" ? 2 : nil }, now: self.start)
     }
 
@@ -21,7 +21,7 @@ struct PluginMachineTests {
         throw Unexpected(actions: actions)
     }
 
-    private func failure(_ text: String, _ settings: PluginMachine.Settings = .init()) throws -> String {
+    private func failure(_ text: String, _ settings: ExecMonitor.Options = .init()) throws -> String {
         var machine = self.machine(settings)
         let actions = machine.received(Array(text.utf8), now: self.start)
         for case .fail(let reason) in actions { return reason }
@@ -392,5 +392,15 @@ struct PluginMachineTests {
         var machine = self.machine()
         _ = machine.received(Array((self.hello + "{\"conc").utf8), now: self.start)
         #expect(machine.ended() == [.fail("closed its output in the middle of a line; keep it open, and exit to end")])
+    }
+}
+
+extension ExecMonitor.Options {
+    /// Options of a program that nothing starts.
+    init(heartbeat: Duration? = nil, isRemote: Bool = false, host: String? = nil) {
+        self.init(command: ["/nonexistent"])
+        self.heartbeat = heartbeat
+        self.scope = isRemote ? .remote : .local
+        self.host = host
     }
 }
