@@ -11,23 +11,30 @@ extension NetlinkSession {
     static let drainLimit = 4096
 
     func drain(_ events: NetlinkSocket) throws {
+        guard try self.drain(events, self.apply) else { return }
+        self.resynchronizations += 1
+        self.context.log(.info, "events were lost in a storm; everything is read again")
+        try self.readEverything()
+    }
+
+    /// Hands what a socket tells to a function.
+    ///
+    /// - Returns: Whether events are lost.
+    /// - Throws: ``NetlinkError`` when the socket does not work any more.
+    func drain(_ events: NetlinkSocket, _ body: (NetlinkMessage) -> Void) throws(NetlinkError) -> Bool {
         var wasOverrun = false
         var count = 0
-        drain: while wasOverrun || count < Self.drainLimit {
-            switch events.receive(self.apply) {
+        while wasOverrun || count < Self.drainLimit {
+            switch events.receive(body) {
             case .messages(let some):
                 count += some
-                if some < NetlinkSocket.batchSize { break drain }
+                if some < NetlinkSocket.batchSize { return wasOverrun }
             case .overrun: wasOverrun = true
-            case .empty: break drain
+            case .empty: return wasOverrun
             case .failed(let error): throw NetlinkError("read events", error)
             }
         }
-        if wasOverrun {
-            self.resynchronizations += 1
-            self.context.log(.info, "events were lost in a storm; everything is read again")
-            try self.readEverything()
-        }
+        return wasOverrun
     }
 
     func apply(_ message: NetlinkMessage) {

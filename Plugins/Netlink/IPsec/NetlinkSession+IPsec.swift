@@ -25,14 +25,8 @@ extension NetlinkSession {
 
     func drainIPsec(_ events: NetlinkSocket) {
         var matters = false
-        drain: for _ in 0..<(Self.drainLimit / NetlinkSocket.batchSize) {
-            switch events.receive({ if self.mayDecide($0) { matters = true } }) {
-            case .messages(NetlinkSocket.batchSize): continue
-            case .messages, .empty, .failed: break drain
-            case .overrun: matters = true
-            }
-        }
-        guard matters else { return }
+        let isLost = try? self.drain(events) { if self.mayDecide($0) { matters = true } }
+        guard matters || isLost == true else { return }
         self.readIPsec()
         // The states decide too.
         self.stale = .all
