@@ -69,30 +69,23 @@ public final class HostReachability: Sendable {
 
     /// Watches the host of a URL on the coordinator that others share, and keeps that running.
     package convenience init(url: String, sharing source: SharedCoordinator) throws(HostReachabilityError) {
-        self.init(try HostTarget(url: url).host, lease: CoordinatorLease(source))
+        self.init(try HostTarget(url: url).host, lease: CoordinatorLease(source), on: nil)
     }
 
     private convenience init(_ host: NetworkHost, coordinator: PathCoordinator?) {
-        if let coordinator {
-            coordinator.start()
-            self.init(host, lease: nil, on: coordinator)
-        } else {
-            self.init(host, lease: CoordinatorLease())
-        }
-    }
-
-    private convenience init(_ host: NetworkHost, lease: CoordinatorLease) {
-        // There is one while the lease is held; one that never starts answers "unknown".
-        self.init(host, lease: lease, on: lease.coordinator ?? PathCoordinator(backends: []))
+        coordinator?.start()
+        self.init(host, lease: coordinator == nil ? CoordinatorLease() : nil, on: coordinator)
     }
 
     init(
         _ host: NetworkHost,
         lease: CoordinatorLease?,
-        on coordinator: PathCoordinator,
+        on coordinator: PathCoordinator?,
         names: NameService = .shared
     ) {
         self.lease = lease
+        // There is one while the lease is held; one that never starts answers "unknown".
+        let coordinator = coordinator ?? lease?.coordinator ?? PathCoordinator(backends: [])
         self.watch = HostWatch(host, on: coordinator, names: names)
         self.watch.start()
     }

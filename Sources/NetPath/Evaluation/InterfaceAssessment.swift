@@ -52,7 +52,7 @@ package struct InterfaceAssessment: Hashable {
     ) -> InterfaceAssessment {
         guard interface.flags.contains(.up) else {
             return interface.isRadioBlocked == true
-                ? .radioBlocked(interface, interface.name)
+                ? .radioBlocked(interface.name)
                 : .init(.interfaceDown, interface.name, " is administratively down")
         }
         if let fault, !fault.flags.contains(.up) {
@@ -94,7 +94,7 @@ package struct InterfaceAssessment: Hashable {
         return assessment
     }
 
-    private static func radioBlocked(_ interface: NetworkInterface, _ name: String) -> InterfaceAssessment {
+    private static func radioBlocked(_ name: String) -> InterfaceAssessment {
         .init(.radioBlocked, name, " is blocked by a radio switch")
     }
 
@@ -104,7 +104,7 @@ package struct InterfaceAssessment: Hashable {
     ) -> InterfaceAssessment {
         let name = interface.name(below: upper)
         return switch interface.type {
-        case _ where interface.isRadioBlocked == true: .radioBlocked(interface, name)
+        case _ where interface.isRadioBlocked == true: .radioBlocked(name)
         case .wifi where interface.mayHaveTheWrongKey:
             .init(.wifiNotAssociated, name, " fails to authenticate; the key may be wrong", startable: true)
         case .wifi: .init(.wifiNotAssociated, name, " is not associated with a Wi-Fi network", startable: true)
