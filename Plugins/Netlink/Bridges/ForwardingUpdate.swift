@@ -43,8 +43,7 @@ struct ForwardingUpdate: Hashable {
 extension NetlinkRequest {
     /// Asks for an entry of the forwarding database of a bridge.
     static func forwarding(_ key: ForwardingUpdate.Key) -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETNEIGH, flags: 0, headerLength: 12)
-        request.set(UInt8(AF_BRIDGE), at: 0)
+        var request = NetlinkRequest(RTM_GETNEIGH, headerLength: 12, family: AF_BRIDGE)
         request.append(Int(NDA_MASTER), key.bridge)
         request.append(Int(NDA_LLADDR), bytes: key.address)
         if key.vlan != 0 { request.append(Int(NDA_VLAN), key.vlan) }

@@ -46,7 +46,7 @@ final class IPsecPolicies: Sendable {
                 if let policy = IPsecPolicy(message) { policies.append(policy) }
             }
             // Older kernels refuse the question.
-            let question = NetlinkRequest(Self.getDefault, flags: 0, headerLength: 4)
+            let question = NetlinkRequest(Self.getDefault, headerLength: 4)
             let answer = known.queries.ask(question) { $0.field(at: 2, as: UInt8.self) }
             let before = (known.policies, known.blocksOthers)
             if case .success(let policies) = policies { known.policies = policies }
@@ -161,7 +161,7 @@ extension NetlinkRequest {
         func padding(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
         let addresses = padding(16) + remote.bytes + padding(16 - remote.bytes.count)
         request.append(Int(XFRMA_ADDRESS_FILTER.rawValue), bytes: addresses + [0, 0, 0, UInt8(remote.bitWidth)])
-        request.set(UInt16(remote.family == .ipv4 ? AF_INET : AF_INET6), at: 4 + addresses.count)
+        request.set(UInt16(remote.family.number), at: 4 + addresses.count)
         return request
     }
 }

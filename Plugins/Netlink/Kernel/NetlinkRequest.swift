@@ -23,10 +23,11 @@ struct NetlinkRequest {
         return request
     }
 
-    /// Begins a message: type, flags, and an empty header of the family with that many bytes.
-    init(_ type: Int, flags: Int32, headerLength: Int) {
+    /// Begins a message: type, flags, and a header of that many bytes, which begins with the family (AF_*) and is empty.
+    init(_ type: Int, flags: Int32 = 0, headerLength: Int, family: Int32 = 0) {
         self.message.reserveCapacity(64)
         self.message.append(contentsOf: repeatElement(0, count: 16 + headerLength))
+        if family != 0 { self.message[16] = UInt8(family) }
         self.message.setNative(UInt16(type), at: 4)
         self.message.setNative(UInt16(NLM_F_REQUEST | flags), at: 6)
         self.noteLength()
@@ -88,7 +89,7 @@ struct NetlinkRequest {
 
     /// Asks for one link.
     static func link(_ index: UInt32) -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETLINK, flags: 0, headerLength: 16)
+        var request = NetlinkRequest(RTM_GETLINK, headerLength: 16)
         // struct ifinfomsg (`rtnetlink(7)`): family, padding, type, index, flags, change mask.
         request.set(index, at: 4)
         request.append(IFLA_EXT_MASK, UInt32(RTEXT_FILTER_SKIP_STATS))
@@ -102,7 +103,7 @@ struct NetlinkRequest {
 
     /// Asks for a next-hop object.
     static func nextHop(_ id: UInt32) -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETNEXTHOP, flags: 0, headerLength: 8)
+        var request = NetlinkRequest(RTM_GETNEXTHOP, headerLength: 8)
         request.append(NHA_ID, id)
         return request
     }
@@ -110,8 +111,7 @@ struct NetlinkRequest {
     /// Asks for an entry of the neighbour table.
     static func neighbour(_ neighbour: Neighbour) -> NetlinkRequest {
         // struct ndmsg: family, padding, index, state, flags, type.
-        var request = NetlinkRequest(RTM_GETNEIGH, flags: 0, headerLength: 12)
-        request.message[16] = UInt8(neighbour.address.family == .ipv4 ? AF_INET : AF_INET6)
+        var request = NetlinkRequest(RTM_GETNEIGH, headerLength: 12, family: neighbour.address.family.number)
         request.message.setNative(neighbour.interfaceIndex, at: 20)
         request.append(Int(NDA_DST), neighbour.address)
         return request
@@ -131,8 +131,7 @@ struct NetlinkRequest {
         if matchesTable { flags |= RTM_F_FIB_MATCH }
         if matchesTable, flow.destination.family == .ipv4 { flags |= RTM_F_LOOKUP_TABLE }
         // struct rtmsg: family, lengths of destination and source, and others; flags.
-        var request = NetlinkRequest(RTM_GETROUTE, flags: 0, headerLength: 12)
-        request.message[16] = UInt8(flow.destination.family == .ipv4 ? AF_INET : AF_INET6)
+        var request = NetlinkRequest(RTM_GETROUTE, headerLength: 12, family: flow.destination.family.number)
         request.message[17] = UInt8(flow.destination.bitWidth)
         request.message.setNative(UInt32(flags), at: 24)
         request.append(Int(RTA_DST.rawValue), flow.destination)
@@ -151,6 +150,11 @@ struct NetlinkRequest {
         if let interface = flow.interface { request.append(Int(RTA_OIF.rawValue), interface) }
         return request
     }
+}
+
+extension AddressFamily {
+    /// The number that the system has for the family (AF_*).
+    var number: Int32 { self == .ipv4 ? AF_INET : AF_INET6 }
 }
 
 extension [UInt8] {

@@ -25,7 +25,8 @@ extension AddressUpdate {
             let length = message.field(at: 1, as: UInt8.self), let octet = message.field(at: 2, as: UInt8.self),
             let scope = message.field(at: 3, as: UInt8.self), let index = message.field(at: 4, as: UInt32.self)
         else { return nil }
-        var (local, other): (InternetAddress?, InternetAddress?)
+        var local: InternetAddress?
+        var other: InternetAddress?
         // The header's field has 8 bits; further flags stand in an attribute.
         var flags = UInt32(octet)
         var stamp: UInt32?

@@ -14,8 +14,7 @@ extension NetlinkRequest {
     /// Asks for the forwarding database of an interface.
     static func dumpForwarding(of interface: UInt32) -> NetlinkRequest {
         // struct ndmsg.
-        var request = NetlinkRequest(RTM_GETNEIGH, flags: NLM_F_DUMP, headerLength: 12)
-        request.set(UInt8(AF_BRIDGE), at: 0)
+        var request = NetlinkRequest(RTM_GETNEIGH, flags: NLM_F_DUMP, headerLength: 12, family: AF_BRIDGE)
         request.append(Int(NDA_IFINDEX), interface)
         return request
     }
@@ -23,14 +22,12 @@ extension NetlinkRequest {
     /// Asks for all unicast routes of a family.
     static func dumpRoutes(_ family: AddressFamily) -> NetlinkRequest {
         // struct rtmsg.
-        var request = NetlinkRequest(RTM_GETROUTE, flags: NLM_F_DUMP, headerLength: 12)
-        request.set(UInt8(family == .ipv4 ? AF_INET : AF_INET6), at: 0)
-        return request
+        NetlinkRequest(RTM_GETROUTE, flags: NLM_F_DUMP, headerLength: 12, family: family.number)
     }
 
     /// Asks for one link with its counters.
     static func counters(_ index: UInt32) -> NetlinkRequest {
-        var request = NetlinkRequest(RTM_GETLINK, flags: 0, headerLength: 16)
+        var request = NetlinkRequest(RTM_GETLINK, headerLength: 16)
         // struct ifinfomsg.
         request.set(index, at: 4)
         return request

@@ -37,7 +37,7 @@ extension NetlinkRequest {
     /// Asks for the number of a family of generic netlink.
     static func genericFamily(_ name: String) -> NetlinkRequest {
         // struct genlmsghdr: command, version, reserved.
-        var request = NetlinkRequest(Int(GENL_ID_CTRL), flags: 0, headerLength: 4)
+        var request = NetlinkRequest(Int(GENL_ID_CTRL), headerLength: 4)
         request.set(UInt8(CTRL_CMD_GETFAMILY), at: 0)
         request.set(UInt8(1), at: 1)
         request.append(Int(CTRL_ATTR_FAMILY_NAME), text: name)
