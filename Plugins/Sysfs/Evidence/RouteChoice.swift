@@ -83,19 +83,14 @@ struct RouteChoice {
         let ignored = self.reading.ignoredWithoutCarrier[destination.family] ?? []
         let candidates = table.entries.enumerated().filter { _, entry in
             guard entry.destination.contains(destination), name == nil || entry.interface == name || entry.isRefusal
-            else {
-                return false
-            }
+            else { return false }
             guard let interface = entry.interface, ignored.contains(interface) else { return true }
             return self.byName[interface]?.hasCarrier != false
         }
-        return candidates.sorted { left, right in
-            let (one, other) = (left.element, right.element)
-            if one.destination.length != other.destination.length {
-                return one.destination.length > other.destination.length
-            }
-            return one.metric != other.metric ? one.metric < other.metric : left.offset < right.offset
-        }.map(\.element)
+        func rank(_ route: (offset: Int, element: RouteEntry)) -> (Int, UInt32, Int) {
+            (-route.element.destination.length, route.element.metric, route.offset)
+        }
+        return candidates.sorted { rank($0) < rank($1) }.map(\.element)
     }
 
     private func nextHop(_ entry: RouteEntry) -> NextHop? {
@@ -132,11 +127,8 @@ struct RouteChoice {
         _ addresses: [InterfaceAddress],
         towards gateway: InternetAddress?
     ) -> InternetAddress? {
-        let sorted = addresses.enumerated().sorted { left, right in
-            let ranks = [left, right].map { Self.rank($0.element, towards: gateway) }
-            return ranks[0] == ranks[1] ? left.offset < right.offset : ranks[0] < ranks[1]
-        }
-        return sorted.first?.element.prefix.address
+        // The first of equals.
+        addresses.min { Self.rank($0, towards: gateway) < Self.rank($1, towards: gateway) }?.prefix.address
     }
 
     private static func rank(_ address: InterfaceAddress, towards gateway: InternetAddress?) -> Int {
