@@ -39,53 +39,34 @@ final class Engine: Sendable {
 
     /// Begins to send, and returns the number to cancel with.
     func start(_ request: TransportRequest, receive: @escaping Job.Receiver) -> UInt64 {
-        let (job, needsThread) = self.mailbox.withLock { mailbox in
+        let (number, needsThread, isAsleep) = self.mailbox.withLock { mailbox in
             mailbox.lastNumber += 1
-            let job = Job(number: mailbox.lastNumber, request: request, receive: receive)
-            mailbox.messages.append(.start(job))
-            defer { mailbox.hasThread = true }
-            return (job, !mailbox.hasThread)
+            mailbox.messages.append(.start(Job(number: mailbox.lastNumber, request: request, receive: receive)))
+            defer { (mailbox.hasThread, mailbox.isAwake) = (true, true) }
+            return (mailbox.lastNumber, !mailbox.hasThread, mailbox.hasThread && !mailbox.isAwake)
         }
-        if needsThread {
-            self.startThread()
-        } else {
-            self.wake()
-        }
-        return job.number
+        if needsThread { self.startThread() } else if isAsleep { self.multi?.wake() }
+        return number
     }
 
-    func cancel(_ number: UInt64) {
-        self.mailbox.withLock { $0.messages.append(.cancel(number)) }
-        self.wake()
-    }
+    func cancel(_ number: UInt64) { self.post(.cancel(number)) }
 
     /// Cancels what is on connections from these addresses, or on none yet.
-    func cancel(from addresses: Set<String>) {
-        self.mailbox.withLock { mailbox in
-            if mailbox.hasThread { mailbox.messages.append(.cancelFrom(addresses)) }
-        }
-        self.wake()
-    }
+    func cancel(from addresses: Set<String>) { self.post(.cancelFrom(addresses)) }
 
     /// Lets no request that comes later use a connection that was idle by then.
-    func pathChanged() {
-        self.mailbox.withLock { mailbox in
-            // Without a thread there are no connections.
-            if mailbox.hasThread { mailbox.messages.append(.pathChanged) }
-        }
-        self.wake()
-    }
+    func pathChanged() { self.post(.pathChanged) }
 
     /// Ends the thread as soon as nothing is under way any more.
-    func stop() {
-        self.mailbox.withLock { $0.messages.append(.stop) }
-        self.wake()
-    }
+    func stop() { self.post(.stop) }
 
-    private func wake() {
+    /// Tells the thread; without one there are no transfers and no connections.
+    private func post(_ message: Message) {
         let isAsleep = self.mailbox.withLock { mailbox in
+            guard mailbox.hasThread else { return false }
+            mailbox.messages.append(message)
             defer { mailbox.isAwake = true }
-            return mailbox.hasThread && !mailbox.isAwake
+            return !mailbox.isAwake
         }
         if isAsleep { self.multi?.wake() }
     }
