@@ -113,24 +113,26 @@ import NetPathSystem
 
     // MARK: What libcurl knows
 
-    /// How many bytes of heads were sent, of all attempts, and of those to get through a proxy.
-    var sentHeadSize: Int {
-        var size = 0
-        _ = unsafe netpath_get_number(self.handle, CURLINFO_REQUEST_SIZE, &size)
-        return size
+    private func number(_ information: CURLINFO) -> Int {
+        var number = 0
+        _ = unsafe netpath_get_number(self.handle, information, &number)
+        return number
     }
+
+    private func offset(_ information: CURLINFO) -> Int64 {
+        var offset = curl_off_t()
+        _ = unsafe netpath_get_offset(self.handle, information, &offset)
+        return Int64(offset)
+    }
+
+    /// How many bytes of heads were sent, of all attempts, and of those to get through a proxy.
+    var sentHeadSize: Int { self.number(CURLINFO_REQUEST_SIZE) }
 
     /// What has moved so far.
     var moved: StallWatch.Moved {
         var moved = StallWatch.Moved()
-        var head = 0
-        var sent = curl_off_t()
-        var received = curl_off_t()
-        _ = unsafe netpath_get_offset(self.handle, CURLINFO_SIZE_UPLOAD_T, &sent)
-        _ = unsafe netpath_get_offset(self.handle, CURLINFO_SIZE_DOWNLOAD_T, &received)
-        _ = unsafe netpath_get_number(self.handle, CURLINFO_HEADER_SIZE, &head)
-        moved.received = Int64(received) + Int64(head)
-        moved.uploaded = Int64(sent)
+        moved.received = self.offset(CURLINFO_SIZE_DOWNLOAD_T) + Int64(self.number(CURLINFO_HEADER_SIZE))
+        moved.uploaded = self.offset(CURLINFO_SIZE_UPLOAD_T)
         moved.sent = moved.uploaded + Int64(self.sentHeadSize)
         var socket: curl_socket_t = -1
         _ = unsafe netpath_get_socket(self.handle, &socket)
@@ -150,16 +152,14 @@ import NetPathSystem
     func failure(code: UInt32, isConnected: Bool) -> Transfer.Failure? {
         let code = CURLcode(rawValue: code)
         guard code != CURLE_OK else { return nil }
-        var error = 0
-        _ = unsafe netpath_get_number(self.handle, CURLINFO_OS_ERRNO, &error)
+        let error = self.number(CURLINFO_OS_ERRNO)
         let reason = TransportError.Reason(code, systemError: Int32(truncatingIfNeeded: error), isConnected)
         var text = self.errorText.isEmpty ? unsafe String(cString: curl_easy_strerror(code)) : self.errorText
         // libcurl before 8.6 says the same of a line of a head for which its buffer is too small (CURLE_TOO_LARGE since).
         if code == CURLE_OUT_OF_MEMORY { text += ", or a line in the head of the response that has no end" }
         var failure = Transfer.Failure(reason, text)
         if code == CURLE_PEER_FAILED_VERIFICATION {
-            var result = 0
-            _ = unsafe netpath_get_number(self.handle, CURLINFO_SSL_VERIFYRESULT, &result)
+            let result = self.number(CURLINFO_SSL_VERIFYRESULT)
             failure.certificateFault = TransportError.CertificateFault(verifyResult: result)
         }
         return failure
