@@ -247,13 +247,7 @@ final class NetlinkSession {
     }
 
     func offerResolver() {
-        let resolver = try? NetlinkRouteResolver(
-            packet: self.lookup.packet,
-            mayConnect: self.options.connectsForSource,
-            clock: self.context.clock,
-            ipsec: self.ipsec
-        )
-        if let resolver { self.context.register(resolver) }
+        if let resolver = try? NetlinkRouteResolver(like: self.lookup) { self.context.register(resolver) }
     }
 
     func timeout() -> Duration? {

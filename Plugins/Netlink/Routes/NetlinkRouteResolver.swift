@@ -12,17 +12,18 @@ final class NetlinkRouteResolver: RouteResolver {
 
     private let tools: Guarded<Tools>
 
-    /// Opens the socket.
+    /// Opens the socket, to ask about packets as another lookup does.
     ///
     /// - Throws: ``NetlinkError`` when the system refuses.
-    init(
-        packet: Flow,
-        mayConnect: Bool,
-        clock: any MonotonicClock,
-        ipsec: IPsecPolicies?
-    ) throws(NetlinkError) {
+    init(like other: RouteLookup) throws(NetlinkError) {
         let queries = try KernelQueries()
-        let lookup = RouteLookup(queries, packet: packet, mayConnect: mayConnect, clock: clock, ipsec: ipsec)
+        let lookup = RouteLookup(
+            queries,
+            packet: other.packet,
+            mayConnect: other.mayConnect,
+            clock: other.clock,
+            ipsec: other.ipsec
+        )
         self.tools = Guarded(Tools(queries: queries, lookup: lookup))
     }
 

@@ -18,7 +18,7 @@ final class RouteLookup {
     /// Whether a socket may be connected to learn the source address that programs get.
     let mayConnect: Bool
     /// What keeps packets that have a route; nil where the kernel does not tell.
-    private let ipsec: IPsecPolicies?
+    let ipsec: IPsecPolicies?
     /// A packet of a program here, to any destination.
     let packet: Flow
     /// Families of which the kernel does not tell what it would do.
