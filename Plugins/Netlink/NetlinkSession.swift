@@ -90,12 +90,7 @@ final class NetlinkSession {
         )
         self.lookup = lookup
         self.bridges = BridgeLookup(self.queries)
-        self.tunnels = TunnelLookup(
-            self.queries,
-            lookup,
-            clock: context.clock,
-            referenceDestinations: options.referenceDestinations
-        )
+        self.tunnels = TunnelLookup(self.queries, lookup, referenceDestinations: options.referenceDestinations)
         self.questions = options.referenceDestinations.map {
             RouteLookup.Question(lookup.packet.with(\.destination, $0))
         }

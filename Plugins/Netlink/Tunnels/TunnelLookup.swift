@@ -11,7 +11,6 @@ import NetPathSystem
 final class TunnelLookup {
     let queries: KernelQueries
     let lookup: RouteLookup
-    private let clock: any MonotonicClock
     /// One address of each family that stands for the internet.
     let destinations: [InternetAddress]
 
@@ -34,15 +33,9 @@ final class TunnelLookup {
     /// What the answers depend on.
     var watched = Watched()
 
-    init(
-        _ queries: KernelQueries,
-        _ lookup: RouteLookup,
-        clock: any MonotonicClock,
-        referenceDestinations: [InternetAddress]
-    ) {
+    init(_ queries: KernelQueries, _ lookup: RouteLookup, referenceDestinations: [InternetAddress]) {
         self.queries = queries
         self.lookup = lookup
-        self.clock = clock
         self.destinations = AddressFamily.allCases.compactMap { family in
             referenceDestinations.first { $0.family == family }
         }
@@ -125,7 +118,7 @@ final class TunnelLookup {
             // What is on the link of an interface needs no route.
             let links = beside.filter { table.isReady($0) && table.mayHaveDefaultRoutes($0) }
             let ways = TunnelMemory.Ways(routes: evidence.routes, interfaces: gatewayed + links)
-            evidence.isReceiving = memory.isReceiving(ways, now: self.clock.now()) {
+            evidence.isReceiving = memory.isReceiving(ways, now: self.lookup.clock.now()) {
                 try? self.queries.ask(.counters(index), ReceivedPackets.init).get().count
             }
         }
