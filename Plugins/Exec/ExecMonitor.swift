@@ -54,9 +54,9 @@ public struct ExecMonitor: PathMonitor {
         }
     }
 
-    private let options: Options
-    private var observe: (@Sendable (PluginEvent) -> Void)?
-    private let counters = PluginCounters()
+    let options: Options
+    private(set) var observe: (@Sendable (PluginEvent) -> Void)?
+    let counters = PluginCounters()
 
     /// Creates a monitor; nothing is started.
     public init(_ options: Options) {
@@ -86,13 +86,7 @@ public struct ExecMonitor: PathMonitor {
             return
         }
         try await context.runOnThread(watches: true, refreshSpacing: .milliseconds(20)) { mailbox in
-            try PluginSession(
-                self.options,
-                mailbox: mailbox,
-                context: context,
-                counters: self.counters,
-                observe: self.observe
-            ).run()
+            try PluginSession(self, mailbox, context).run()
         }
     }
 }

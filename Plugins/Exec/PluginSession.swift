@@ -17,12 +17,10 @@ package enum PluginEvent: Hashable, Sendable {
 ///
 /// The thread sleeps until the plugin writes or ends, a request comes, or a deadline of the plugin's passes.
 final class PluginSession {
-    private let options: ExecMonitor.Options
+    private let monitor: ExecMonitor
     private let mailbox: Mailbox<MonitorRequests>
     private let context: MonitorContext
-    private let observe: (@Sendable (PluginEvent) -> Void)?
     private let process: ChildProcess
-    private let counters: PluginCounters
     private var machine: PluginMachine
     private var errorLines = LineBuffer(limit: 4096)
     private var errorAllowance = FlowAllowance(lines: .max, bytes: 65_536)
@@ -39,39 +37,37 @@ final class PluginSession {
     /// How long a plugin may take to end when asked, and again when told.
     private static let patience: Duration = .milliseconds(500)
 
+    private var title: String { self.monitor.options.title }
+
     /// Starts the plugin.
     ///
     /// - Throws: ``LaunchError`` when it cannot be started.
     init(
-        _ options: ExecMonitor.Options,
-        mailbox: Mailbox<MonitorRequests>,
-        context: MonitorContext,
-        counters: PluginCounters,
-        observe: (@Sendable (PluginEvent) -> Void)?
+        _ monitor: ExecMonitor,
+        _ mailbox: Mailbox<MonitorRequests>,
+        _ context: MonitorContext
     ) throws(LaunchError) {
         ChildProcess.blockBrokenPipes()
-        self.options = options
+        self.monitor = monitor
         self.mailbox = mailbox
         self.context = context
-        self.counters = counters
         do throws(LaunchError) {
-            self.process = try ChildProcess(options.launchPlan())
+            self.process = try ChildProcess(monitor.options.launchPlan())
         } catch {
-            counters.count(.start)
-            context.reportMetrics(counters.metrics)
+            monitor.counters.count(.start)
+            context.reportMetrics(monitor.counters.metrics)
             throw error
         }
-        self.observe = observe
         self.machine = PluginMachine(
-            options,
-            isObserved: observe != nil,
+            monitor.options,
+            isObserved: monitor.observe != nil,
             instance: Provenance.instance,
             index: AddressZone.index(ofInterface:),
             now: context.clock.now()
         )
         let hello = PluginRequest.hello(
             instance: Provenance.instance,
-            referenceDestinations: options.referenceDestinations,
+            referenceDestinations: monitor.options.referenceDestinations,
             once: context.asksOnce
         )
         self.outgoing = hello.line
@@ -100,23 +96,23 @@ final class PluginSession {
         // Who asked once waits for the end.
         let request = self.machine.takesRequests ? PluginRequest.shutdown.line : nil
         let farewell = self.process.end(request: request, patience: self.context.asksOnce ? .zero : Self.patience)
-        self.observe?(.ended(farewell, self.process.ending, hasLeftGroup: self.process.hasLeftGroup))
+        self.monitor.observe?(.ended(farewell, self.process.ending, hasLeftGroup: self.process.hasLeftGroup))
     }
 
     /// Takes back the plugin's numbers, and counts why it ended.
     private func end(of end: PluginEnd?) {
         self.noteUnseen()
-        self.counters.take([])
-        if let end { self.counters.count(end) }
-        self.context.reportMetrics(self.counters.metrics)
+        self.monitor.counters.take([])
+        if let end { self.monitor.counters.count(end) }
+        self.context.reportMetrics(self.monitor.counters.metrics)
     }
 
     private func noteUnseen() {
         let (messages, reports) = self.machine.takeUnseen()
         guard messages > 0 || reports > 0 else { return }
-        if messages > 0 { self.counters.count(.message, messages) }
-        if reports > 0 { self.counters.count(.report, reports) }
-        self.context.reportMetrics(self.counters.metrics)
+        if messages > 0 { self.monitor.counters.count(.message, messages) }
+        if reports > 0 { self.monitor.counters.count(.report, reports) }
+        self.context.reportMetrics(self.monitor.counters.metrics)
     }
 
     private func relay() throws(LaunchError) {
@@ -176,7 +172,7 @@ final class PluginSession {
             ending == .exited(0)
             ? "; run until shutdown is read, or the input ends"
             : self.lastErrorLine == nil ? "; have it write why to standard error" : ""
-        throw LaunchError("'\(self.options.title)' \(ending)\(self.errorSuffix)\(advice)")
+        throw LaunchError("'\(self.title)' \(ending)\(self.errorSuffix)\(advice)")
     }
 
     /// The last line of its standard error, which tends to be why it ended.
@@ -207,7 +203,7 @@ final class PluginSession {
             // A plugin that takes no requests may close its input.
             if self.machine.takesRequests {
                 throw LaunchError(
-                    "'\(self.options.title)' closed its input, and its hello names requests; read them all"
+                    "'\(self.title)' closed its input, and its hello names requests; read them all"
                 )
             }
             return
@@ -221,7 +217,7 @@ final class PluginSession {
         for action in actions {
             switch action {
             case .report(let evidence, let via):
-                if self.options.scope == .remote { Provenance.note(via, heardBy: self) }
+                if self.monitor.options.scope == .remote { Provenance.note(via, heardBy: self) }
                 self.hasAnswered = true
                 self.askedAt = nil
                 self.context.report(evidence)
@@ -231,24 +227,23 @@ final class PluginSession {
                 self.askedAt = nil
                 self.context.reportUnavailable(sentence)
             case .metrics(let metrics):
-                self.counters.take(metrics)
-                self.context.reportMetrics(self.counters.metrics)
+                self.monitor.counters.take(metrics)
+                self.context.reportMetrics(self.monitor.counters.metrics)
             case .log(let level, let message): self.context.log(level, message)
             case .takesNoRefreshRequests: self.context.takesNoRefreshRequests()
             case .send(let request):
-                guard self.outgoing.count < Self.outgoingLimit
-                else {
+                guard self.outgoing.count < Self.outgoingLimit else {
                     throw LaunchError(
-                        "'\(self.options.title)' takes requests and does not read them; read input while waiting"
+                        "'\(self.title)' takes requests and does not read them; read input while waiting"
                     )
                 }
                 if request == .refresh { self.askedAt = self.askedAt ?? self.context.clock.now() }
                 self.outgoing += request.line
                 try self.send()
-            case .show(let line): self.observe?(.line(line))
+            case .show(let line): self.monitor.observe?(.line(line))
             case .fail(let reason):
                 self.end = self.machine.failure
-                throw LaunchError("'\(self.options.title)': \(reason)\(self.errorSuffix)")
+                throw LaunchError("'\(self.title)': \(reason)\(self.errorSuffix)")
             }
         }
     }

@@ -9,10 +9,9 @@ import NetPathSystem
 /// Between rounds the thread sleeps until the next one is due; sockets exist only while their attempt is under way, and
 /// all of them are closed with the session.
 final class ProbeSession {
-    private let options: TCPProbeMonitor.Options
+    private let monitor: TCPProbeMonitor
     private let context: MonitorContext
     private let mailbox: Mailbox<MonitorRequests>
-    private let names: NameService
 
     private var schedule: ProbeSchedule
     private var sockets: [Int: ProbeSocket] = [:]
@@ -22,19 +21,16 @@ final class ProbeSession {
     ///
     /// - Throws: ``SystemError`` when the system refuses sockets or what the options want of them.
     init(
-        options: TCPProbeMonitor.Options,
-        mailbox: Mailbox<MonitorRequests>,
-        names: NameService,
-        ledger: ProbeLedger,
-        context: MonitorContext
+        _ monitor: TCPProbeMonitor,
+        _ mailbox: Mailbox<MonitorRequests>,
+        _ context: MonitorContext
     ) throws(SystemError) {
-        self.options = options
+        self.monitor = monitor
         self.context = context
         self.mailbox = mailbox
-        self.names = names
-        self.schedule = ProbeSchedule(options, ledger: ledger, now: context.clock.now())
+        self.schedule = ProbeSchedule(monitor.options, ledger: monitor.ledger, now: context.clock.now())
         do {
-            _ = try ProbeSocket(.ipv4, interface: options.interface, mark: options.mark)
+            _ = try ProbeSocket(.ipv4, interface: monitor.options.interface, mark: monitor.options.mark)
         } catch {
             // An interface may come later.
             if error.isShortage { throw error }
@@ -56,7 +52,7 @@ final class ProbeSession {
                 writable: attempts.map(\.socket.fileDescriptor),
                 timeout: max(.zero, self.schedule.nextDeadline(now: now) - now)
             )
-            self.schedule.isMetered = self.context.isMetered(through: self.options.interface)
+            self.schedule.isMetered = self.context.isMetered(through: self.monitor.options.interface)
             // First of all, so that the round trip is that of the network.
             for (attempt, isReady) in zip(attempts, ready.dropFirst()) where isReady {
                 try self.ended(attempt.id, attempt.socket.pendingError)
@@ -95,7 +91,7 @@ final class ProbeSession {
             switch action {
             case .round(.resolve(let name)):
                 // Weak, because the resolver may outlive the run by minutes.
-                self.names.find(name) { [weak mailbox = self.mailbox] lookup in
+                self.monitor.names.find(name) { [weak mailbox = self.mailbox] lookup in
                     mailbox?.post { $0.lookups[name] = lookup }
                 }
             case .round(.connect(let attempt, let endpoint)): try self.connect(attempt, endpoint)
@@ -110,8 +106,8 @@ final class ProbeSession {
         do {
             socket = try ProbeSocket(
                 endpoint.address.family,
-                interface: self.options.interface,
-                mark: self.options.mark
+                interface: self.monitor.options.interface,
+                mark: self.monitor.options.mark
             )
         } catch {
             if error.isShortage { throw error }

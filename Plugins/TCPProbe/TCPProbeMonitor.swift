@@ -48,9 +48,9 @@ public struct TCPProbeMonitor: PathMonitor {
         }
     }
 
-    private let options: Options
-    private let names: NameService
-    private let ledger: ProbeLedger
+    let options: Options
+    let names: NameService
+    let ledger: ProbeLedger
 
     /// Creates a monitor.
     public init(_ options: Options) {
@@ -72,13 +72,7 @@ public struct TCPProbeMonitor: PathMonitor {
     /// - Throws: When the system grants no sockets, or not with the mark or interface wanted, with the reason.
     public func run(_ context: MonitorContext) async throws {
         try await context.runOnThread(watches: false, refreshSpacing: .milliseconds(20)) { mailbox in
-            try ProbeSession(
-                options: self.options,
-                mailbox: mailbox,
-                names: self.names,
-                ledger: self.ledger,
-                context: context
-            ).run()
+            try ProbeSession(self, mailbox, context).run()
         }
     }
 }
