@@ -412,8 +412,7 @@ extension [ReferenceRoute] {
             if !gateways.contains(gateway) { gateways.append(gateway) }
         }
         for position in self.indices {
-            guard case .route(let route) = self[position].answer else { continue }
-            for nextHop in route.nextHops { add(nextHop.gateway, of: nextHop.interfaceIndex) }
+            for nextHop in self[position].answer.nextHops { add(nextHop.gateway, of: nextHop.interfaceIndex) }
         }
         for position in interfaces.indices {
             for route in interfaces[position].defaultRoutes ?? [] { add(route.gateway, of: interfaces[position].index) }

@@ -33,8 +33,7 @@ extension NetlinkSession {
     func bridgedHops(of outer: [UInt32: TunnelEvidence]) -> [Neighbour] {
         var hops: [Neighbour] = []
         for route in outer.sorted(by: { $0.key < $1.key }).flatMap(\.value.routes) {
-            guard case .route(let answer) = route.answer else { continue }
-            for hop in answer.nextHops where self.table.bridge(below: hop.interfaceIndex) != nil {
+            for hop in route.answer.nextHops where self.table.bridge(below: hop.interfaceIndex) != nil {
                 guard let next = route.neighbour(of: hop), !hops.contains(next) else { continue }
                 hops.append(next)
             }

@@ -172,10 +172,7 @@ extension TunnelEvidence {
 
 extension OuterRoute {
     /// The interfaces the packets would go through.
-    fileprivate var interfaces: [UInt32] {
-        guard case .route(let route) = self.answer else { return [] }
-        return route.nextHops.map(\.interfaceIndex)
-    }
+    fileprivate var interfaces: [UInt32] { self.answer.nextHops.map(\.interfaceIndex) }
 
     /// Whether the answer tells nothing: it leads to this machine, such as to a proxy, or is about a mark that leads back.
     fileprivate func isMeaningless(about tunnel: UInt32) -> Bool {
@@ -184,7 +181,6 @@ extension OuterRoute {
 
     /// Whether the packets would leave through an interface that looks well.
     fileprivate func isAlive(in table: LinkTable) -> Bool {
-        guard case .route(let route) = self.answer else { return false }
-        return route.nextHops.contains { !$0.isDown && table.isReady($0.interfaceIndex) }
+        self.answer.nextHops.contains { !$0.isDown && table.isReady($0.interfaceIndex) }
     }
 }

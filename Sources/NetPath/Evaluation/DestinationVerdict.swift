@@ -98,7 +98,10 @@ extension Evidence {
 }
 
 extension RouteLookupResult {
-    var nextHops: [NextHop] { if case .route(let route) = self { route.nextHops } else { [] } }
+    /// The next hops of a route; none where there is no route.
+    @inline(__always) package var nextHops: [NextHop] {
+        if case .route(let route) = self { route.nextHops } else { [] }
+    }
 
     fileprivate func nextHop(through index: UInt32) -> NextHop? { self.nextHops.first { $0.interfaceIndex == index } }
 }

@@ -65,9 +65,7 @@ extension AssessedEvidence {
 extension TunnelEvidence {
     /// The interfaces that a route to far away leaves through, dead or alive.
     var interfacesBeside: [UInt32] {
-        self.routes.flatMap { outer -> [UInt32] in
-            guard outer.basis != .endpoint, case .route(let route) = outer.answer else { return [] }
-            return route.nextHops.map(\.interfaceIndex)
-        } + (self.gatewayedInterfaces ?? [])
+        self.routes.filter { $0.basis != .endpoint }.flatMap(\.answer.nextHops).map(\.interfaceIndex)
+            + (self.gatewayedInterfaces ?? [])
     }
 }
