@@ -29,15 +29,13 @@ extension RouteLookup {
             if let rejection = Self.rejection(type: reply.type) { return .rejected(rejection) }
             if reply.type == RTN_THROW { return .noRoute }
             self.noteExpiry(reply, family)
-            switch self.nextHops(of: reply) {
-            case .success(let nextHops):
-                var route = Route(nextHops: nextHops, source: .unknown, metric: reply.metric, table: reply.table)
-                route.encapsulation = reply.encapsulation.map {
-                    $0 < Self.encapsulations.count ? Self.encapsulations[Int($0)] : "encap \($0)"
-                }
-                return .route(route)
-            case .failure(let rejection): return rejection.answer
+            let (nextHops, isBlackhole) = self.nextHops(of: reply)
+            if nextHops.isEmpty, reply.nextHopID != nil { return isBlackhole ? .rejected(.blackhole) : .noRoute }
+            var route = Route(nextHops: nextHops, source: .unknown, metric: reply.metric, table: reply.table)
+            route.encapsulation = reply.encapsulation.map {
+                $0 < Self.encapsulations.count ? Self.encapsulations[Int($0)] : "encap \($0)"
             }
+            return .route(route)
         }
     }
 
@@ -51,9 +49,8 @@ extension RouteLookup {
         _ reply: Result<RouteReply, KernelError>
     ) -> InterfaceRoute? {
         guard case .success(let reply) = reply, reply.type == RTN_UNICAST,
-            case .success(let nextHops) = self.nextHops(of: reply),
             // A multipath answer holds the next hops of other devices too.
-            let nextHop = nextHops.first(where: { $0.interfaceIndex == interface && !$0.isDown })
+            let nextHop = self.nextHops(of: reply).hops.first(where: { $0.interfaceIndex == interface && !$0.isDown })
         else { return nil }
         var route = InterfaceRoute(family: family, gateway: nextHop.gateway, metric: reply.metric, table: reply.table)
         route.expiresAt = reply.expiresIn.map { self.clock.now() + $0 }
@@ -77,12 +74,9 @@ extension RouteLookup {
 
     // MARK: Next hops
 
-    private struct Rejected: Error {
-        let answer: RouteLookupResult
-    }
-
-    private func nextHops(of reply: RouteReply) -> Result<[NextHop], Rejected> {
-        guard reply.nextHops.isEmpty, let id = reply.nextHopID else { return .success(reply.nextHops) }
+    /// The next hops of a reply, which its next-hop object may have, and whether one of that loses packets.
+    private func nextHops(of reply: RouteReply) -> (hops: [NextHop], isBlackhole: Bool) {
+        guard reply.nextHops.isEmpty, let id = reply.nextHopID else { return (reply.nextHops, false) }
         var nextHops: [NextHop] = []
         var isBlackhole = false
         var pending = [NextHopReply.Member(id: id)]
@@ -97,7 +91,6 @@ extension RouteLookup {
             isBlackhole = isBlackhole || nextHop.isBlackhole
             pending += nextHop.members.reversed()
         }
-        if nextHops.isEmpty { return .failure(Rejected(answer: isBlackhole ? .rejected(.blackhole) : .noRoute)) }
-        return .success(nextHops)
+        return (nextHops, isBlackhole)
     }
 }
