@@ -78,7 +78,9 @@ final class IPsecPolicies: Sendable {
             guard let chosen else { return known.blocksOthers ? .ipsecBlock : nil }
             if chosen.blocks { return .ipsecBlock }
             if Self.hasStates(chosen, flow, known.queries) { return nil }
-            return Self.isListening(Self.groups(self.procfs)) ? .ipsecOnDemand : .ipsecState
+            // Whether a program negotiates states when packets need them.
+            let isListening = Self.groups(self.procfs).contains { $0 >> (XFRMNLGRP_ACQUIRE.rawValue - 1) & 1 == 1 }
+            return isListening ? .ipsecOnDemand : .ipsecState
         }
         if let rejection, !Self.isExempt(route, flow.destination.family) { answer = .rejected(rejection) }
     }
@@ -117,11 +119,6 @@ final class IPsecPolicies: Sendable {
             let columns = line.split(separator: " ", maxSplits: 4)
             return columns.count > 3 && columns[1] == "\(NETLINK_XFRM)" ? UInt32(columns[3], radix: 16) : nil
         }
-    }
-
-    /// Whether a program negotiates states when packets need them (XFRMNLGRP_ACQUIRE).
-    private static func isListening(_ groups: [UInt32]) -> Bool {
-        groups.contains { $0 >> (XFRMNLGRP_ACQUIRE.rawValue - 1) & 1 == 1 }
     }
 }
 

@@ -57,7 +57,7 @@ struct NetworkHistory {
         let former = self.memories
         var memories: [UInt32: Memory] = [:]
         memories.reserveCapacity(reading.interfaces.count)
-        let routers = Self.interfacesWithRouters(reading)
+        let routers = Set((reading.ipv6Routes?.entries ?? []).filter(\.isAdvertised).compactMap(\.interface))
         for interface in reading.interfaces {
             let old = former?[interface.index].flatMap { $0.name == interface.name ? $0 : nil }
             let hasCarrier = interface.isUp && interface.hasCarrier != false && interface.operationalState != .down
@@ -81,10 +81,6 @@ struct NetworkHistory {
             memories[interface.index] = memory
         }
         self.memories = memories
-    }
-
-    private static func interfacesWithRouters(_ reading: NetworkReading) -> Set<String> {
-        Set((reading.ipv6Routes?.entries ?? []).filter(\.isAdvertised).compactMap(\.interface))
     }
 
     // MARK: Interfaces
@@ -149,7 +145,7 @@ struct NetworkHistory {
         interface.controllerIndex = reading.controllerIndex
         interface.isHardware = reading.nature.hasDevice.map { $0 || reading.nature.isWireless }
         interface.isRadioBlocked = reading.isRadioBlocked
-        interface.addresses = self.addresses(of: reading.index, network)
+        interface.addresses = AddressFamily.allCases.flatMap { network.addresses($0)?[reading.index] ?? [] }.sorted()
         let memory = self.memories?[reading.index]
         // Whether DHCP runs does not show, so that there is no "no".
         interface.expectsConfiguration = memory?.sawRouterAdvertisement == true ? true : nil
@@ -159,10 +155,6 @@ struct NetworkHistory {
             interface.addresses[position].dynamicSince = since ?? nil
         }
         return interface
-    }
-
-    private func addresses(of index: UInt32, _ reading: NetworkReading) -> [InterfaceAddress] {
-        ((reading.ipv4Addresses?[index] ?? []) + (reading.ipv6Addresses?[index] ?? [])).sorted()
     }
 
     private func defaultRoutes(

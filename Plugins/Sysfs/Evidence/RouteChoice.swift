@@ -20,7 +20,10 @@ struct RouteChoice {
     func answer(to destination: InternetAddress) -> RouteLookupResult {
         guard let table = self.reading.routes(destination.family) else { return .unknown }
         let candidates = self.candidates(for: destination, in: table)
-        guard let best = candidates.first else { return self.absence(of: destination, in: table) }
+        guard let best = candidates.first else {
+            // Without a default route, but with a part of it: the rest may lie in what was not read.
+            return table.isComplete || table.entries.isEmpty ? .noRoute : .unknown
+        }
         // One half of the address space shows, the other may lie in what was not read.
         if !table.isComplete, best.destination.length == 0,
             table.entries.contains(where: { (1...8).contains($0.destination.length) })
@@ -53,11 +56,6 @@ struct RouteChoice {
                 self.reading.interface($0.interfaceIndex) == other.reading.interface($0.interfaceIndex)
             }
         }
-    }
-
-    private func absence(of destination: InternetAddress, in table: RouteTable) -> RouteLookupResult {
-        // Without a default route, but with a part of it: the rest may lie in what was not read.
-        table.isComplete || table.entries.isEmpty ? .noRoute : .unknown
     }
 
     /// The default route an interface would use by itself; nil when there is none.

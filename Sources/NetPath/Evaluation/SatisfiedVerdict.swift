@@ -103,7 +103,8 @@ extension AssessedEvidence {
                 && self.interfaces[position].isAlternative
                 && self.assessments.values[position].isUsable
         }
-        return positions
+        return
+            positions
             .sorted { (Self.preference(self.interfaces[$0]), $0) < (Self.preference(self.interfaces[$1]), $1) }
             .map { self.interfaces[$0].index }
     }
