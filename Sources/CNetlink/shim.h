@@ -48,22 +48,23 @@ struct netpath_datagram {
     unsigned length, port;
 };
 
-/// Reads as many datagrams as there are, at most `netpath_batch_size`, into slots of one size that follow one another.
-/// Returns their number; blocks for the first one only, unless the socket is non-blocking. -1 sets errno.
-static inline int netpath_receive(int socket, char *slots, size_t size, struct netpath_datagram *datagrams) {
+/// Reads as many datagrams as there are, at most `limit` and never more than `netpath_batch_size`, into slots of one size
+/// that follow one another. Returns their number; blocks for the first one only, unless the socket is non-blocking. -1
+/// sets errno.
+static inline int netpath_receive(int socket, char *slots, size_t size, int limit, struct netpath_datagram *datagrams) {
     struct {
         struct msghdr header;
         unsigned length;
     } messages[netpath_batch_size] = {0};
     struct iovec parts[netpath_batch_size];
     struct sockaddr_nl senders[netpath_batch_size];
-    for (int i = 0; i < netpath_batch_size; i++) {
+    for (int i = 0; i < limit; i++) {
         parts[i] = (struct iovec){.iov_base = slots + i * size, .iov_len = size};
         messages[i].header = (struct msghdr){
             .msg_name = &senders[i], .msg_namelen = sizeof *senders, .msg_iov = &parts[i], .msg_iovlen = 1};
     }
     const int wait_for_one = 0x10000;
-    int count = (int)syscall(SYS_recvmmsg, socket, messages, netpath_batch_size, MSG_TRUNC | wait_for_one, NULL);
+    int count = (int)syscall(SYS_recvmmsg, socket, messages, limit, MSG_TRUNC | wait_for_one, NULL);
     for (int i = 0; i < count; i++)
         datagrams[i] = (struct netpath_datagram){.length = messages[i].length, .port = senders[i].nl_pid};
     return count;

@@ -61,7 +61,8 @@ final class KernelQueries {
         var result: DumpResult?
         var isInterrupted = false
         while result == nil {
-            let reception = self.socket.receive { message in
+            // One by one: the larger they may be, the fewer there are, and the kernel takes its lock for each.
+            let reception = self.socket.receive(upTo: 1) { message in
                 guard message.sequence == sequence else { return }
                 if message.flags & NLM_F_DUMP_INTR != 0 { isInterrupted = true }
                 if let error = message.error {

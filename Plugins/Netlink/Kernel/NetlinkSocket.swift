@@ -10,7 +10,7 @@ import Glibc
 @safe
 final class NetlinkSocket {
     private let socket: OpaquePointer
-    /// Room for ``batchSize`` datagrams; only the pages that one touched are real.
+    /// Room for datagrams; only the pages that one touched are real.
     private var buffer: UnsafeMutableRawBufferPointer
     private var datagrams = [netpath_datagram](repeating: netpath_datagram(), count: NetlinkSocket.batchSize)
     private var nextSequence: UInt32 = 1
@@ -19,7 +19,7 @@ final class NetlinkSocket {
     ///
     /// - Parameters:
     ///   - protocol: The family of netlink messages (`netlink(7)`).
-    ///   - bufferSize: The room for ``batchSize`` datagrams; the kernel makes those of dumps no larger than one may be.
+    ///   - bufferSize: The room for datagrams; the kernel makes dumps of 32 KiB at most.
     /// - Throws: ``NetlinkError`` when the system refuses, as a sandbox without netlink does.
     init(protocol: Int32 = NETLINK_ROUTE, bufferSize: Int = 65_536) throws(NetlinkError) {
         guard let socket = unsafe nl_socket_alloc() else { throw NetlinkError("allocate a netlink socket", ENOMEM) }
@@ -39,7 +39,7 @@ final class NetlinkSocket {
         unsafe self.buffer.deallocate()
     }
 
-    /// The room for ``batchSize`` datagrams, which grows with what comes.
+    /// The room for datagrams, which grows with what comes.
     var bufferSize: Int { unsafe self.buffer.count }
 
     /// The descriptor, for polling.
@@ -141,16 +141,17 @@ final class NetlinkSocket {
     /// How many datagrams are read at once; fewer than that were all there were.
     static let batchSize = Int(netpath_batch_size)
 
-    /// Reads all datagrams there are, but not more than ``batchSize``, and hands their messages to a function.
+    /// Reads all datagrams there are, but not more than a limit, and hands their messages to a function.
     ///
     /// One system call instead of one for each, and another one to learn that there are no more. Not nl_recv: that looks at
     /// every datagram twice, to learn its size. One that is larger than its room, as of a link with hundreds of virtual
     /// functions, counts as lost, and the next one of that size fits. Any process may send to a netlink socket; only what
     /// comes from the kernel (port 0) is believed.
-    func receive(_ body: (NetlinkMessage) -> Void) -> Reception {
+    func receive(upTo limit: Int = NetlinkSocket.batchSize, _ body: (NetlinkMessage) -> Void) -> Reception {
         // Messages are aligned to four bytes.
-        let slot = unsafe (self.buffer.count / Self.batchSize) & ~3
-        let count = Int(unsafe netpath_receive(self.fileDescriptor, self.buffer.baseAddress, slot, &self.datagrams))
+        let slot = unsafe (self.buffer.count / limit) & ~3
+        let room = unsafe self.buffer.baseAddress
+        let count = Int(unsafe netpath_receive(self.fileDescriptor, room, slot, Int32(limit), &self.datagrams))
         if count < 0 { return Self.reception(of: errno) }
         var longest = 0
         for position in 0..<count {
@@ -162,7 +163,7 @@ final class NetlinkSocket {
             unsafe NetlinkMessage.forEach(in: UnsafeRawBufferPointer(rebasing: bytes), body)
         }
         if longest <= slot { return .messages(count) }
-        self.grow(to: ((longest + 3) & ~3) * Self.batchSize)
+        self.grow(to: ((longest + 3) & ~3) * limit)
         return .overrun
     }
 
