@@ -6,6 +6,10 @@
 #include <netlink/netlink.h>
 #include <netlink/msg.h>
 #include <netlink/attr.h>
+#include <netlink/object.h>
+#include <netlink/route/link.h>
+#include <netlink/route/addr.h>
+#include <netlink/route/link/inet6.h>
 #include <linux/rtnetlink.h>
 #include <linux/nexthop.h>
 #include <linux/fib_rules.h>

@@ -73,6 +73,29 @@ struct NetlinkMessage {
         let payload = unsafe self.payload
         unsafe NetlinkAttribute.forEach(in: UnsafeRawBufferPointer(rebasing: payload.dropFirst(headerLength)), body)
     }
+
+    /// Lets libnl-route make an object of the message; nil when it is not one it can read.
+    ///
+    /// The object is valid while the body runs.
+    func withObject<Result>(_ body: (OpaquePointer) -> Result) -> Result? {
+        guard let copy = unsafe nlmsg_convert(self.header) else { return nil }
+        defer { unsafe nlmsg_free(copy) }
+        unsafe nlmsg_set_proto(copy, NETLINK_ROUTE)
+        var object: OpaquePointer?
+        let status = unsafe withUnsafeMutablePointer(to: &object) { slot in
+            unsafe nl_msg_parse(
+                copy,
+                { parsed, slot in
+                    unsafe nl_object_get(parsed)
+                    unsafe slot?.assumingMemoryBound(to: OpaquePointer?.self).pointee = parsed
+                },
+                slot
+            )
+        }
+        guard let object = unsafe object else { return nil }
+        defer { unsafe nl_object_put(object) }
+        return status >= 0 ? unsafe body(object) : nil
+    }
 }
 
 /// One attribute of a message, valid as long as the message.
@@ -104,8 +127,6 @@ struct NetlinkAttribute {
 
     /// The bytes.
     var bytes: [UInt8] { unsafe Array(self.payload) }
-    /// The value as a text, up to its NUL.
-    var text: String { unsafe String(decoding: self.payload.prefix { $0 != 0 }, as: UTF8.self) }
     /// The value as a number of 32 bits; nil when it is shorter.
     var uint32: UInt32? { self.load(at: 0) }
     /// The value as an address of 4 or 16 bytes; nil for other lengths.

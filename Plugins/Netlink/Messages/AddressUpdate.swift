@@ -19,37 +19,36 @@ struct AddressUpdate: Hashable {
 extension AddressUpdate {
     /// Reads RTM_NEWADDR or RTM_DELADDR; nil for families that are not the internet's.
     init?(_ message: NetlinkMessage) {
-        // struct ifaddrmsg: family, length of the prefix, flags, scope, index.
-        guard message.type == RTM_NEWADDR || message.type == RTM_DELADDR,
-            let family = message.field(at: 0, as: UInt8.self), family == AF_INET || family == AF_INET6,
-            let length = message.field(at: 1, as: UInt8.self), let octet = message.field(at: 2, as: UInt8.self),
-            let scope = message.field(at: 3, as: UInt8.self), let index = message.field(at: 4, as: UInt32.self)
-        else { return nil }
-        var local: InternetAddress?
-        var other: InternetAddress?
-        // The header's field has 8 bits; further flags stand in an attribute.
-        var flags = UInt32(octet)
-        var stamp: UInt32?
-        message.forEachAttribute(headerLength: 8) { type, attribute in
-            switch type {
-            case Int(IFA_LOCAL): local = attribute.address
-            case Int(IFA_ADDRESS): other = attribute.address
-            case Int(IFA_FLAGS): flags = attribute.uint32 ?? flags
-            // struct ifa_cacheinfo: two lifetimes, then when it was added and changed.
-            case Int(IFA_CACHEINFO): stamp = attribute.load(at: 8)
-            default: break
-            }
+        // libnl's getters do not check what kind of object they are given.
+        guard message.type == RTM_NEWADDR || message.type == RTM_DELADDR else { return nil }
+        let update = unsafe message.withObject { (object: OpaquePointer) -> AddressUpdate? in
+            unsafe AddressUpdate(object)
         }
-        // On point-to-point links IFA_ADDRESS is the peer; IPv6 has no IFA_LOCAL on others.
-        guard let address = local ?? other else { return nil }
-        self.interfaceIndex = index
+        guard let update = update.flatMap({ $0 }) else { return nil }
+        self = update
+    }
+
+    private init?(_ object: OpaquePointer) {
+        // IFA_LOCAL, not IFA_ADDRESS: on point-to-point links the latter is the peer.
+        guard let address = unsafe Self.address(rtnl_addr_get_local(object)) else { return nil }
+        let flags = unsafe rtnl_addr_get_flags(object)
+        let length = Int(unsafe rtnl_addr_get_prefixlen(object))
+        self.interfaceIndex = UInt32(clamping: unsafe rtnl_addr_get_ifindex(object))
         self.address = InterfaceAddress(
-            AddressPrefix(address, length: min(Int(length), address.bitWidth)),
-            scope: AddressScope(rawValue: scope),
+            AddressPrefix(address, length: min(max(length, 0), address.bitWidth)),
+            scope: AddressScope(rawValue: UInt8(clamping: unsafe rtnl_addr_get_scope(object))),
             state: AddressState(kernelFlags: flags)
         )
-        self.peer = other == address ? nil : other
+        self.peer = unsafe Self.address(rtnl_addr_get_peer(object))
         self.isDynamic = flags & UInt32(IFA_F_PERMANENT) == 0
-        self.createdAt = MonotonicTime(nanoseconds: Int64(stamp ?? 0) * 10_000_000)
+        self.createdAt = MonotonicTime(
+            nanoseconds: Int64(unsafe rtnl_addr_get_create_time(object)) * 10_000_000
+        )
+    }
+
+    private static func address(_ address: OpaquePointer?) -> InternetAddress? {
+        guard let address = unsafe address, let bytes = unsafe nl_addr_get_binary_addr(address) else { return nil }
+        let count = Int(unsafe nl_addr_get_len(address))
+        return unsafe InternetAddress(networkOrder: UnsafeRawBufferPointer(start: bytes, count: count))
     }
 }

@@ -36,9 +36,9 @@ struct LinkUpdate: Hashable {
         /// What a bond says of its members.
         var bond: BondAttributes?
         /// Whether there is a device behind the link (IFLA_PARENT_DEV_NAME); the hwsim and Bluetooth buses do not say.
-        var hasParentDevice = false
+        var hasParentDevice: Bool
         /// Whether a router advertisement was received (IF_RA_RCVD of `if_inet6.h`).
-        var sawRouterAdvertisement = false
+        var sawRouterAdvertisement: Bool
     }
 }
 
@@ -51,6 +51,7 @@ extension LinkUpdate {
     /// nil for messages of another family than AF_UNSPEC: AF_BRIDGE announces ports that leave a bridge as DELLINK
     /// although the interface lives, AF_INET6 announces protocol settings.
     init?(_ message: NetlinkMessage) {
+        // libnl's getters do not check what kind of object they are given.
         guard message.type == RTM_NEWLINK || message.type == RTM_DELLINK,
             message.field(at: 0, as: UInt8.self) == UInt8(AF_UNSPEC),
             let hardwareType = message.field(at: 2, as: UInt16.self),
@@ -60,59 +61,44 @@ extension LinkUpdate {
         self.index = index
         self.flags = InterfaceFlags(kernelFlags: flags)
         self.hardwareType = hardwareType
-        var details = Details(name: "")
-        var isFull = false
+        var info: NetlinkAttribute?
+        var (isFull, saysCarrier, hasParentDevice) = (false, false, false)
         var carriers: UInt32?
         // Once through them all: a link has some fifty.
         message.forEachAttribute(headerLength: Self.headerLength) { type, attribute in
             switch type {
-            case IFLA_IFNAME: details.name = attribute.text
-            case IFLA_ADDRESS: details.hardwareAddress = attribute.bytes
-            case IFLA_OPERSTATE:
-                isFull = true
-                details.operationalState = attribute.load(at: 0).flatMap { OperationalState(rawValue: $0) }
-            case IFLA_CARRIER: details.hasCarrier = attribute.load(at: 0).map { (carrier: UInt8) in carrier != 0 }
+            case IFLA_OPERSTATE: isFull = true
+            case IFLA_CARRIER: saysCarrier = true
             case IFLA_CARRIER_UP_COUNT: carriers = attribute.uint32
-            case IFLA_PARENT_DEV_NAME: details.hasParentDevice = true
-            case IFLA_LINK: details.underlyingIndex = attribute.uint32
-            case IFLA_LINK_NETNSID: details.isParentElsewhere = true
-            case IFLA_MASTER: details.controllerIndex = attribute.uint32
-            case IFLA_AF_SPEC:
-                let settings = attribute.nested(Int(AF_INET6))?.nested(IFLA_INET6_FLAGS)?.uint32
-                details.sawRouterAdvertisement = (settings ?? 0) & 0x20 != 0
-            case IFLA_LINKINFO: details.read(attribute)
+            case IFLA_PARENT_DEV_NAME: hasParentDevice = true
+            case IFLA_LINKINFO: info = attribute
             default: break
             }
         }
-        guard isFull, !details.name.isEmpty else { return }
-        // An index of another namespace means nothing here.
-        if details.isParentElsewhere || details.underlyingIndex == 0 { details.underlyingIndex = nil }
-        if details.controllerIndex == 0 { details.controllerIndex = nil }
-        if details.hardwareAddress?.isEmpty == true { details.hardwareAddress = nil }
-        // To other controllers than bridges the numbers mean something else.
-        if details.controllerIndex == nil { details.port = .everything }
+        let data = info?.nested(IFLA_INFO_DATA)
+        // libnl looks into IFLA_INFO_DATA without asking whether it is there when IFLA_INFO_XSTATS is.
+        guard isFull, data != nil || info?.nested(IFLA_INFO_XSTATS) == nil,
+            var details = unsafe message.withObject({ unsafe Details(link: $0) }) ?? nil
+        else { return }
+        details.hasParentDevice = hasParentDevice
+        if !saysCarrier { details.hasCarrier = nil }
         // The first one of a driver that begins with it is not counted; what is down claims one.
         details.hasHadCarrier = carriers.map { $0 > 0 || (self.flags.contains(.up) && details.hasCarrier == true) }
-        self.details = details
-    }
-}
-
-extension LinkUpdate.Details {
-    /// Reads IFLA_LINKINFO.
-    fileprivate mutating func read(_ info: NetlinkAttribute) {
-        self.kind = info.nested(IFLA_INFO_KIND)?.text
-        if let port = info.nested(IFLA_INFO_SLAVE_DATA), info.nested(IFLA_INFO_SLAVE_KIND)?.text == "bridge" {
-            self.port = PortAttributes(port)
-        }
-        guard let kind, let data = info.nested(IFLA_INFO_DATA) else { return }
-        self.tunnel = TunnelAttributes(kind: kind, data)
+        if let kind = details.kind, let data { details.tunnel = TunnelAttributes(kind: kind, data) }
         // The number means something else for every kind: to a bridge its hello time.
-        if kind == "bond" { self.bond = BondAttributes(data) }
-        if ["macvlan", "macvtap"].contains(kind) {
-            self.receivesNothing =
-                data.nested(IFLA_MACVLAN_MODE)?.uint32 == MACVLAN_MODE_SOURCE.rawValue
-                && data.nested(IFLA_MACVLAN_MACADDR_COUNT)?.uint32 == 0
+        if details.kind == "bond" { details.bond = data.map(BondAttributes.init) }
+        if ["macvlan", "macvtap"].contains(details.kind) {
+            details.receivesNothing =
+                data?.nested(IFLA_MACVLAN_MODE)?.uint32 == MACVLAN_MODE_SOURCE.rawValue
+                && data?.nested(IFLA_MACVLAN_MACADDR_COUNT)?.uint32 == 0
         }
+        // To other controllers than bridges the numbers mean something else.
+        if details.controllerIndex != nil, let port = info?.nested(IFLA_INFO_SLAVE_DATA),
+            info?.nested(IFLA_INFO_SLAVE_KIND)?.bytes.starts(with: "bridge".utf8) == true
+        {
+            details.port = PortAttributes(port)
+        }
+        self.details = details
     }
 }
 
@@ -130,5 +116,34 @@ extension LinkUpdate {
             let port = message.attribute(IFLA_PROTINFO, headerLength: Self.headerLength)
         else { return nil }
         return (index, PortAttributes(port))
+    }
+}
+
+extension LinkUpdate.Details {
+    fileprivate init?(link: OpaquePointer) {
+        guard let name = unsafe rtnl_link_get_name(link) else { return nil }
+        self.name = unsafe String(cString: name)
+        self.operationalState = OperationalState(rawValue: unsafe rtnl_link_get_operstate(link))
+        self.hasCarrier = unsafe rtnl_link_get_carrier(link) != 0
+        self.kind = unsafe rtnl_link_get_type(link).map { unsafe String(cString: $0) }
+        self.hardwareAddress = unsafe rtnl_link_get_addr(link).flatMap { address in
+            let bytes = unsafe UnsafeRawBufferPointer(
+                start: nl_addr_get_binary_addr(address),
+                count: Int(nl_addr_get_len(address))
+            )
+            return unsafe bytes.isEmpty ? nil : [UInt8](bytes)
+        }
+        // An index of another namespace means nothing here.
+        var namespace: Int32 = 0
+        let isElsewhere = unsafe rtnl_link_get_link_netnsid(link, &namespace) == 0
+        self.isParentElsewhere = isElsewhere
+        let parent = unsafe rtnl_link_get_link(link)
+        self.underlyingIndex = isElsewhere || parent <= 0 ? nil : UInt32(parent)
+        let controller = unsafe rtnl_link_get_master(link)
+        self.controllerIndex = controller > 0 ? UInt32(controller) : nil
+        self.hasParentDevice = false
+        var inet6Flags: UInt32 = 0
+        let knowsInet6 = unsafe rtnl_link_inet6_get_flags(link, &inet6Flags) == 0
+        self.sawRouterAdvertisement = knowsInet6 && inet6Flags & 0x20 != 0
     }
 }

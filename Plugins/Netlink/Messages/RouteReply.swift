@@ -5,6 +5,9 @@ import CNetlink
 import NetPath
 
 /// What the kernel answers to a route lookup.
+///
+/// Read attribute by attribute: libnl's route objects know neither next-hop objects nor, in Debian's version, the
+/// next hops of the other family.
 struct RouteReply: Hashable {
     /// RTN_*, the route's type.
     var type: UInt8
