@@ -198,6 +198,8 @@ def keyboard(page):
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Enter")
     expect(page.locator("#span")).not_to_have_text("24 hours")
+    # It comes with the answer about the history.
+    expect(page.locator("#outages")).to_be_visible()
     tree = page.locator("main").aria_snapshot(timeout=LIMIT)
     for words in ('heading "Online', 'heading "Interfaces"', 'table "', 'img "Timeline'):
         assert words in tree, f"the tree for screen readers lacks {words}:\n{tree}"
