@@ -111,14 +111,14 @@ test-lab: packages
 	[ -n "$$NETPATH_BINARY" ] || { $(SWIFT) build --product netpath && $(SWIFT) build --product netpath-http; }
 	Tests/Lab/run $(LAB) $(SCENARIO)
 
-# The same, with what GLib and systemd-networkd say beside it, as the table of Laboratory.md of the documentation.
+# The same, with what GLib and systemd-networkd say beside it, as a table; that of the whole lab goes into Laboratory.md.
 lab-table: PACKAGES += $(LAB_PACKAGES) gcc libc6-dev libglib2.0-dev
 lab-table: packages
 	[ -n "$$NETPATH_BINARY" ] || { $(SWIFT) build --product netpath && $(SWIFT) build --product netpath-http; }
 	mkdir -p .build/lab/peers
 	cc -O1 -o .build/lab/peers/gnetworkmonitor Benchmarks/Peers/gnetworkmonitor.c $$(pkg-config --cflags --libs gio-2.0)
 	LAB_PEERS=$(CURDIR)/.build/lab/peers Tests/Lab/run $(LAB) $(SCENARIO) || echo "some scenarios failed" >&2
-	Tests/Lab/table .build/lab/results Sources/NetPath/NetPath.docc/Laboratory.md
+	Tests/Lab/table .build/lab/results $(if $(SCENARIO)$(filter-out all,$(LAB)),,Sources/NetPath/NetPath.docc/Laboratory.md)
 
 # `netpath run` in a network that walks at random, with backends, plugins, hooks, clients and files that fail, for MINUTES with
 # the seed SEED; what fails prints the seed and the last minute of the recording. `make test-long` has ten minutes of it.
