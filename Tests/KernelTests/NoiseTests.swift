@@ -60,8 +60,9 @@ struct NoiseTests {
             lines += left == 1 ? 0 : 1
             return left == 1
         }
-        // More than one where the processor has much else to do.
-        #expect(lines <= 6)
+        // The first at once, the others when no more come: that takes several turns where the processor has much else to do.
+        // Each told for itself, they are hundreds.
+        #expect(lines <= 25)
     }
 
     @Test func fiveThousandInterfaces() throws {
