@@ -60,11 +60,19 @@ extension NetlinkSession {
             self.confirmSoon()
         case RTM_NEWADDR:
             guard let update = AddressUpdate(message) else { return }
+            let wasAsked = self.table.mayHaveDefaultRoutes(update.interfaceIndex)
             self.table.apply(update)
-            self.stale.insert(interface: update.interfaceIndex, family: update.address.prefix.address.family)
+            if self.table.mayHaveDefaultRoutes(update.interfaceIndex) == wasAsked {
+                self.stale.insert(interface: update.interfaceIndex, family: update.address.prefix.address.family)
+            } else {
+                // An interface with an address of one family is asked about the routes of both.
+                self.stale.insert(interface: update.interfaceIndex)
+            }
         case RTM_DELADDR:
             guard let update = AddressUpdate(message) else { return }
+            let wasAsked = self.table.mayHaveDefaultRoutes(update.interfaceIndex)
             self.table.remove(update)
+            if self.table.mayHaveDefaultRoutes(update.interfaceIndex) != wasAsked { self.stale.insertDecisions() }
             // IPv4 routes that used the address go without a word, also those through other interfaces.
             self.stale.insertRoute(family: message.field(at: 0, as: UInt8.self))
             self.confirmSoon()
