@@ -101,6 +101,28 @@ struct ServiceSocketTests {
         return true
     }
 
+    /// A page that is made for a client that a shortage let go must not reach the next one.
+    @Test func clientsThatAreLetGoKeepTheirNumbers() throws {
+        let listener = try #require(FileDescriptor(Glibc.socket(AF_UNIX, SocketType.stream, 0)))
+        try #require(unsafe UnixAddress(self.path).with { unsafe bind(listener.number, $0, $1) } == 0)
+        try #require(listen(listener.number, 4) == 0)
+        var clients = ServiceClients(ServiceLimits()) { _ in ServiceSocket.Peer(isTrusted: true) }
+        func accept() -> Bool { clients.accept(from: listener, now: .now()) }
+        let first = try RawClient(self.path)
+        try #require(accept())
+        let former = clients.removeAll()
+        #expect(former.count == 1)
+        // Its connection is closed.
+        #expect(first.read(1_000) == "")
+        let second = try RawClient(self.path)
+        try #require(accept())
+        clients.take(Array("of the first\n".utf8), rest: nil, for: former[0], now: .now())
+        clients.flush(now: .now())
+        let latter = clients.removeAll()
+        #expect(latter.count == 1 && latter != former)
+        #expect(second.read(1_000) == "")
+    }
+
     /// Each of them may read as one user may: all of them together get a second of a processor here, and a tenth of one then.
     @Test func manyUsersThatReadHistoriesForEverGetAPartOfAProcessor() throws {
         let users = Mutex<UInt32>(0)

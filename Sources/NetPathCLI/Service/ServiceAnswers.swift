@@ -23,12 +23,14 @@ struct ServiceAnswers: Sendable {
         switch request {
         case .status, .watch: return .whole(self.snapshot.jsonLine)
         case .snapshot:
+            // First: a path that is of a newer configuration than the key is asked for again, one of an older is believed.
+            let key = self.follower.serviceKey
             var standing = self.follower.standing
             if !peer.isTrusted { standing.hideRefusal() }
             let snapshot = ServiceSnapshot(
                 status: self.snapshot,
                 hooks: self.reports(for: peer),
-                key: self.follower.serviceKey,
+                key: key,
                 configuration: standing,
                 formerCarriers: self.coordinator.snapshots.formerCarriers
             )

@@ -161,6 +161,14 @@ struct ServiceClients {
         return gone
     }
 
+    /// Lets go of all of them.
+    ///
+    /// - Returns: Their numbers, which no other client gets: a page that is made for one of them is for nobody else.
+    mutating func removeAll() -> [UInt64] {
+        defer { self.clients = [] }
+        return self.clients.map(\.number)
+    }
+
     /// Waits until a client or another descriptor is ready, and reads what clients sent that are to be read from.
     ///
     /// Each descriptor is there once: poll(2) refuses more than the process may have.

@@ -166,7 +166,7 @@ final class ServiceSocket: Sendable {
             guard let ready else {
                 // There are more descriptors than the process may have by now, and poll(2) takes none of them.
                 acceptsFrom = now + self.limits.pause
-                clients = ServiceClients(self.limits, identify: self.identify)
+                for client in clients.removeAll() { turns.forget(client) }
                 _ = usleep(100_000)
                 continue
             }

@@ -144,6 +144,8 @@ final class ConfigurationFollower: Sendable {
         }
         let reload = ConfigurationReload(from: old, to: new)
         let wasRefused = self.standing.refusal != nil
+        // Before it is said to be in force.
+        reload.apply(to: self.coordinator)
         self.state.withLock { state in
             state.configuration = new
             state.serviceKey = nil
@@ -154,7 +156,6 @@ final class ConfigurationFollower: Sendable {
             self.loop.watch(file: state.watcher?.fileDescriptor)
         }
         self.log.level = new.logLevel
-        reload.apply(to: self.coordinator)
         self.onChange(new)
         self.onStanding(self.standing)
         // Who was told of a refusal is told of its end.
