@@ -97,15 +97,17 @@ public final class HostReachability: Sendable {
     /// Tells whether the host can be reached, at once.
     ///
     /// Takes a few microseconds; only the first question of a process waits until the monitor has started. A name that
-    /// is not looked up yet is `unknown` (``HostStatus/isPending``): ``status()`` waits for the name servers, this does not.
+    /// is not looked up yet is `unknown` (``HostStatus/isPending``), and so is a host behind a tunnel, for some milliseconds,
+    /// while it is not known what carries that: ``status()`` waits for either, this does not.
     public func reach() -> HostStatus {
         self.settle()
         return self.watch.ask()
     }
 
-    /// Suspends until the name of the host was looked up, and tells whether the host can be reached.
+    /// Suspends until the name of the host was looked up, and what carries a tunnel to it, and tells whether the host can be
+    /// reached.
     ///
-    /// Takes as long as the resolver does, at most 5 s; at once for an address, and for a name that was looked up before.
+    /// Takes as long as the resolver does, at most 5 s; no time for an address, and for a name that was looked up before.
     /// When the task, or this host, is cancelled, the present status is returned. Where no backend has a verdict yet, the
     /// first question waits for one, at most 1 s.
     public func status() async -> HostStatus {

@@ -18,7 +18,8 @@ public enum HostStatus: Hashable, Sendable {
     /// Whether packets would be sent.
     public var isReachable: Bool { self.route != nil }
 
-    /// Whether this is only for now: the name of the host is being looked up for the first time.
+    /// Whether this is only for now: the name of the host is being looked up for the first time, or what carries the tunnel
+    /// that leads to it.
     public var isPending: Bool { self.reason.code == .resolving }
 
     /// Whether packets would be sent, and over what a program may use: of a cellular link that is for the caller to say.
@@ -86,7 +87,7 @@ public struct HostRoute: Hashable, Sendable, CustomStringConvertible {
     /// Whether that tunnel is of a kind that virtual private networks use.
     public var isVPN = false
     /// The name of the interface that carries the packets of the tunnel, as the kernel says; nil when it is unknown, and
-    /// without a tunnel.
+    /// without a tunnel. (`NetworkPath.underlyingIndex` is the index of that of a path.)
     public var carriedBy: String?
 
     /// Creates a route beyond the link and through no tunnel; everything else is set afterwards.

@@ -17,12 +17,17 @@ package final class HostWatch: Sendable {
         var sequence: UInt64?
         var status: HostStatus?
         var delivery = Delivery<HostStatus>()
+        /// Until when backends may find out what carries the tunnel to the host.
+        var tunnelDeadline: MonotonicTime?
         var timer: (deadline: MonotonicTime, task: Task<Void, Never>)?
         /// Questions are numbered, so that a late answer to an early one is not taken for news.
         var asked: UInt64 = 0
         var answered: UInt64 = 0
         var isEnded = false
     }
+
+    /// How long it may take backends to find out what carries a tunnel to a host that was not watched before.
+    private static let patience: Duration = .seconds(1)
 
     let coordinator: PathCoordinator
     private let host: NetworkHost
@@ -161,13 +166,15 @@ package final class HostWatch: Sendable {
             guard !state.isEnded, var resolution = state.resolution else { return false }
             let isDue = change(&resolution, &state, now)
             state.resolution = resolution
-            self.armTimer(&state, at: resolution.nextDeadline)
+            self.armTimer(&state, now: now)
             return isDue
         }
         if isDue { self.names.find(name) { [weak self] lookup in self?.resolved(lookup) } }
     }
 
-    private func armTimer(_ state: inout State, at deadline: MonotonicTime?) {
+    private func armTimer(_ state: inout State, now: MonotonicTime) {
+        let deadlines = [state.resolution?.nextDeadline, state.tunnelDeadline.flatMap { $0 > now ? $0 : nil }]
+        let deadline = deadlines.compactMap(\.self).min()
         guard deadline != state.timer?.deadline else { return }
         state.timer?.task.cancel()
         state.timer = deadline.map { deadline in
@@ -248,6 +255,30 @@ package final class HostWatch: Sendable {
             }
         }
         let verdicts = addresses.map { ($0, self.coordinator.verdict(on: $0, through: interface)) }
+        let chosen = verdicts.lazy.compactMap(\.1).first(where: \.isRouted)?.interface
+        if self.awaitsCarrier(of: chosen), let chosen {
+            return .unknown(PathReason(.resolving, "what carries \(chosen.name) is being looked up"))
+        }
         return HostStatus(verdicts)
+    }
+
+    /// Whether packets would enter a tunnel that backends have not examined yet: they examine those of watched hosts.
+    private func awaitsCarrier(of interface: NetworkInterface?) -> Bool {
+        let isUnexamined =
+            interface.map { interface in
+                interface.isTunnel && interface.hasTunnelKind && !interface.isParentElsewhere
+                    && interface.tunnelEvidence == nil
+            } ?? false
+        let now = self.coordinator.clock.now()
+        return self.state.withLock { state in
+            guard isUnexamined, !state.isEnded else {
+                state.tunnelDeadline = nil
+                return false
+            }
+            let deadline = state.tunnelDeadline ?? now + Self.patience
+            state.tunnelDeadline = deadline
+            self.armTimer(&state, now: now)
+            return now < deadline
+        }
     }
 }

@@ -103,6 +103,19 @@ struct ReachTests {
         #expect(line["route"]?["localOnly"]?.bool == false)
     }
 
+    /// What carries a tunnel is found out once a host behind it is watched: what is said before would have to be taken back.
+    @Test func aHostBehindATunnelThatNothingCarriesIsNeverReachable() throws {
+        _ = try self.lab.addTunnel("tunnel0", addresses: ["10.8.0.2/24"])
+        try self.lab.ip("route add 198.51.100.0/24 dev tunnel0")
+        try self.wan.setPeerCarrier(false)
+        for _ in 0..<20 {
+            let host = try self.watch("198.51.100.9")
+            let first = try host.next { $0["status"]?.string != "unknown" }
+            #expect(first["status"]?.string == "unreachable")
+        }
+        #expect(try self.reach("198.51.100.9").hasSuffix("\n1\n"))
+    }
+
     /// What `connect(2)` refuses at once, whatever the routes: none of it is reached.
     @Test(arguments: ["fe80::1", "255.255.255.255", "192.0.2.255", "127.255.255.255", "239.1.1.1", "ff02::1%wan0"])
     func anAddressThatIsNoSingleHosts(host: String) throws {
