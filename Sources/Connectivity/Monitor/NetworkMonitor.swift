@@ -165,6 +165,10 @@ public final class NetworkMonitor: Sendable {
     }
 
     /// Calls a function with ``isConnected``, now and whenever that changes, until the observation is cancelled.
+    ///
+    /// - Parameter handler: What to call, where the monitor's delivery says: on the main queue, unless it was made with
+    ///   another.
+    /// - Returns: What ends the calls; dropping it ends nothing.
     @discardableResult
     public func observe(_ handler: @escaping @Sendable (_ isConnected: Bool) -> Void) -> ObservationToken {
         self.observation(of: self.state.withLock { $0.add(.delivered(handler)) })
@@ -173,6 +177,9 @@ public final class NetworkMonitor: Sendable {
     /// Calls a function with everything known, now and whenever any of it changes, until the observation is cancelled.
     ///
     /// What changed again before the call could be made is left out.
+    ///
+    /// - Parameter handler: What to call, where the calls of ``observe(_:)`` are made.
+    /// - Returns: What ends the calls; dropping it ends nothing.
     @discardableResult
     public func observeUpdates(
         _ handler: @escaping @Sendable (ConnectivityUpdate) -> Void

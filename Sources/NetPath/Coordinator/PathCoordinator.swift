@@ -206,7 +206,11 @@ public final class PathCoordinator: Sendable {
 
     /// Calls a function with the current path, if there is one, and with every further one.
     ///
-    /// The first call may happen before this function returns.
+    /// The first call may happen before this function returns. The calls are one at a time and in order, on whatever thread
+    /// brings the news, and the backend that brought it waits for them: a handler hands on what takes long.
+    ///
+    /// - Parameter handler: What to call.
+    /// - Returns: What ends the calls; they end with ``stop()`` too.
     @discardableResult
     public func subscribe(_ handler: @escaping @Sendable (NetworkPath) -> Void) -> ObservationToken {
         self.subscribe(handler, onStop: nil)
