@@ -58,6 +58,22 @@ struct RouteTests {
         try watched.expect("satisfied", "routed") { try lab.ip("rule add priority 0 lookup local") }
     }
 
+    /// An interface is asked about its routes once it has an address, of either family.
+    @Test func theFirstAddressAsksAboutBothFamilies() throws {
+        let lab = try NetworkNamespace()
+        try lab.ip("addr add 2001:db8:9::9/128 dev lo")
+        let wan = try lab.addUplink("wan0")
+        try wan.addAddress("fe80::2/64")
+        try lab.ip("-6 route add default via fe80::1 dev wan0 metric 50")
+        try lab.ip("-6 route add unreachable default metric 1")
+        let watched = try Watched(lab)
+        try watched.expect("unsatisfied", "noAddress")
+        try wan.addAddress("198.51.100.2/24")
+        let first = try watched.monitor.next { $0.holds("198.51.100.2/24", "wan0") }
+        let gateways = first.interface(named: "wan0")?["gateways"]?.elements.compactMap(\.string)
+        #expect(gateways == ["fe80::1"])
+    }
+
     @Test func nextHopOfTheOtherFamily() throws {
         let lab = try NetworkNamespace()
         let wan = try self.uplink(in: lab)
