@@ -57,6 +57,7 @@ public enum NetPathTool: Sendable {
         context.arguments = arguments
         return ToolContext.$current.withValue(context) {
             do {
+                try Self.refuseUnknownCommand(arguments.first, of: root)
                 let command = try root.parseAsRoot(arguments)
                 if let command = command as? any ToolCommand {
                     try type(of: command).refuseUseless(arguments)
@@ -70,6 +71,14 @@ public enum NetPathTool: Sendable {
                 return Self.report(error, of: root, in: context)
             }
         }
+    }
+
+    /// Refuses a first word that is no command: ArgumentParser takes it for an argument of the default one.
+    private static func refuseUnknownCommand(_ word: String?, of root: any ParsableCommand.Type) throws(ToolFailure) {
+        let names = root.configuration.subcommands.compactMap { $0.configuration.commandName }
+        guard let word, !word.hasPrefix("-"), !(names + ["help"]).contains(word) else { return }
+        let suggestion = nearestMatch(to: word, among: names).map { " (did you mean '\($0)'?)" } ?? ""
+        throw ToolFailure(.usage, "there is no command '\(word.safe)'\(suggestion): --help lists them")
     }
 
     /// Tells the user about an error.

@@ -67,6 +67,9 @@ struct CommandLineTests {
         #expect(try self.exit("watch --timeout 100ms", in: lab) == 0)
         #expect(try self.exit("watch --count 2 --timeout 100ms", in: lab) == 3)
         #expect(try self.exit("watch --count 0", in: lab) == 64)
+        // Options of a command that is not there would be ignored.
+        #expect(try self.exit("watch --retries 3", in: lab) == 64)
+        #expect(try lab.run("\(Watched.program) wach 2>&1; true").contains("did you mean 'watch'?"))
         #expect(try lab.run("\(Watched.program) watch --changes-only --timeout 300ms") == "")
     }
 

@@ -111,7 +111,14 @@ struct WatchCommand: ToolCommand {
         if self.exec.first?.isEmpty ?? (ToolContext.current.arguments.last == "--exec") {
             throw ValidationError("--exec needs a command behind it, such as: --exec logger changed")
         }
+        let idle = Self.optionsOfExec.first { name in
+            ToolContext.current.arguments.contains { $0 == name || $0.hasPrefix(name + "=") }
+        }
+        if self.exec.isEmpty, let idle { throw ValidationError("\(idle) is about the command of --exec, which is missing") }
     }
+
+    /// The options that say when and how the command of --exec is run.
+    private static let optionsOfExec = ["--on", "--for", "--exec-timeout", "--retries"]
 
     /// The command of --exec; nil without one.
     private var hook: Hook? {
