@@ -65,7 +65,7 @@ struct StatusCommand: ToolCommand {
 
     private func askService() throws -> StatusSnapshot {
         let answer = try ServiceSnapshot.ask(quiet: self.quiet)
-        if !self.quiet, let remark = answer.configuration?.remark { ToolContext.current.say(remark) }
+        if !self.quiet, let remark = answer.configuration.remark { ToolContext.current.say(remark) }
         return answer.status
     }
 

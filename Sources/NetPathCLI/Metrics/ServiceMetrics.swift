@@ -39,7 +39,7 @@ extension MetricsText {
         self.counter(
             "netpath_configuration_refusals",
             "How often a configuration on disk was refused.",
-            [.init(standing.refusals ?? 0)]
+            [.init(standing.refusals)]
         )
         // Its text quotes the file, and is another one on each machine.
         self.gauge(

@@ -14,8 +14,8 @@ struct ConfigurationStanding: Sendable, Codable {
     var loadedAt: Int64
     /// What is wrong with the one on disk, the first thing of it; nil when it is the one in force.
     private(set) var refusal: String?
-    /// How often one was refused; nil of a service that does not count it.
-    private(set) var refusals: Int? = 0
+    /// How often one was refused.
+    private(set) var refusals: Int
     /// A number that is the same where the same is wrong in the same place of a file, in hexadecimal.
     private(set) var errorHash: String?
 
@@ -29,7 +29,7 @@ struct ConfigurationStanding: Sendable, Codable {
     /// The one on disk was refused.
     mutating func refuse(_ error: ConfigurationError) {
         self.refusal = error.lines.first
-        self.refusals = (self.refusals ?? 0) + 1
+        self.refusals += 1
         self.errorHash = String(error.hash, radix: 16)
     }
 

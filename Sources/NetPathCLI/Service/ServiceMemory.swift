@@ -27,7 +27,7 @@ enum ServiceMemory {
                 let snapshot = try? CodedLine.value(ServiceSnapshot.self, from: answer),
                 let namespace = self.namespace, snapshot.key?.hasPrefix(namespace + " ") == true
             else { continue }
-            return Set(snapshot.formerCarriers ?? [])
+            return Set(snapshot.formerCarriers)
         }
         return []
     }

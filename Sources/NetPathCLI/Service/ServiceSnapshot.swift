@@ -13,10 +13,10 @@ struct ServiceSnapshot: Codable {
     let hooks: [HookReport]
     /// What the service runs with, and where (`LoadedConfiguration.serviceKey`); nil where it does not say.
     let key: String?
-    /// What configuration is in force, and whether the one on disk was accepted; nil of a service that does not say it.
-    let configuration: ConfigurationStanding?
-    /// The indices of the interfaces that had a default route at some time; nil of a service that does not say it.
-    let formerCarriers: [UInt32]?
+    /// What configuration is in force, and whether the one on disk was accepted.
+    let configuration: ConfigurationStanding
+    /// The indices of the interfaces that had a default route at some time.
+    let formerCarriers: [UInt32]
 
     /// Asks the service that runs, and says where it is when that is elsewhere.
     ///

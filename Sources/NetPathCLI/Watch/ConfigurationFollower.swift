@@ -149,7 +149,7 @@ final class ConfigurationFollower: Sendable {
         self.state.withLock { state in
             state.configuration = new
             state.serviceKey = nil
-            let refusals = state.standing.refusals ?? 0
+            let refusals = state.standing.refusals
             state.standing = ConfigurationStanding(new, at: ClockReading.now().wall, refusals: refusals)
             guard self.watchesFile, new.path != old.path else { return }
             state.watcher = new.path.flatMap(ConfigurationWatcher.init)
