@@ -74,11 +74,11 @@ public enum NetPathTool: Sendable {
     }
 
     /// Refuses a first word that is no command: ArgumentParser takes it for an argument of the default one.
-    private static func refuseUnknownCommand(_ word: String?, of root: any ParsableCommand.Type) throws(ToolFailure) {
+    private static func refuseUnknownCommand(_ word: String?, of root: any ParsableCommand.Type) throws {
         let names = root.configuration.subcommands.compactMap { $0.configuration.commandName }
         guard let word, !word.hasPrefix("-"), !(names + ["help"]).contains(word) else { return }
         let suggestion = nearestMatch(to: word, among: names).map { " (did you mean '\($0)'?)" } ?? ""
-        throw ToolFailure(.usage, "there is no command '\(word.safe)'\(suggestion): --help lists them")
+        throw ValidationError("there is no command '\(word.safe)'\(suggestion)")
     }
 
     /// Tells the user about an error.

@@ -88,7 +88,7 @@ extension AssessedEvidence {
             return """
                 Rule 1, satisfied: for at least one family the kernel would route a packet to every reference destination \
                 address through a usable interface, with a usable source address. This is about routing, for a TCP packet \
-                of this user to port 443: firewalls and the far end are not asked, policies of IPsec only by root.
+                of this user to port 443: firewalls and the far end are not asked, IPsec policies only by root.
                 """
         }
         if verdict.reason.code == .gatewaySilent {

@@ -104,7 +104,7 @@ enum RemedyTexts {
         ],
         .gatewaySilent: [
             .usual: """
-            Look whether the router {address} is switched on, and whether {name} is connected to its network{cables}: \
+            Check whether the router {address} is switched on, and whether {name} is connected to its network{cables}: \
             `ip neighbour show dev {word}` lists who answers
             """
         ],

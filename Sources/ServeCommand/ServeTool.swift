@@ -125,8 +125,8 @@ extension Access {
                 throw ToolFailure(
                     .badConfiguration,
                     """
-                    other machines could read along on \(address): that takes a token (serve.tokenFile) and a proxy with \
-                    TLS in front (serve.trustedProxies)
+                    other machines could read what goes over \(address): that takes a token (serve.tokenFile) and a proxy \
+                    with TLS in front (serve.trustedProxies)
                     """
                 )
             }

@@ -59,7 +59,7 @@ struct SilentGatewayTests {
             """
         )
         #expect(try JSONValue(json: reached)["route"]?["gatewayAnswers"] == false)
-        #expect(explained.contains("Look whether the router \(gateway) is switched on"))
+        #expect(explained.contains("Check whether the router \(gateway) is switched on"))
         try uplink.answerAsGateway([gateway + (gateway.contains(":") ? "/64" : "/24")])
         let back = try watched.monitor.next(timeout: .seconds(60)) { self.answers($0)[gateway] == true }
         #expect(back["status"] == "satisfied")

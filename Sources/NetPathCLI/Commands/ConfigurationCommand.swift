@@ -40,7 +40,8 @@ struct ConfigurationCommand: ParsableCommand {
             discussion: """
                 The exit status is 78 when anything is wrong. What is legal but probably a mistake is a warning, with \
                 exit status 0, and so is an unknown key in a file whose 'version' is newer than this program; with \
-                --strict each of these is an error. The files in FILE.d are checked with it. Nothing is started.
+                --strict each of these is an error. Warnings are listed where nothing is wrong. The files in FILE.d are \
+                checked with it. Nothing is started.
                 """
         )
 
@@ -50,7 +51,7 @@ struct ConfigurationCommand: ParsableCommand {
         )
         var file: String?
 
-        @Flag(help: "Take warnings for errors.")
+        @Flag(help: "Treat warnings as errors.")
         var strict = false
 
         @OptionGroup(title: "Global options")

@@ -127,7 +127,7 @@ extension Comparison.Column {
             )
         }
         for column in pair where !column.report.limitations.isEmpty {
-            reasons.append("\(column.report.name) does without: \(column.report.limitations.joined(separator: "; "))")
+            reasons.append("\(column.report.name) lacks: \(column.report.limitations.joined(separator: "; "))")
         }
         if self.sight == other.sight, reasons.isEmpty {
             reasons.append("both see the same things, so one has missed an event or is still reading")

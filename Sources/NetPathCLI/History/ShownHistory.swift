@@ -28,7 +28,7 @@ struct ShownHistory: Sendable {
                 screen.row(name, ["\(times), \(sum.total.spoken)\(longest)"])
             }
         }
-        if !availability.byReason.isEmpty { screen.heading("Down, by reason") }
+        if !availability.byReason.isEmpty { screen.heading("Down, by main reason") }
         outages(availability.byReason.map { ($0.rawValue, $1) })
         if !availability.byInterface.isEmpty { screen.heading("Down, by the interface that had carried the path") }
         outages(availability.byInterface.map { ($0, $1) })

@@ -132,12 +132,12 @@ package struct SendCommand: RequestCommand {
     @Option(help: "Whether it goes before or after others.")
     package var priority = Priority.normal
 
-    @Option(help: ArgumentHelp("Give up after this long, for example 1h.", valueName: "duration"))
+    @Option(help: ArgumentHelp("Give up after this long, for example 1h. Default: 7 days.", valueName: "duration"))
     package var expiresIn: TimeLimit?
 
     @Option(
         help: ArgumentHelp(
-            "Give up after this many repeats; none is counted while offline. Default: 10.",
+            "Give up after this many repeats; those that no server answered do not count. Default: 10.",
             valueName: "number"
         )
     )

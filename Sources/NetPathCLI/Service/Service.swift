@@ -220,7 +220,9 @@ extension Recorder {
 extension NetworkPath {
     /// The path on a line of a log.
     fileprivate var headline: String {
-        let carrier = self.interfaces.first.map { " [\($0.name), \($0.type.rawValue)]" } ?? ""
+        // Without a path the first is only the first of the list, and the sentence names the one that matters.
+        let first = self.status == .satisfied ? self.interfaces.first : nil
+        let carrier = first.map { " [\($0.name), \($0.type.rawValue)]" } ?? ""
         return "\(self.status.rawValue): \(self.sentence)\(carrier)" + (self.isStale ? " (stale)" : "")
     }
 }

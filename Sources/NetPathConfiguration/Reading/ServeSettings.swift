@@ -52,6 +52,15 @@ package struct ServeSettings: Hashable, Sendable {
         let file = section.string("tokenFile", default: "")
         if !file.isEmpty, !file.hasPrefix("/") { section.reject("tokenFile", "has to be an absolute path") }
         settings.tokenFile = file.isEmpty ? nil : file
+        if settings.addresses.contains(where: { !$0.isLocal }),
+            settings.tokenFile == nil || settings.trustedProxies.isEmpty
+        {
+            section.warn(
+                "listen",
+                "lets other machines ask, which 'netpath serve' refuses without a 'tokenFile', and 'trustedProxies' that "
+                    + "speak TLS"
+            )
+        }
         settings.showsHostName = section.boolean("showHostName", default: true)
         return settings
     }

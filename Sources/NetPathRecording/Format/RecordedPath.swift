@@ -9,7 +9,7 @@ package struct RecordedPath: Hashable, Sendable, Codable {
     package var reason: PathReason
     package var isStale: Bool
     package var internet: InternetReachability
-    /// The interface that carries it, or would be the first to; nil when there is none.
+    /// The interface that carries it; nil without a path, where the reason names the one that matters.
     package var interface: String?
     package var type: InterfaceType?
 
@@ -19,7 +19,8 @@ package struct RecordedPath: Hashable, Sendable, Codable {
         self.reason = path.reason
         self.isStale = path.isStale
         self.internet = path.internet
-        self.interface = path.interfaces.first?.name
-        self.type = path.interfaces.first?.type
+        let carrier = path.status == .satisfied ? path.interfaces.first : nil
+        self.interface = carrier?.name
+        self.type = carrier?.type
     }
 }
