@@ -57,7 +57,7 @@ public enum NetPathTool: Sendable {
         context.arguments = arguments
         return ToolContext.$current.withValue(context) {
             do {
-                try Self.refuseUnknownCommand(arguments.first, of: root)
+                try Self.refuseUnknownCommand(arguments, of: root)
                 let command = try root.parseAsRoot(arguments)
                 if let command = command as? any ToolCommand {
                     try type(of: command).refuseUseless(arguments)
@@ -73,12 +73,18 @@ public enum NetPathTool: Sendable {
         }
     }
 
-    /// Refuses a first word that is no command: ArgumentParser takes it for an argument of the default one.
-    private static func refuseUnknownCommand(_ word: String?, of root: any ParsableCommand.Type) throws {
-        let names = root.configuration.subcommands.compactMap { $0.configuration.commandName }
-        guard let word, !word.hasPrefix("-"), !(names + ["help"]).contains(word) else { return }
-        let suggestion = nearestMatch(to: word, among: names).map { " (did you mean '\($0)'?)" } ?? ""
-        throw ValidationError("there is no command '\(word.safe)'\(suggestion)")
+    /// Refuses a word that stands where a command does and is none: ArgumentParser takes it for an argument of the default one.
+    private static func refuseUnknownCommand(_ arguments: [String], of root: any ParsableCommand.Type) throws {
+        var words = arguments.first == "help" ? arguments.dropFirst() : arguments[...]
+        var commands = root.configuration.subcommands
+        while let word = words.popFirst(), !word.hasPrefix("-"), !commands.isEmpty {
+            let names = commands.compactMap { $0.configuration.commandName } + ["help"]
+            guard names.contains(word) else {
+                let suggestion = nearestMatch(to: word, among: names).map { " (did you mean '\($0)'?)" } ?? ""
+                throw ValidationError("there is no command '\(word.safe)'\(suggestion)")
+            }
+            commands = commands.first { $0.configuration.commandName == word }?.configuration.subcommands ?? []
+        }
     }
 
     /// Tells the user about an error.

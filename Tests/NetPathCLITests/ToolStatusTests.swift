@@ -89,6 +89,7 @@ import Testing
             ["--bogus"], ["bogus"], ["status", "--timeout", "soon"], ["watch", "extra"], ["--color", "pink"],
             ["config", "check", "a", "b"], ["--config"], ["status", "--field", "reson"],
             ["status", "--quiet", "--field", "status"], ["watch", "--count", "0"], ["watch", "--timeout", "soon"],
+            ["help", "bogus"], ["config", "bogus"], ["watch", "--retries", "3"], ["watch", "--on=any"],
         ]
     )
     func usage(_ arguments: [String]) async {
