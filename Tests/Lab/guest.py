@@ -13,9 +13,10 @@ here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [here, f"{here}/scenarios"]
 
 import gadget  # noqa: E402
+import peers  # noqa: E402
 import scenario  # noqa: E402
 from views import Views  # noqa: E402
-from world import World, Wrong, clean, run  # noqa: E402
+from world import World, Wrong, clean, run, write  # noqa: E402
 
 # How long a scenario may take, in seconds: most take half a minute on a machine of their own.
 LIMIT = 900
@@ -78,6 +79,11 @@ def main():
         if words and not any(word.lower() in entry.title.lower() for word in words):
             continue
         folder = f"/lab/{number:02}"
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            # Another machine plays it, or has.
+            continue
         status, text, took = attempt(entry, folder)
         if status not in (0, 77) and os.environ.get("LAB_AGAIN"):
             print(f"again {entry.title} {took}:\n{text}", flush=True)
@@ -98,4 +104,6 @@ if __name__ == "__main__":
     run("mount", "-t", "cgroup2", "cgroup2", "/sys/fs/cgroup", check=False)
     # Else modules of tunnels place gre0 and sit0 into the namespaces of all later scenarios.
     run("sysctl", "-qw", "net.core.fb_tunnels_only_for_init_net=1", check=False)
+    if os.environ.get("LAB_PEERS"):
+        write("/lab/versions", peers.versions())
     sys.exit(main())

@@ -2,6 +2,7 @@
 # Copyright the netpath authors
 """Others beside netpath, for the table of `make lab-table`: GLib's monitor and systemd-networkd; and datagrams."""
 
+import ctypes
 import json
 import os
 import select
@@ -10,10 +11,22 @@ import subprocess
 import threading
 import time
 
-from world import INTERNET, PORT, in_namespace
+from world import INTERNET, PORT, in_namespace, run
 
 NETWORKD = "/lib/systemd/systemd-networkd"
 STATE = "/run/systemd/netif/state"
+
+
+def versions():
+    """What the machine is made of, as its parts print themselves."""
+    glib = ctypes.CDLL("libglib-2.0.so.0")
+    numbers = [ctypes.c_uint.in_dll(glib, f"glib_{part}_version").value for part in ("major", "minor", "micro")]
+    networkd = [run(NETWORKD, "--version").split("\n")[0]] if os.access(NETWORKD, os.X_OK) else []
+    with open("/etc/debian_version") as file:
+        debian = file.read().strip()
+    system = os.uname()
+    return ", ".join([f"Debian {debian}", f"Linux {system.release} {system.version}", f"GLib {'.'.join(map(str, numbers))}"]
+                     + networkd)
 
 
 class Watcher:
@@ -63,7 +76,7 @@ class Networkd(Watcher):
                     self.take("OPER_STATE=routable\n" in file.read())
             except OSError:
                 pass
-            time.sleep(0.02)
+            time.sleep(0.05)
 
 
 class Truth(Watcher):

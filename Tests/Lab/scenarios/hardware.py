@@ -113,7 +113,7 @@ def android(world, watch):
 @scenario("a network of Bluetooth (PAN): without an address, with one, its controller off")
 def bluetooth(world, watch):
     network = AreaNetwork(world)
-    views = watch()
+    views = watch("grace=8s")
     views.expect("down", "unsatisfied allDown")
     world.far("address add 10.6.0.1/24 dev bnep0", "link set bnep0 up")
     world.here("link set bnep0 up")
@@ -140,7 +140,7 @@ def pppoe(world, watch):
         until("ppp0", lambda: " 10.7.0." in world.run_in("here", "ip", "address", "show", "dev", "ppp0", check=False))
 
     waiting = "requiresConnection configuringAddress"
-    views = watch()
+    views = watch("grace=8s")
     views.expect("before", "?" + waiting, "unsatisfied noAddress", fresh=())
     dial()
     dialled = ("?" + waiting, "?unsatisfied noRoute", "satisfied routed other over lan0")
