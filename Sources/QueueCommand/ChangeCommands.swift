@@ -156,7 +156,7 @@ extension QueueCommands.Repair: RunnableCommand {
         let queue = try session.openExisting()
         try queue.repair()
         var (recovered, lost, aside) = (Int?.none, Int?.none, String?.none)
-        if case .salvaged(let kept, let missing, let path)? = queue.salvages.last {
+        if case .salvaged(let kept, let missing, let path)? = queue.salvages.last(where: \.isSalvage) {
             (recovered, lost, aside) = (kept, missing, path)
         }
         let document: JSONNode = [

@@ -99,6 +99,35 @@ struct QueueLookTests {
         #expect(again.output == "Nothing is damaged.\n")
     }
 
+    /// One bit of its header is another, and a copy has no lock that says whose it is.
+    @Test(arguments: [16, 18, 19, 47, 60])
+    func aDamagedCopyIsRepaired(place: Int) throws {
+        for number in 1...5 { try self.tool.send("-d", "\(number)") }
+        var file = try Data(contentsOf: URL(filePath: self.tool.file))
+        file[place] ^= 0x40
+        let copy = "\(self.tool.lab.directory)/copy.sqlite"
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        #expect(FileManager.default.createFile(atPath: copy, contents: file, attributes: attributes))
+        var tool = self.tool
+        tool.file = copy
+        // What only newer versions may write can still be read.
+        let words = place == 18 ? ["cancel", "--all"] : ["list"]
+        let result = try tool.run(["queue"] + words)
+        #expect(result.status == 70, "\(result)")
+        #expect(result.errors.contains("damaged") && result.errors.contains("queue repair"), "\(result.errors)")
+        let repair = try tool.run("queue", "repair", "--json")
+        #expect(repair.status == 70, "\(repair)")
+        let document = try #require(try repair.documents.first)
+        #expect(document["recovered"]?.number == 5)
+        #expect(document["lost"]?.number == 0)
+        let aside = try #require(document["setAsideAs"]?.string)
+        #expect(try Data(contentsOf: URL(filePath: aside)) == file)
+        #expect(try tool.run("queue", "list", "--json").documents.count == 5)
+        let again = try tool.run("queue", "repair", "--json")
+        #expect(again.status == 0)
+        #expect(try #require(try again.documents.first)["recovered"]?.number == nil)
+    }
+
     /// Only who sends repairs; whoever else meets damage says so, and changes nothing.
     @Test func aCommandThatMeetsDamageSaysSo() throws {
         for number in 1...10 { try self.tool.send("-d", "\(number)-" + String(repeating: "x", count: 1500)) }

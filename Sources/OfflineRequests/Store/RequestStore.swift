@@ -44,8 +44,10 @@ final class RequestStore: Sendable {
         self.salvaged = salvaged
         let size = try FileTrust.check(self.paths)
         if size != nil, !StoreFiles.isWritable(path) { throw .readOnly(path: path) }
-        // Only a file that was a queue once has a lock, so that its beginning may be damaged.
-        if let size, size > 0, !FileAccess.exists(self.paths.lock) { _ = try QueueReader(existing: path) }
+        // The file of another program gets no lock.
+        if let size, size > 0, !FileAccess.exists(self.paths.lock) {
+            do { _ = try QueueReader(existing: path) } catch .corrupt {}
+        }
         try StoreFiles.createFolder(self.paths.folder)
         // One for each: to share the one of the other would end its sharing.
         let lock = try FileLock(self.paths.lock, waitingUntil: settings.waitsUntil)

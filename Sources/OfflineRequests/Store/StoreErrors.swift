@@ -19,7 +19,12 @@ enum StoreErrors {
     }
 
     private static func isSaidToBeDamaged(_ error: DatabaseError) -> Bool {
-        error.resultCode == .SQLITE_CORRUPT || error.resultCode == .SQLITE_NOTADB
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: true
+        // What the header says of the schema, no version of SQLite has written (`sqlite3InitOne` of prepare.c).
+        case .SQLITE_ERROR: error.message == "unsupported file format"
+        default: false
+        }
     }
 
     /// Whether SQLite took for damage what the disk did not give for a moment: while it executes a statement it makes
@@ -51,6 +56,9 @@ enum StoreErrors {
         case .SQLITE_FULL: return .diskFull(path: path, missing: nil)
         case .SQLITE_IOERR, .SQLITE_CANTOPEN:
             if StoreFiles.isFull(path) { return .diskFull(path: path, missing: nil) }
+        case .SQLITE_READONLY where error.extendedResultCode == .SQLITE_READONLY && StoreFiles.areWritable(path):
+            // By its header only newer versions of SQLite may write it, and no queue has made it so.
+            return .corrupt(path: path, setAsideAs: nil)
         case .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH: return .readOnly(path: path)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             let holders = LockHolders.text(of: StorePaths.companions.map { path + $0 } + [path])

@@ -77,6 +77,8 @@ enum StoreSchema {
         let others = "SELECT count(*) FROM sqlite_schema"
         switch try Int64.fetchOne(db.cachedStatement(sql: "PRAGMA application_id")) {
         case self.applicationID:
+            // A file has both numbers or none, and there will be no version that is so high.
+            guard 1...255 ~= version else { throw StoreDamage(message: "the version of the tables is wrong") }
             guard version <= self.version else { throw QueueError.newerSchema(path: path, version: version) }
             return version
         case 0 where try version == 0 && Int.fetchOne(db, sql: others) == 0: return 0

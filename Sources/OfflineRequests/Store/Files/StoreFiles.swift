@@ -103,6 +103,22 @@ enum StoreFiles {
 
     static func isWritable(_ path: String) -> Bool { unsafe access(path, W_OK) == 0 }
 
+    /// Whether a database and its companions, as far as they are there, can be written.
+    static func areWritable(_ database: String) -> Bool {
+        let files = ([""] + StorePaths.companions).map { database + $0 }
+        return files.allSatisfy { !FileAccess.exists($0) || self.isWritable($0) }
+    }
+
+    /// Whether a file has the application id of a queue, also where it is no database any more.
+    ///
+    /// For files that no process of a queue has open.
+    static func isMarked(_ path: String) -> Bool {
+        let file = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK))
+        // https://sqlite.org/fileformat.html, 1.3.
+        guard let header = file?.read(limit: 72), header.count == 72 else { return false }
+        return header[68...].reduce(0) { $0 << 8 | Int64($1) } == StoreSchema.applicationID
+    }
+
     static func rename(_ path: String, to other: String) throws(QueueError) {
         guard unsafe Glibc.rename(path, other) == 0 else { throw self.error(errno, path) }
     }
