@@ -52,6 +52,14 @@ struct TurnTests {
         #expect(lab.machine.slots(at: lab.now) == 1)
     }
 
+    @Test func whatADamagedFileHasTwiceGoesOnce() {
+        var lab = MachineLab()
+        lab.online()
+        let record = RequestRecord(request: post("a.net"), state: .ready, sequence: 1)
+        #expect(lab.machine.choose(4, of: [[record, record], [record]], at: lab.now) == [record])
+        #expect(lab.machine.choose(4, of: [[record]], at: lab.now).isEmpty)
+    }
+
     @Test func hostsThatFailShareAQuarterOfThePlaces() {
         var lab = MachineLab()
         lab.online()

@@ -82,7 +82,7 @@ extension DeliveryMachine {
         }
         var candidates: [Candidate] = []
         for (place, records) in heads.enumerated() {
-            for (round, record) in records.enumerated() where self.running[record.id] == nil {
+            for (round, record) in records.enumerated() {
                 let gate = Gate(record.request)
                 let rank = self.rank(of: gate.host)
                 let priority = rank == .failing || rank == .overdue ? .normal : record.request.priority
@@ -94,7 +94,10 @@ extension DeliveryMachine {
         }
         var chosen: [RequestRecord] = []
         for candidate in candidates where chosen.count < places {
-            guard self.waiting(for: candidate.gate, at: now) == nil else { continue }
+            // A damaged file may have one twice.
+            guard self.running[candidate.record.id] == nil, self.waiting(for: candidate.gate, at: now) == nil else {
+                continue
+            }
             self.started(candidate.record.id, gate: candidate.gate, at: now)
             chosen.append(candidate.record)
         }
