@@ -76,6 +76,21 @@ import Testing
     }
 
     @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
+    func whatTheSenderSaidBeforeIsGoneWhereThereIsNoRoomForMore() throws {
+        let bench = try StoreBench()
+        try PrivateMounts.run {
+            try PrivateMounts.mountDisk(on: bench.folder.path, bytes: 64 << 10)
+            let lock = try FileLock(QueueFile.senderLock(of: bench.path))
+            let only = UUID()
+            #expect(lock.take(saying: SenderReport(only: only).bytes))
+            #expect(SenderReport(ofQueue: bench.path)?.only == only)
+            lock.write([UInt8](repeating: UInt8(ascii: " "), count: 128 << 10))
+            #expect(self.size(QueueFile.senderLock(of: bench.path)) == 0)
+            #expect(SenderReport(ofQueue: bench.path)?.only == nil)
+        }
+    }
+
+    @Test(.enabled(if: PrivateMounts.areAvailable, "needs root, to mount a small disk"))
     func aBodyThatDoesNotFitLeavesNothing() throws {
         let bench = try StoreBench()
         try PrivateMounts.run {

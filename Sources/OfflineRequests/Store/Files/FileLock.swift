@@ -87,8 +87,9 @@ final class FileLock: Sendable {
     func write(_ bytes: [UInt8]) {
         // As the file begins that is opened at the same time.
         let bytes = [UInt8(ascii: "\n")] + bytes
-        _ = unsafe pwrite(self.descriptor.number, bytes, bytes.count, 0)
-        _ = ftruncate(self.descriptor.number, off_t(bytes.count))
+        let count = unsafe pwrite(self.descriptor.number, bytes, bytes.count, 0)
+        // On a full disk it has no room: what was said before is true no more, and half of it says nothing.
+        _ = ftruncate(self.descriptor.number, count == bytes.count ? off_t(count) : 0)
     }
 
     /// Whether a process has the lock alone.
