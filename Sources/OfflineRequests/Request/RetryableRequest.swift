@@ -25,7 +25,7 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     public var timestamp: Date
     /// How many attempts counted: those that were answered, or may have been received, and failed.
     public internal(set) var retryCount = 0
-    /// How many attempts may fail before the last one; 0 for a single attempt.
+    /// How many attempts may count and fail before the last one; 0 for a single attempt.
     public var maxRetries: Int
     /// What kind of request it is, for the handler of its response and for people; may be empty.
     public var requestType: String
@@ -72,6 +72,18 @@ public struct RetryableRequest: Identifiable, Hashable, Sendable {
     /// Creates a request; everything else is set afterwards.
     ///
     /// It is checked when it is enqueued, or by ``validate(maxBodyBytes:)``.
+    ///
+    /// - Parameters:
+    ///   - id: What tells it from every other request of the queue.
+    ///   - endpoint: The whole address, with the scheme `http` or `https`.
+    ///   - method: The method, for example `POST`.
+    ///   - headers: The fields besides those that are made.
+    ///   - body: What is sent; nil for nothing, or for a ``bodyFile``.
+    ///   - timestamp: When the request was made.
+    ///   - maxRetries: How many attempts may count and fail before the last one; 0 for a single attempt.
+    ///   - requestType: What kind of request it is, for the handler of its response and for people.
+    ///   - orderingKey: The lane; nil for no order.
+    ///   - idempotencyKey: What every attempt sends as `Idempotency-Key`.
     public init(
         id: UUID = UUID(),
         endpoint: String,

@@ -30,25 +30,6 @@ final class Orders {
 
     func fill(_ row: Int, with receipt: Receipt) { self.numbers[UUID()] = receipt.number + row }
 
-    func keep(_ order: Data, for orders: Orders) async throws {
-        let queue = try OfflineRequestQueue()
-        queue.onResponse(for: "order", as: Receipt.self) { request, receipt in
-            await orders.confirm(request.id, receipt)
-        }
-        queue.start()
-
-        try await queue.enqueue(
-            RetryableRequest(
-                endpoint: "https://api.example.net/orders",
-                method: "POST",
-                headers: ["Content-Type": "application/json"],
-                body: order,
-                requestType: "order",
-                orderingKey: "customer-17"
-            )
-        )
-    }
-
     func keep(_ order: Order, of row: Int, for orders: Orders, _ client: OfflineClient) async throws {
         let queue = client.queue
         queue.onResponse(for: "order", as: Receipt.self, context: Draft.self) { draft, receipt in
