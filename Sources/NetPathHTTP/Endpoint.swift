@@ -27,8 +27,11 @@ package struct Endpoint: Hashable, Sendable {
             let reason = text.isEmpty ? "is empty" : "has no scheme"
             throw Fault("\(reason); write a whole URL such as https://example.net/path")
         }
-        guard let schemePort: UInt16 = ["http": 80, "https": 443][Substring(bytes[..<colon]).lowercased()] else {
-            throw Fault("has a scheme that cannot be sent; http and https can")
+        let schemePort: UInt16
+        switch Substring(bytes[..<colon]).lowercased() {
+        case "http": schemePort = 80
+        case "https": schemePort = 443
+        default: throw Fault("has a scheme that cannot be sent; http and https can")
         }
         let place = bytes[colon...].dropFirst(3).prefix { !"/?#".utf8.contains($0) }
         var end = place.firstIndex(of: UInt8(ascii: ":")) ?? place.endIndex

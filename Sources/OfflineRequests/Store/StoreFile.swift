@@ -20,17 +20,12 @@ final class StoreFile: Sendable {
     private let patience: Duration
     private let state = Mutex(State())
 
+    /// The files that are open.
     struct Files: Sendable {
         var database: FileIdentity
         var journal: FileIdentity?
         /// The shared memory that SQLite has mapped.
         var memory: FileIdentity?
-
-        init?(_ paths: StorePaths) {
-            guard let database = StoreFiles.identity(paths.database) else { return nil }
-            (self.database, self.journal) = (database, StoreFiles.identity(paths.journal))
-            self.memory = StoreFiles.identity(paths.memory)
-        }
     }
 
     struct State: Sendable {
@@ -77,15 +72,20 @@ final class StoreFile: Sendable {
             defer { self.lock?.release() }
             // What others put under the names later is theirs.
             guard self.lock?.isInPlace ?? true else { throw QueueError.removed(path: self.paths.database) }
-            let (files, last) = (Files(self.paths), state.files)
-            if let database = state.database, let files, files.database == last?.database {
-                if let known = last?.memory, known != files.memory { throw self.abandon(&state) }
-                state.files = files
+            let last = state.files
+            if let database = state.database, let last, last.database == StoreFiles.identity(self.paths.database) {
+                let memory = StoreFiles.identity(self.paths.memory)
+                if let known = last.memory, known != memory { throw self.abandon(&state) }
+                state.files?.memory = memory
                 return try body(database, &state)
             }
             (state.database, state.isDurable, state.last) = (nil, true, nil)
             let database = try open(self.lock, last)
-            (state.database, state.files) = (database, Files(self.paths))
+            state.database = database
+            state.files = StoreFiles.identity(self.paths.database).map { database in
+                let journal = StoreFiles.identity(self.paths.journal)
+                return Files(database: database, journal: journal, memory: StoreFiles.identity(self.paths.memory))
+            }
             return try body(database, &state)
         }
     }

@@ -203,7 +203,7 @@ extension StoreTransaction {
         var answer = StoredRequest.Answer(status: response.status, headers: response.headers)
         if response.isCut { answer.isCut = true }
         var (head, body) = (try JSON.text(of: answer), Data(response.body))
-        if try self.records.counts.bytes + head.utf8.count + body.count > self.settings.maxBytes, !body.isEmpty {
+        if try self.totals.bytes + head.utf8.count + body.count > self.settings.maxBytes, !body.isEmpty {
             answer.isCut = true
             (head, body) = (try JSON.text(of: answer), Data())
         }

@@ -28,7 +28,7 @@ extension StoreTransaction {
         if !replaced.isEmpty, let row = try self.row(request.id), !replaced.contains(row) {
             throw QueueError.duplicate(request.id)
         }
-        try self.checkLimits(with: new.size, replacing: replaced)
+        let isBeyondLimits = try self.checkLimits(with: new.size, replacing: replaced)
 
         for row in replaced { _ = try self.remove("sequence = ?", [row.sequence]) }
         try self.remember(replaced.map(\.id), as: .cancelled)
@@ -40,24 +40,20 @@ extension StoreTransaction {
         { throw QueueError.duplicate(request.id) }
         if let lease = prepared.lease { self.leases.append(lease) }
         for lane in Set(replaced.compactMap(\.lane)) { try self.promote(lane) }
-        let dropped = try self.makeRoom()
+        let dropped = isBeyondLimits ? try self.makeRoom() : []
         return Insertion(id: request.id, state: new.state, replaced: replaced.map(\.id), dropped: dropped)
     }
 
-    /// Makes sure that a request of that size may come.
+    /// Makes sure that a request of that size may come; returns whether something that is finished has to go for it.
     ///
     /// - Throws: ``QueueError/queueFull(limit:of:)`` when what is not finished leaves no room for it.
-    private func checkLimits(with size: Int, replacing replaced: [StoredRow]) throws {
+    private func checkLimits(with size: Int, replacing replaced: [StoredRow]) throws -> Bool {
         let (maxCount, maxBytes) = (self.settings.maxCount, self.settings.maxBytes)
-        let present = try self.records.counts
-        guard present.pending - replaced.count < maxCount else {
-            throw QueueError.queueFull(limit: maxCount, of: "requests")
-        }
-        var bytes = present.bytes - replaced.reduce(0) { $0 + $1.size } + size
-        if bytes <= maxBytes { return }
-        let finished = "SELECT ifnull(sum(bytes), 0) FROM total WHERE NOT (\(StoreSchema.pending))"
-        bytes -= try Int.fetchOne(self.db, sql: finished) ?? 0
-        if bytes > maxBytes { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
+        let present = try self.totals
+        let (count, added) = (1 - replaced.count, size - replaced.reduce(0) { $0 + $1.size })
+        guard present.pending + count <= maxCount else { throw QueueError.queueFull(limit: maxCount, of: "requests") }
+        guard present.pendingBytes + added <= maxBytes else { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
+        return present.count + count > maxCount || present.bytes + added > maxBytes
     }
 
     /// Removes the oldest of what is finished, until nothing is beyond the limits.
@@ -67,8 +63,8 @@ extension StoreTransaction {
         }
         let finished = "sequence IN (SELECT min(ifnull((\(find("dead"))), ?1), ifnull((\(find("succeeded"))), ?1)))"
         var dropped: [UUID] = []
-        while case let counts = try self.records.counts,
-            counts.total > self.settings.maxCount || counts.bytes > self.settings.maxBytes,
+        while case let totals = try self.totals,
+            totals.count > self.settings.maxCount || totals.bytes > self.settings.maxBytes,
             let oldest = try self.end(finished, [Int64.max]).first
         {
             dropped.append(oldest.id)

@@ -26,19 +26,38 @@ final class StoreTransaction {
     var leases: [BodyLease] = []
     /// How many bytes are missing on the disk for a request to be taken; nil when there is room.
     var lacksRoom: Int?
+    private var counted: Counted?
 
     /// What a transaction leaves to the next one of this process.
     struct Seen: Sendable {
         /// Changes with every transaction of another connection (https://sqlite.org/pragma.html#pragma_data_version).
         fileprivate let dataVersion: Int?
         fileprivate let status: StoreStatus
+        fileprivate let counted: Counted?
+    }
+
+    /// What was counted after so many changes of this connection.
+    fileprivate struct Counted: Sendable {
+        let totals: StoreTotals
+        let changes: Int
+    }
+
+    /// How many requests there are; read only when something has changed since the last time.
+    var totals: StoreTotals {
+        get throws {
+            let changes = self.db.totalChangesCount
+            if let counted, counted.changes == changes { return counted.totals }
+            let totals = try StoreTotals(self.db)
+            self.counted = Counted(totals: totals, changes: changes)
+            return totals
+        }
     }
 
     init(_ db: Database, of store: RequestStore, at stamp: Moment, after last: Seen?) throws {
         self.dataVersion = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
         let before: StoreStatus
         if let last, last.dataVersion == self.dataVersion {
-            (before, self.othersWrote) = (last.status, false)
+            (before, self.othersWrote, self.counted) = (last.status, false, last.counted)
         } else {
             // It may have brought the file up to a newer version, whose tables may be others.
             try StoreSchema.check(db, path: store.paths.database)
@@ -66,7 +85,7 @@ final class StoreTransaction {
         if let lacksRoom { throw .diskFull(path: self.path, missing: max(lacksRoom, size)) }
     }
 
-    var seen: Seen { Seen(dataVersion: self.dataVersion, status: self.status) }
+    var seen: Seen { Seen(dataVersion: self.dataVersion, status: self.status, counted: self.counted) }
 
     var records: StoreRecords {
         StoreRecords(db: self.db, status: self.status, stamp: self.stamp, bodies: self.bodies)

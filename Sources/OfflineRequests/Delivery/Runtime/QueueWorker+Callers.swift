@@ -116,7 +116,7 @@ extension QueueWorker {
         waiter.unreadSince = nil
         do throws(QueueError) {
             guard let id = waiter.id else {
-                guard try self.core.store.read({ try $0.counts.isDrained }) else { return false }
+                guard try self.core.store.read({ try StoreTotals($0.db).isDrained }) else { return false }
                 waiter.reply(.success(nil))
                 return true
             }

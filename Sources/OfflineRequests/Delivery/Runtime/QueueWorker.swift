@@ -180,13 +180,13 @@ final class QueueWorker {
                     if store.othersWrote {
                         // What they cancelled ends before the next of its lane begins.
                         self.checksFlights = true
-                        self.effects.wasPending = try !store.records.counts.isDrained
+                        self.effects.wasPending = try !store.totals.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
                     for done in completed { try self.record(done, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
-                    self.effects.isPending = try !store.records.counts.isDrained
+                    self.effects.isPending = try !store.totals.isDrained
                 }
                 break
             } catch {
@@ -301,7 +301,10 @@ final class QueueWorker {
     }
 
     private func publish(at now: Moment) {
-        let report = SenderReport(self.machine, gates: self.gates, only: self.only, at: now)
+        // Who does not send says nothing.
+        let report =
+            [.sender, .standby].contains(self.role)
+            ? SenderReport(self.machine, gates: self.gates, only: self.only, at: now) : SenderReport()
         let isNew = self.core.status.withLock { status in
             defer { (status.role, status.report) = (self.role, report) }
             return status.role != self.role || status.report != report

@@ -18,6 +18,7 @@ import NetPathSystem
 final class FileLock: Sendable {
     private let descriptor: FileDescriptor
     private let path: String
+    private let identity: FileIdentity?
     /// Until when is waited at the latest; nil for no limit of its own.
     private let limit: ContinuousClock.Instant?
 
@@ -25,8 +26,10 @@ final class FileLock: Sendable {
         self.descriptor = try StoreFiles.create(path)
         self.path = path
         self.limit = limit
+        let status = self.descriptor.status
+        self.identity = status.map { FileIdentity($0) }
         // To read nothing is no event.
-        if self.descriptor.status?.st_size == 0 { _ = unsafe pwrite(self.descriptor.number, "\n", 1, 0) }
+        if status?.st_size == 0 { _ = unsafe pwrite(self.descriptor.number, "\n", 1, 0) }
     }
 
     /// The lock of a queue that exists; nil where there is none, or it is not for this user.
@@ -34,14 +37,12 @@ final class FileLock: Sendable {
         guard let descriptor = FileDescriptor(unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)) else { return nil }
         self.descriptor = descriptor
         self.path = path
+        self.identity = descriptor.status.map { FileIdentity($0) }
         self.limit = nil
     }
 
     /// Whether the file is still the one under its name, which others lock.
-    var isInPlace: Bool {
-        guard let status = self.descriptor.status else { return false }
-        return StoreFiles.identity(self.path) == FileIdentity(status)
-    }
+    var isInPlace: Bool { self.identity != nil && StoreFiles.identity(self.path) == self.identity }
 
     /// Shares it; the error says which process has it alone for longer.
     func share(within patience: Duration) throws(QueueError) { try self.lock(LOCK_SH, within: patience) }
