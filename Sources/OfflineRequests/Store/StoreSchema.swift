@@ -15,7 +15,10 @@ enum StoreSchema {
 
     /// Of conditions, because SQLite uses a partial index only for a query that repeats the condition of the index.
     static let pending = "state NOT IN ('dead', 'succeeded')"
-    static let apart = "state IN ('running', 'held', 'dead', 'succeeded')"
+    /// Without a list, for which SQLite would make a table at every insert.
+    private static let apartIndex = "state = 'running' OR state = 'held' OR state = 'dead' OR state = 'succeeded'"
+    /// The index of files that were made before has a list.
+    static let apart = "state IN ('running', 'held', 'dead', 'succeeded') AND (\(Self.apartIndex))"
     static let head = """
         SELECT sequence FROM request INDEXED BY requestLane WHERE lane = ? AND \(Self.pending) ORDER BY sequence LIMIT 1
         """
@@ -38,7 +41,7 @@ enum StoreSchema {
         CREATE UNIQUE INDEX requestID ON request (id);
         CREATE INDEX requestReady ON request (gate, retries, priority DESC) WHERE state = 'ready';
         CREATE INDEX requestDue ON request (due) WHERE state = 'backoff';
-        CREATE INDEX requestApart ON request (state) WHERE \(Self.apart);
+        CREATE INDEX requestApart ON request (state) WHERE \(Self.apartIndex);
         CREATE INDEX requestLane ON request (lane) WHERE lane IS NOT NULL AND \(Self.pending);
         CREATE INDEX requestUnique ON request (uniqueKey) WHERE uniqueKey IS NOT NULL AND \(Self.pending);
         CREATE INDEX requestDeadline ON request (deadline) WHERE deadline IS NOT NULL;

@@ -25,7 +25,7 @@ extension StoreTransaction {
 
     /// Makes sure that no request is ready behind a gate that is not found; such a file has to be made anew.
     func checkGates() throws {
-        guard try self.records.counts.ready > 0 else { return }
+        guard try self.counts.ready > 0 else { return }
         throw StoreDamage(message: "requests are ready, and none is found")
     }
 
@@ -203,7 +203,7 @@ extension StoreTransaction {
         var answer = StoredRequest.Answer(status: response.status, headers: response.headers)
         if response.isCut { answer.isCut = true }
         var (head, body) = (try JSON.text(of: answer), Data(response.body))
-        if try self.totals.bytes + head.utf8.count + body.count > self.settings.maxBytes, !body.isEmpty {
+        if try self.counts.bytes + head.utf8.count + body.count > self.settings.maxBytes, !body.isEmpty {
             answer.isCut = true
             (head, body) = (try JSON.text(of: answer), Data())
         }

@@ -49,11 +49,15 @@ extension StoreTransaction {
     /// - Throws: ``QueueError/queueFull(limit:of:)`` when what is not finished leaves no room for it.
     private func checkLimits(with size: Int, replacing replaced: [StoredRow]) throws -> Bool {
         let (maxCount, maxBytes) = (self.settings.maxCount, self.settings.maxBytes)
-        let present = try self.totals
+        let present = try self.counts
         let (count, added) = (1 - replaced.count, size - replaced.reduce(0) { $0 + $1.size })
         guard present.pending + count <= maxCount else { throw QueueError.queueFull(limit: maxCount, of: "requests") }
-        guard present.pendingBytes + added <= maxBytes else { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
-        return present.count + count > maxCount || present.bytes + added > maxBytes
+        if present.bytes + added > maxBytes {
+            let finished = "SELECT ifnull(sum(bytes), 0) FROM total WHERE NOT (\(StoreSchema.pending))"
+            let rest = try present.bytes + added - (Int.fetchOne(self.db, sql: finished) ?? 0)
+            guard rest <= maxBytes else { throw QueueError.queueFull(limit: maxBytes, of: "bytes") }
+        }
+        return present.total + count > maxCount || present.bytes + added > maxBytes
     }
 
     /// Removes the oldest of what is finished, until nothing is beyond the limits.
@@ -63,8 +67,8 @@ extension StoreTransaction {
         }
         let finished = "sequence IN (SELECT min(ifnull((\(find("dead"))), ?1), ifnull((\(find("succeeded"))), ?1)))"
         var dropped: [UUID] = []
-        while case let totals = try self.totals,
-            totals.count > self.settings.maxCount || totals.bytes > self.settings.maxBytes,
+        while case let counts = try self.counts,
+            counts.total > self.settings.maxCount || counts.bytes > self.settings.maxBytes,
             let oldest = try self.end(finished, [Int64.max]).first
         {
             dropped.append(oldest.id)

@@ -38,18 +38,18 @@ final class StoreTransaction {
 
     /// What was counted after so many changes of this connection.
     fileprivate struct Counted: Sendable {
-        let totals: StoreTotals
+        let counts: QueueCounts
         let changes: Int
     }
 
-    /// How many requests there are; read only when something has changed since the last time.
-    var totals: StoreTotals {
+    /// How many requests there are in each state; read only when something has changed since the last time.
+    var counts: QueueCounts {
         get throws {
             let changes = self.db.totalChangesCount
-            if let counted, counted.changes == changes { return counted.totals }
-            let totals = try StoreTotals(self.db)
-            self.counted = Counted(totals: totals, changes: changes)
-            return totals
+            if let counted, counted.changes == changes { return counted.counts }
+            let counts = try QueueCounts(self.db)
+            self.counted = Counted(counts: counts, changes: changes)
+            return counts
         }
     }
 

@@ -99,6 +99,28 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: self.bench.path)) == before)
     }
 
+    /// Its condition was a list, and an index that is named in a query has to fit it.
+    @Test func anIndexOfAFileFromBeforeIsUsed() throws {
+        try self.makeQueue()
+        let database = try DatabaseQueue(path: self.bench.path)
+        try database.write { db in
+            let condition = "state IN ('running', 'held', 'dead', 'succeeded')"
+            try db.execute(
+                sql: "DROP INDEX requestApart; CREATE INDEX requestApart ON request (state) WHERE \(condition)"
+            )
+        }
+        try database.close()
+        let store = try self.bench.open()
+        let id = try #require(try store.readyIDs().first)
+        try store.run(id, .dead(reason: "given up"))
+        #expect(try store.all([.dead]).map(\.id) == [id])
+        #expect(try store.transaction(durable: true) { try $0.requeueDead() } == [id])
+        #expect(try store.transaction(durable: true) { try $0.markRunning(id) })
+        #expect(try store.transaction(durable: true) { try $0.releaseRunning() } == 1)
+        #expect(try store.transaction(durable: true) { try $0.resumeHeld() } == 0)
+        #expect(try store.transaction(durable: true) { try $0.purge(.dead) } == 0)
+    }
+
     @Test(arguments: [1, 2] as [UInt8])
     func aNewerSchemaIsLeftAlone(journal: UInt8) throws {
         try self.makeQueue()

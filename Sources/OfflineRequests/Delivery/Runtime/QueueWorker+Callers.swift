@@ -50,9 +50,9 @@ extension QueueWorker {
 
     /// Lets all go now that waits for its time or for a decision, and what was given up if asked to; returns how many.
     func forceAll(includingDead: Bool, in store: StoreTransaction) throws -> Int {
-        let before = try store.records.counts
+        let before = try store.counts
         try self.force(in: store)
-        let count = try before.backoff + before.held - store.records.counts.held
+        let count = try before.backoff + before.held - store.counts.held
         return try includingDead ? count + store.requeueDead().count : count
     }
 
@@ -116,7 +116,7 @@ extension QueueWorker {
         waiter.unreadSince = nil
         do throws(QueueError) {
             guard let id = waiter.id else {
-                guard try self.core.store.read({ try StoreTotals($0.db).isDrained }) else { return false }
+                guard try self.core.store.read({ try $0.counts.isDrained }) else { return false }
                 waiter.reply(.success(nil))
                 return true
             }

@@ -180,13 +180,13 @@ final class QueueWorker {
                     if store.othersWrote {
                         // What they cancelled ends before the next of its lane begins.
                         self.checksFlights = true
-                        self.effects.wasPending = try !store.totals.isDrained
+                        self.effects.wasPending = try !store.counts.isDrained
                     }
                     if self.releasesRunning { try store.releaseRunning() }
                     for done in completed { try self.record(done, in: store) }
                     for command in commands { replies.append(try command.perform(self, store)) }
                     if sends { try self.plan(in: store, at: now) }
-                    self.effects.isPending = try !store.totals.isDrained
+                    self.effects.isPending = try !store.counts.isDrained
                 }
                 break
             } catch {
