@@ -27,6 +27,9 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 TYPES = -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 # All addresses of libraries are filled in at the start and made read-only then, so that no fault can change them (full RELRO).
 HARDENING = -Xlinker -z -Xlinker now
+# No library asks a program for its symbols, and its relocations fit into 20 kB instead of 1.2 MB (glibc 2.36): that takes 1.7 MiB
+# off the memory of each program, and 2 MB off its file. The linker that comes with Swift can pack them; gold cannot.
+COMPACT = -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
 # Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a sixth of a start. A folder
 # with nothing but the archive has the linker take that; where there is no archive it takes the shared library.
 ARCHIVES = $(CURDIR)/.build/archives
@@ -37,7 +40,7 @@ PLACELESS = -Xswiftc -file-prefix-map -Xswiftc $(CURDIR)=. -Xswiftc -file-compil
 # A folder apart from that of `swift build`, so that `make test` builds what is shipped and the tests at the same time.
 PROGRAMS = .build/programs
 COMPILE = NETPATH_COMMIT=$(NETPATH_COMMIT) $(SWIFT) build --scratch-path $(PROGRAMS) -c release --static-swift-stdlib \
-    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(HARDENING) $(PLACELESS)
+    --disable-local-rpath -Xswiftc -L$(ARCHIVES) -Xswiftc -Osize $(TYPES) $(HARDENING) $(COMPACT) $(PLACELESS)
 # Moves the symbols of programs into .debug files beside them, unless they are there.
 define separate_symbols
 	ln -sfn $(notdir $(PROGRAMS))/release .build/release
@@ -156,7 +159,7 @@ fuzz: packages
 # netpath beside its peers on this machine: writes Benchmarks/RESULTS.md.
 bench: PACKAGES += libglib2.0-dev
 bench: build
-	$(SWIFT) build -c release --static-swift-stdlib --package-path Benchmarks
+	$(SWIFT) build -c release --static-swift-stdlib $(COMPACT) --package-path Benchmarks
 	Benchmarks/run $(MODE)
 
 # The queue beside SQLite and the transport alone: writes Benchmarks/Queue/RESULTS.md.
