@@ -98,11 +98,9 @@ package struct AssessedEvidence {
         below interface: NetworkInterface,
         _ byIndex: InterfaceMap<NetworkInterface>
     ) -> NetworkInterface? {
-        // What the policies of IPsec route does not depend on the interface that is named.
-        guard interface.underlyingIndex != nil, interface.kind != "xfrm" else { return nil }
         var down: Int?
         var unlinked: Int?
-        var next = interface.underlyingIndex
+        var next = interface.indispensableParent
         // Stacks are finite, but the ends of a veth pair name each other.
         for _ in 0..<8 {
             guard let index = next, index != interface.index, let parent = byIndex.position(of: index) else { break }

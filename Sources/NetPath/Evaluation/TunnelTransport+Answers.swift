@@ -10,7 +10,7 @@ extension AssessedEvidence {
         below above: Set<UInt32>
     ) -> (basis: OuterRoute.Basis, [TunnelTransport]) {
         // A backend that does not ask knows at least what a tunnel is bound to.
-        if tunnel.tunnelEvidence == nil, tunnel.kind != "xfrm", let parent = tunnel.underlyingIndex,
+        if tunnel.tunnelEvidence == nil, let parent = tunnel.indispensableParent,
             self.assessments[parent]?.isUsable == true,
             self.uplinks(beside: TunnelEvidence()).contains(where: { $0.index == parent })
         {

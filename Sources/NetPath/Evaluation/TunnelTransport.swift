@@ -48,8 +48,7 @@ extension AssessedEvidence {
             return true
         }
         // Stacks are finite, but a changing one can look like a loop.
-        guard depth < 8, let parent = self.interfaces[position].underlyingIndex,
-            NetworkInterface.hasWayOfItsParent(self.interfaces[position].kind),
+        guard depth < 8, let parent = self.interfaces[position].parentOnItsWay,
             let parent = self.byIndex.position(of: parent)
         else { return false }
         return self.isTunnel(at: parent, depth: depth + 1)
@@ -64,8 +63,7 @@ extension AssessedEvidence {
     ) -> (transport: TunnelTransport, row: Int) {
         let above = above.union([tunnel.index])
         // A VLAN on a tunnel goes the way of the tunnel.
-        if !tunnel.hasTunnelKind, NetworkInterface.hasWayOfItsParent(tunnel.kind),
-            let parent = tunnel.underlyingIndex.flatMap({ self.byIndex[$0] }),
+        if !tunnel.hasTunnelKind, let parent = tunnel.parentOnItsWay.flatMap({ self.byIndex[$0] }),
             self.isTunnel(parent)
         {
             return above.contains(parent.index) ? (.notCarried(.nothingLeft), 0) : self.judge(parent, below: above)
@@ -139,7 +137,10 @@ extension AssessedEvidence {
 }
 
 extension NetworkInterface {
-    /// Whether packets of an interface of a kind that is no tunnel's are those of what it is built on: not those of a veth,
-    /// whose other end is named as its parent.
-    fileprivate static func hasWayOfItsParent(_ kind: String?) -> Bool { kind != "veth" }
+    /// What packets go through after an interface of a kind that is no tunnel's: of a veth the other end is named as its
+    /// parent.
+    @inline(__always) var parentOnItsWay: UInt32? { self.kind == "veth" ? nil : self.underlyingIndex }
+
+    /// What an interface cannot do without: what the policies of IPsec route does not depend on the interface that is named.
+    @inline(__always) var indispensableParent: UInt32? { self.kind == "xfrm" ? nil : self.underlyingIndex }
 }

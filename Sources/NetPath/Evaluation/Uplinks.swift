@@ -45,7 +45,7 @@ extension AssessedEvidence {
         if interface.isHardware == true || interface.foundation == .hardware { return true }
         // Where a backend does not know, the type does.
         if interface.type == .wifi || interface.type == .cellular { return true }
-        let parent = interface.kind == "veth" ? nil : interface.underlyingIndex.flatMap { self.byIndex[$0] }
+        let parent = interface.parentOnItsWay.flatMap { self.byIndex[$0] }
         return parent?.isHardware == true || parent?.foundation == .hardware
     }
 
