@@ -22,7 +22,9 @@ struct StatusSnapshot: Hashable, Sendable, Codable {
 
     /// When the path was published, or, without a path, when the snapshot was taken.
     var time: WallTime {
-        self.path.map { self.takenAt.wall(at: $0.publishedAt) } ?? self.takenAt.wall
+        // Without a closure, which would copy the path.
+        guard let publishedAt = self.path?.publishedAt else { return self.takenAt.wall }
+        return self.takenAt.wall(at: publishedAt)
     }
 }
 
@@ -59,7 +61,7 @@ extension StatusSnapshot {
             sink.member("supportsIPv4", knowsFamilies ? path?.supportsIPv4 : nil)
             sink.member("supportsIPv6", knowsFamilies ? path?.supportsIPv6 : nil)
             // Not to know the name servers is not the same as to have none.
-            sink.member("supportsDNS", path.flatMap { path in path.dnsServers.map { _ in path.supportsDNS } })
+            sink.member("supportsDNS", path?.dnsServers == nil ? nil : path?.supportsDNS)
             sink.member("isExpensive", path?.isExpensive)
             sink.member("isConstrained", path?.isConstrained)
             sink.member("internet", (path?.internet ?? .unknown).rawValue)

@@ -118,65 +118,48 @@ package struct JSONText {
         case key
     }
 
-    /// Writes what the program itself says, byte by byte as it is: most of a line, and half of what looking at it costs.
-    private mutating func put(_ text: StaticString, as role: Role) {
-        let count = text.utf8CodeUnitCount
-        self.makeRoom(count + 4)
-        var end = self.count
-        let followsValue = self.followsValue
-        unsafe self.room.withUnsafeMutableBufferPointer { room in
-            if followsValue {
-                unsafe room[end] = UInt8(ascii: ",")
-                end += 1
-            }
-            // A quote that the text then overwrites costs less than to ask twice.
-            unsafe room[end] = UInt8(ascii: "\"")
-            if role == .key { end += 1 }
-            for position in 0..<count { unsafe room[end + position] = text.utf8Start[position] }
-            end += count
-            guard role == .key else { return }
-            unsafe room[end] = UInt8(ascii: "\"")
-            unsafe room[end + 1] = UInt8(ascii: ":")
-            end += 2
-        }
-        self.count = end
-        self.followsValue = role != .key
-    }
-
     /// Writes a text whose bytes stand for themselves; returns false, and writes nothing, when they do not.
     @discardableResult
     private mutating func putPlain(_ text: String, as role: Role) -> Bool {
-        let text = text.utf8.span
-        // A comma, two quotes and a colon.
-        self.makeRoom(text.count + 4)
-        let followsValue = self.followsValue
-        var end = self.count
-        var room = self.room.mutableSpan
-        if followsValue {
-            room[end] = UInt8(ascii: ",")
-            end += 1
-        }
-        // A quote that the text then overwrites costs less than to ask twice.
-        room[end] = UInt8(ascii: "\"")
-        if role != .literal { end += 1 }
-        for position in text.indices {
-            let byte = text[position]
+        unsafe text.utf8.span.withUnsafeBytes { text in
             // From the space to the tilde but for the quote and the backslash; small letters are found first.
-            guard byte &- 0x5D <= 0x21 || byte &- 0x23 <= 0x38 || byte &- 0x20 <= 0x01 else { return false }
-            room[end &+ position] = byte
+            let isPlain = unsafe text.allSatisfy { byte in
+                byte &- 0x5D <= 0x21 || byte &- 0x23 <= 0x38 || byte &- 0x20 <= 0x01
+            }
+            if isPlain { unsafe self.put(text, as: role) }
+            return isPlain
         }
-        end += text.count
-        if role != .literal {
-            room[end] = UInt8(ascii: "\"")
-            end += 1
-        }
-        if role == .key {
-            room[end] = UInt8(ascii: ":")
-            end += 1
+    }
+
+    /// Writes what the program itself says: most of a line.
+    private mutating func put(_ text: StaticString, as role: Role) {
+        text.withUTF8Buffer { unsafe self.put(UnsafeRawBufferPointer($0), as: role) }
+    }
+
+    /// Writes a text as it is, and what goes around it.
+    private mutating func put(_ text: UnsafeRawBufferPointer, as role: Role) {
+        let count = text.count
+        // A comma, two quotes and a colon.
+        self.makeRoom(count &+ 4)
+        var end = self.count
+        let followsValue = self.followsValue
+        unsafe self.room.withUnsafeMutableBytes { room in
+            guard let room = room.baseAddress else { return }
+            if followsValue {
+                unsafe room.storeBytes(of: UInt8(ascii: ","), toByteOffset: end, as: UInt8.self)
+                end &+= 1
+            }
+            // What the text or the next piece then overwrites costs less than to ask twice.
+            unsafe room.storeBytes(of: UInt8(ascii: "\""), toByteOffset: end, as: UInt8.self)
+            if role != .literal { end &+= 1 }
+            if let text = text.baseAddress { unsafe (room + end).copyMemory(from: text, byteCount: count) }
+            end &+= count
+            unsafe room.storeBytes(of: UInt8(ascii: "\""), toByteOffset: end, as: UInt8.self)
+            unsafe room.storeBytes(of: UInt8(ascii: ":"), toByteOffset: end &+ 1, as: UInt8.self)
+            if role != .literal { end &+= role == .key ? 2 : 1 }
         }
         self.count = end
         self.followsValue = role != .key
-        return true
     }
 
     private mutating func append(_ scalar: Unicode.Scalar) {
