@@ -159,19 +159,12 @@ extension AssessedEvidence {
 
     /// The strongest step that is pending or can be started, with the interfaces that have it.
     private var step: (PathReason, [UInt32])? {
-        let candidates = self.candidatePositions
+        let startable = self.candidatePositions.filter { self.assessments.values[$0].isStartable }
+        let codes = startable.map { self.assessments.values[$0].code }
         // What backends state may have codes of its own.
-        let codes = candidates.filter { self.assessments.values[$0].isStartable }
-            .map { self.assessments.values[$0].code }
-        for code in Self.startableOrder + codes.filter({ !Self.startableOrder.contains($0) }) {
-            let steps = candidates.filter {
-                self.assessments.values[$0].isStartable && self.assessments.values[$0].code == code
-            }
-            if let first = steps.first {
-                return (self.assessments.values[first].reason, steps.map { self.interfaces[$0].index })
-            }
-        }
-        return nil
+        guard let code = Self.startableOrder.first(where: codes.contains) ?? codes.first else { return nil }
+        let steps = startable.filter { self.assessments.values[$0].code == code }
+        return (self.assessments.values[steps[0]].reason, steps.map { self.interfaces[$0].index })
     }
 
     /// What keeps the interface that is closest to a path from carrying one.
@@ -187,21 +180,22 @@ extension AssessedEvidence {
                 && (self.interfaces[$0].kind != "ppp" || self.interfaces[$0].flags.contains(.up))
         }
         let isAnyUp = self.candidatePositions.contains { self.assessments.values[$0].code != .interfaceDown }
-        for pool in former.isEmpty ? pools : [former] + pools {
-            for code in isAnyUp && pool == former ? Self.unsatisfiedOrder + [.interfaceDown] : Self.unsatisfiedOrder {
-                guard pool.contains(where: { self.assessments.values[$0].code == code }) else { continue }
-                var found = pool.filter { self.assessments.values[$0].code == code }
-                // One that has only a route to find speaks for the family first.
-                let addressed = code == .noRoute ? found.filter { self.interfaces[$0].canSend(family) } : []
-                found = addressed.isEmpty ? found : addressed
-                var reason = self.assessments.values[found[0]].reason
-                // Nothing tells which of them is meant to carry a path.
-                let isUncertain =
-                    former.isEmpty && code == .noRoute && found.allSatisfy { self.interfaces[$0].isHardware == true }
-                let others = isUncertain ? self.idleHardware : []
-                for other in others { reason.message += "; \(self.assessments.values[other].reason.message)" }
-                return (reason, (found + others).map { self.interfaces[$0].index }, !addressed.isEmpty)
-            }
+        for pool in [former] + pools {
+            let codes = pool.map { self.assessments.values[$0].code }
+            let isDown = isAnyUp && pool == former && codes.contains(.interfaceDown)
+            guard let code = Self.unsatisfiedOrder.first(where: codes.contains) ?? (isDown ? .interfaceDown : nil)
+            else { continue }
+            var found = pool.filter { self.assessments.values[$0].code == code }
+            // One that has only a route to find speaks for the family first.
+            let addressed = code == .noRoute ? found.filter { self.interfaces[$0].canSend(family) } : []
+            found = addressed.isEmpty ? found : addressed
+            var reason = self.assessments.values[found[0]].reason
+            // Nothing tells which of them is meant to carry a path.
+            let isUncertain =
+                former.isEmpty && code == .noRoute && found.allSatisfy { self.interfaces[$0].isHardware == true }
+            let others = isUncertain ? self.idleHardware : []
+            for other in others { reason.message += "; \(self.assessments.values[other].reason.message)" }
+            return (reason, (found + others).map { self.interfaces[$0].index }, !addressed.isEmpty)
         }
         guard let closest = pools.first(where: { !$0.isEmpty }) else {
             return (PathReason(.noInterface, "there is no network interface besides loopback"), [], false)
