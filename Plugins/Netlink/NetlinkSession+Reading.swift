@@ -194,10 +194,11 @@ extension NetlinkSession {
         for (position, route) in zip(again, found.defaultRoutes) { routes[position.number] = route }
     }
 
-    /// Asks about the packets of the tunnels that the answers lead into.
-    func askAboutTunnels(in table: LinkTable) -> [UInt32: TunnelEvidence] {
+    /// Asks about the packets of the tunnels that the answers lead into, those about the internet to the interfaces named.
+    func askAboutTunnels(_ egress: [UInt32], in table: LinkTable) -> [UInt32: TunnelEvidence] {
         guard self.tunnels.isStale else { return self.tunnels.lastAnswer }
-        var egress = self.referenceRoutes.egress
+        let ofInternet = egress
+        var egress = egress
         for position in self.nameServers.routes.indices { self.nameServers.routes[position].addEgress(to: &egress) }
         // A question that is asked once may be about a host behind any tunnel.
         let possible = self.watchedHosts.isEmpty && !self.context.asksOnce ? [] : table.possibleTunnels
@@ -214,7 +215,7 @@ extension NetlinkSession {
         self.attachFilter()
         // What changed before the filter passed it was not heard.
         self.tunnels.invalidate()
-        return self.askAboutTunnels(in: table)
+        return self.askAboutTunnels(ofInternet, in: table)
     }
 
     /// What the kernel does with packets to watched hosts.

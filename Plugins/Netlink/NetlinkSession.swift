@@ -298,8 +298,8 @@ final class NetlinkSession {
             self.doubtsLinks(of: self.referenceRoutes[$0].answer, in: table)
         }
         if isDoubtful { return nil }
-        let outer = self.askAboutTunnels(in: table)
         var egress = self.referenceRoutes.egress
+        let outer = self.askAboutTunnels(egress, in: table)
         for packets in outer.values {
             if packets.routes.contains(where: { self.doubtsLinks(of: $0.answer, in: table) }) { return nil }
             egress += packets.interfaces

@@ -65,24 +65,33 @@ final class IPsecPolicies: Sendable {
         }
     }
 
-    /// Takes back that a packet is sent, where a policy keeps it.
-    func judge(_ answer: inout RouteLookupResult, of flow: Flow) {
-        guard case .route(let route) = answer else { return }
-        let rejection = self.known.withLock { known -> RouteRejection? in
-            if known.policies.isEmpty, !known.blocksOthers { return nil }
-            var chosen: IPsecPolicy?
-            // The kernel shows the youngest first, and takes the eldest of equals.
-            for policy in known.policies where policy.priority <= chosen?.priority ?? .max {
-                if policy.covers(flow, route) { chosen = policy }
+    /// Takes back that packets are sent, where a policy keeps them.
+    func judge(_ answers: inout [RouteLookupResult], of questions: [RouteLookup.Question]) {
+        self.known.withLock { known in
+            if known.policies.isEmpty, !known.blocksOthers { return }
+            for position in answers.indices {
+                let flow = questions[position].flow
+                guard case .route(let route) = answers[position],
+                    let rejection = self.rejection(of: flow, route, by: known),
+                    !Self.isExempt(route, flow.destination.family)
+                else { continue }
+                answers[position] = .rejected(rejection)
             }
-            guard let chosen else { return known.blocksOthers ? .ipsecBlock : nil }
-            if chosen.blocks { return .ipsecBlock }
-            if Self.hasStates(chosen, flow, known.queries) { return nil }
-            // Whether a program negotiates states when packets need them.
-            let isListening = Self.groups(self.procfs).contains { $0 >> (XFRMNLGRP_ACQUIRE.rawValue - 1) & 1 == 1 }
-            return isListening ? .ipsecOnDemand : .ipsecState
         }
-        if let rejection, !Self.isExempt(route, flow.destination.family) { answer = .rejected(rejection) }
+    }
+
+    private func rejection(of flow: Flow, _ route: Route, by known: Known) -> RouteRejection? {
+        var chosen: IPsecPolicy?
+        // The kernel shows the youngest first, and takes the eldest of equals.
+        for policy in known.policies where policy.priority <= chosen?.priority ?? .max {
+            if policy.covers(flow, route) { chosen = policy }
+        }
+        guard let chosen else { return known.blocksOthers ? .ipsecBlock : nil }
+        if chosen.blocks { return .ipsecBlock }
+        if Self.hasStates(chosen, flow, known.queries) { return nil }
+        // Whether a program negotiates states when packets need them.
+        let isListening = Self.groups(self.procfs).contains { $0 >> (XFRMNLGRP_ACQUIRE.rawValue - 1) & 1 == 1 }
+        return isListening ? .ipsecOnDemand : .ipsecState
     }
 
     /// Whether there is a state for everything that a policy requires, as far as the kernel says.

@@ -202,7 +202,7 @@ final class RouteLookup {
             else { continue }
             answers[index] = .rejected(.unreachable)
         }
-        if let ipsec { for index in answers.indices { ipsec.judge(&answers[index], of: asking[index].flow) } }
+        self.ipsec?.judge(&answers, of: asking)
         let routes = defaultRoutes.indices.map { position in
             let (interface, question) = defaultRoutes[position]
             let reply = replies[asked.count + position]

@@ -7,7 +7,8 @@ extension CoordinatorStateMachine {
     mutating func supervise(now: MonotonicTime) -> [Action] {
         guard self.startedAt != nil else { return [] }
         for index in self.members.indices {
-            self.members[index].note(lacksVerdict: self.snapshots[index].report.lacksVerdict, now: now)
+            let isWell = self.snapshots[index].report.health == .healthy
+            self.members[index].note(lacksVerdict: isWell && !self.hasVerdict(index), now: now)
         }
         var actions: [Action] = []
         for index in self.members.indices {
@@ -18,7 +19,7 @@ extension CoordinatorStateMachine {
                 let preferred = self.preferred(over: index)
                 if preferred.allSatisfy({ self.isUnusable($0) }) {
                     actions += self.need(index, now: now)
-                } else if preferred.contains(where: { self.snapshots[$0].report.hasVerdict }) {
+                } else if preferred.contains(where: { self.hasVerdict($0) }) {
                     actions += self.release(index, health: .standby, now: now)
                 }
             }

@@ -67,6 +67,11 @@ struct CoordinatorStateMachine: Sendable, Codable {
         zip(self.snapshots, self.members).map { BackendStanding(snapshot: $0, record: $1.record) }
     }
 
+    /// Whether a backend has a verdict that counts now; to ask its report would copy that.
+    func hasVerdict(_ index: Int) -> Bool {
+        self.snapshots[index].report.health == .healthy && self.snapshots[index].report.status != nil
+    }
+
     func position(of id: Int) -> Int? { self.members.indices.first { self.members[$0].id == id } }
 
     mutating func newMember() -> CoordinatorMember {
@@ -99,7 +104,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         let concernsOthers =
             self.members.indices.contains { $0 != index && self.members[$0].supervision.isRunning }
             && evidence.concernsOthers(after: self.snapshots[index].evidence)
-        let hadVerdict = self.snapshots[index].report.hasVerdict
+        let hadVerdict = self.hasVerdict(index)
         self.members[index].take(
             evidence,
             as: &self.snapshots[index],
@@ -114,7 +119,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         // A backend that is wedged is found out at the next event, without any tick. Only a change asks: an answer to
         // a refresh that says the same again must not be answered with another refresh. Those who take over from one that
         // cannot tell any more have to read everything anew, too.
-        let isLost = hadVerdict && !self.snapshots[index].report.hasVerdict
+        let isLost = hadVerdict && !self.hasVerdict(index)
         if concernsOthers || isLost { actions += self.refreshOthers(than: index, now: now) }
         // A backend that comes back with an outdated reading is asked for a new one.
         if self.members[index].outdatedWords > 0 { actions += self.refresh(index, now: now) }
@@ -319,7 +324,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
         // Neither counts when paths are compared.
         path.sequence = self.sequence + 1
         path.publishedAt = now
-        let decided = Shared(path)
+        let decided = Shared(consume path)
         self.decided = decided
         let (probes, portals) = (self.settings.probes, self.settings.portals)
         let isWhole = probes == .advisory && portals == .advisory
@@ -339,7 +344,7 @@ struct CoordinatorStateMachine: Sendable, Codable {
 
     private func decision(now: MonotonicTime) -> NetworkPath? {
         let isTakeover = self.members.indices.contains {
-            self.members[$0].record.hadVerdict && !self.snapshots[$0].report.hasVerdict
+            self.members[$0].record.hadVerdict && !self.hasVerdict($0)
         }
         if isTakeover, let last = self.decided?.value {
             return Takeover(standings: self.standings, settings: self.settings, last: last, now: now).decide()

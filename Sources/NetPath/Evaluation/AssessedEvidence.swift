@@ -13,11 +13,12 @@ package struct AssessedEvidence {
     package let byIndex: InterfaceMap<NetworkInterface>
     package var assessments: InterfaceMap<InterfaceAssessment>
     /// What becomes of the outer packets of the tunnels that the kernel's answers lead into, whatever they are about.
-    package var transports: [UInt32: TunnelTransport] = [:]
+    // An empty literal looks up the types of a dictionary each time.
+    package var transports: [UInt32: TunnelTransport] = .init()
     /// The interfaces that look well and deliver packets nowhere.
     package var deadEnds: Set<UInt32> = []
     /// What backends state of interfaces, by index.
-    private var factsByIndex: [UInt32: InterfaceFacts] = [:]
+    private var factsByIndex: [UInt32: InterfaceFacts] = .init()
     /// The rule that applies to each interface, where one does.
     private let ruleByIndex: InterfaceMap<InterfaceRule?>
     /// Where in ``interfaces`` those are that could ever carry a path: members of a bridge or bond are represented by it.
@@ -54,9 +55,9 @@ package struct AssessedEvidence {
         }
         let indices = interfaces.map(\.index)
         let byIndex = InterfaceMap(indices, interfaces)
-        self.evidence = evidence
         self.egress = evidence.referenceRoutes.egress
         self.knowsPlaces = evidence.gateways.contains { $0.place != nil }
+        self.evidence = evidence
         self.interfaces = interfaces
         self.byIndex = byIndex
         self.ruleByIndex = InterfaceMap(rules.isEmpty ? [] : indices, rules)
@@ -68,17 +69,17 @@ package struct AssessedEvidence {
         self.assessments = InterfaceMap(
             indices,
             interfaces.indices.map { position in
-                let interface = interfaces[position]
+                // In place: an interface is large.
                 let rule = position < rules.count ? rules[position] : nil
                 let assessment = InterfaceAssessment.assess(
-                    interface,
-                    fault: Self.fault(below: interface, byIndex),
+                    interfaces[position],
+                    fault: Self.fault(below: interfaces[position], byIndex),
                     rule: rule,
                     policy: policy,
                     now: now
                 )
-                if let step = facts[interface.index]?.pendingStep { return assessment.waiting(for: step) }
-                return rule?.dialsOnDemand == true ? assessment.dialing(interface) : assessment
+                if let step = facts[interfaces[position].index]?.pendingStep { return assessment.waiting(for: step) }
+                return rule?.dialsOnDemand == true ? assessment.dialing(interfaces[position]) : assessment
             }
         )
         self.judgeDeadEnds()

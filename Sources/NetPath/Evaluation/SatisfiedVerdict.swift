@@ -103,10 +103,9 @@ extension AssessedEvidence {
                 && self.interfaces[position].isAlternative
                 && self.assessments.values[position].isUsable
         }
-        return
-            positions
-            .sorted { (Self.preference(self.interfaces[$0]), $0) < (Self.preference(self.interfaces[$1]), $1) }
-            .map { self.interfaces[$0].index }
+        // By what is compared: a function that compares positions copies everything.
+        return positions.map { (Self.preference(self.interfaces[$0]), self.interfaces[$0].index) }.sorted(by: <)
+            .map(\.1)
     }
 
     /// Metrics of different families do not compare: IPv6 counts from 1024, IPv4 from 0.

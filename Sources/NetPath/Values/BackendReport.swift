@@ -48,8 +48,6 @@ extension BackendReport {
 
     /// Whether the backend has a verdict that counts now.
     var hasVerdict: Bool { self.health == .healthy && self.status != nil }
-    /// Whether the backend is well and has no verdict.
-    var lacksVerdict: Bool { self.health == .healthy && self.status == nil }
 
     /// Whether the backend should have reported by now and has not: neither what it sees nor why it failed.
     package var isSilent: Bool {

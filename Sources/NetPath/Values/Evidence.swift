@@ -10,23 +10,23 @@ public struct Evidence: Hashable, Sendable, Codable {
     // First, as they are what mostly differs when two values are compared.
 
     /// What the kernel would do with packets to the reference addresses; empty when the backend cannot ask.
-    public var referenceRoutes: [ReferenceRoute]
+    public var referenceRoutes: [ReferenceRoute] = []
     /// The interfaces that could matter, sorted by index; nil when the backend does not see interfaces.
     ///
     /// A backend may leave out members of a bridge, bond or VRF, and most of those that are ``InterfaceRelevance/spare``
     /// or ``InterfaceRelevance/ignored``, but none that the kernel's answers lead through.
     public var interfaces: [NetworkInterface]?
     /// The gateways of the kernel's answers, and of default routes, of which the backend knows whether they answer.
-    public var gateways: [Gateway]
+    public var gateways: [Gateway] = []
     /// Whether spare interfaces were left out: when there is no path, the list of interfaces is not complete.
-    public var isAbridged: Bool
+    public var isAbridged = false
     /// The name servers of the system's resolver, in order; nil when unknown.
     ///
     /// Of a local forwarder, such as the stub of systemd-resolved, those it forwards to. Whether they can be reached is
     /// worked out from ``dnsRoutes``.
     public var dnsServers: [DNSServer]?
     /// What the kernel would do with packets to ``dnsServers``, in the same order; empty when the backend cannot ask.
-    public var dnsRoutes: [RouteLookupResult]
+    public var dnsRoutes: [RouteLookupResult] = []
     /// The state of an active probe; nil for backends that send nothing.
     public var probes: ProbeRound?
     /// What the backend states without facts, or beside them; nil for backends that report evidence only.
@@ -49,34 +49,25 @@ public struct Evidence: Hashable, Sendable, Codable {
     }
     @EqualityIgnored private(set) var givenStatements: [InterfaceStatement]?
     /// Whether a route not found may still exist, because the backend sees only part of the routing policy.
-    public var isPartial: Bool
+    public var isPartial = false
     /// What the backend had to do without, each a sentence for people.
-    public var limitations: [String]
+    public var limitations: [String] = []
     /// When the reading began that this is the result of: all of it is as new as that, or newer.
     ///
     /// Of a probe: when the round ended, also where it is told again. By it a coordinator tells whether a backend that
     /// stands in for another has looked since that one fell silent.
     @EqualityIgnored public var observedAt: MonotonicTime
     /// How often the backend lost events and read everything again.
-    @EqualityIgnored public var resynchronizations: Int
+    @EqualityIgnored public var resynchronizations = 0
     /// How often the machine was suspended while the backend ran, as far as it noticed.
     ///
     /// A higher number than before makes the coordinator ask all other backends to look again, even when the evidence
     /// is the same: what they saw is of before the pause.
-    @EqualityIgnored public var suspensions: Int
+    @EqualityIgnored public var suspensions = 0
 
     /// Creates evidence of which everything is unknown; what is read is set afterwards.
     public init(at time: MonotonicTime) {
-        self.interfaces = nil
-        self.referenceRoutes = []
-        self.gateways = []
-        self.dnsRoutes = []
-        self.isAbridged = false
-        self.isPartial = false
-        self.limitations = []
         self.observedAt = time
-        self.resynchronizations = 0
-        self.suspensions = 0
     }
 
     /// Whether it is of one who sees interfaces and asks where packets go.
