@@ -165,8 +165,10 @@ final class KernelQueries {
                 missing -= 1
                 if let error = message.error {
                     results[position] = .failure(error == 0 ? .badAnswer : KernelError(number: error))
+                } else if let answer = body(message) {
+                    results[position] = .success(answer)
                 } else {
-                    results[position] = body(message).map { .success($0) } ?? .failure(.badAnswer)
+                    results[position] = .failure(.badAnswer)
                 }
             }
             switch reception {
