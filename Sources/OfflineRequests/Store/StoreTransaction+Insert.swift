@@ -35,7 +35,7 @@ extension StoreTransaction {
         new.state = try self.hasPredecessor(new.lane, before: new.sequence ?? .max) ? .blocked : .ready
         new.enqueued = self.now
         new.deadline = request.expiresAt.map { self.now &+ $0.inMilliseconds &- self.stamp.wall.inMilliseconds }
-        do { try new.insert(self.db) } catch let error as DatabaseError
+        do { try self.counting(new) { try new.insert(self.db) } } catch let error as DatabaseError
             where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE
         { throw QueueError.duplicate(request.id) }
         if let lease = prepared.lease { self.leases.append(lease) }

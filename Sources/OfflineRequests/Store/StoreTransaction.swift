@@ -53,6 +53,15 @@ final class StoreTransaction {
         }
     }
 
+    /// Inserts a row, and counts it as the trigger does, so that what was read need not be read again.
+    func counting(_ row: StoredRequest, _ insert: () throws -> Void) throws {
+        var counts = try self.counts
+        try insert()
+        counts[row.state] += 1
+        counts.bytes += row.size
+        self.counted = Counted(counts: counts, changes: self.db.totalChangesCount)
+    }
+
     init(_ db: Database, of store: RequestStore, at stamp: Moment, after last: Seen?) throws {
         self.dataVersion = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA data_version"))
         let before: StoreStatus

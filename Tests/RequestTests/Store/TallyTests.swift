@@ -40,7 +40,13 @@ private struct Walk {
     }
 
     private func change<Value: Sendable>(_ body: (StoreTransaction) throws -> Value) throws -> Value {
-        try self.store.transaction(durable: false, body)
+        try self.store.transaction(durable: false) { transaction in
+            let value = try body(transaction)
+            // What is known without reading is what the triggers have counted.
+            let (known, counted) = (try transaction.counts, try transaction.records.counts)
+            #expect(known == counted)
+            return value
+        }
     }
 
     private mutating func request() -> RetryableRequest {
