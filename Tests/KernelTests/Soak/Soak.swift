@@ -22,12 +22,11 @@ struct Soak {
         case serverClients
     }
 
-    /// After that part of the time nothing may grow any more.
-    private static let firstPart = 0.25
-
     let seed: UInt64
     private let begin = ContinuousClock.now
     private let length: Duration
+    /// After that part of the time nothing may grow any more: ten minutes, or a quarter of what is short.
+    let firstPart: Double
     private var numbers: SeededGenerator
     private var lab: ChaosLab
     private let service: SoakService
@@ -38,6 +37,7 @@ struct Soak {
     init(seed: UInt64, length: Duration) throws {
         self.seed = seed
         self.length = length
+        self.firstPart = min(.seconds(600) / length, 0.25)
         self.numbers = SeededGenerator(seed: seed)
         var options = ""
         var service: SoakService?
@@ -172,7 +172,7 @@ struct Soak {
     private mutating func rest() throws {
         try self.mend()
         try self.lab.settle()
-        let isFirstPart = self.part <= Self.firstPart
+        let isFirstPart = self.part <= self.firstPart
         // A hook, a reply or a plugin may be on its way; what is held longer than that is held for ever.
         let deadline = ContinuousClock.now + .seconds(60)
         var holdings = self.service.holdings()
@@ -181,10 +181,10 @@ struct Soak {
             let later = self.service.holdings()
             let isAtRest = !later.holdsMore(than: holdings) && !holdings.holdsMore(than: later)
             holdings = later
-            let isMore = self.trend.first(until: Self.firstPart).map { later.holdsMore(than: $0) } ?? false
+            let isMore = self.trend.first(until: self.firstPart).map { later.holdsMore(than: $0) } ?? false
             if isAtRest, isFirstPart || !isMore { break }
         }
-        if !isFirstPart, let first = self.trend.first(until: Self.firstPart), holdings.holdsMore(than: first) {
+        if !isFirstPart, let first = self.trend.first(until: self.firstPart), holdings.holdsMore(than: first) {
             throw WalkFailure(description: "held more and more: \(holdings), and in the first part \(first)")
         }
         self.trend.add(holdings, at: self.part)

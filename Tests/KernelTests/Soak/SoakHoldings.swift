@@ -35,13 +35,13 @@ struct SoakTrend: Sendable {
         }
     }
 
-    /// By how much of itself the least memory in the last quarter is more than that in the second one; nil when there are too
-    /// few readings.
-    func growth(_ program: KeyPath<SoakHoldings, ProgramHoldings>) -> Double? {
+    /// By how much of itself the least memory in the last quarter of the time is more than that in the quarter after the first
+    /// part; nil when one of them has no reading.
+    func growth(_ program: KeyPath<SoakHoldings, ProgramHoldings>, after first: Double) -> Double? {
         let least = { (range: ClosedRange<Double>) in
             self.readings.filter { range.contains($0.part) }.map { $0.holdings[keyPath: program].bytes }.min()
         }
-        guard self.readings.count >= 8, let early = least(0.25...0.5), let late = least(0.75...2) else { return nil }
+        guard let early = least(first...first + 0.25), let late = least(0.75...2) else { return nil }
         return Double(late - early) / Double(early)
     }
 
