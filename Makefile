@@ -27,7 +27,7 @@ NETPATH_COMMIT ?= $(shell [ -e .git ] && git describe --always --dirty --abbrev=
 TYPES = -Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 # All addresses of libraries are filled in at the start and made read-only then, so that no fault can change them (full RELRO).
 HARDENING = -Xlinker -z -Xlinker now
-# No library asks a program for its symbols, and its relocations fit into 20 kB instead of 1.2 MB (glibc 2.36): that takes 1.7 MiB
+# No library asks a program for its symbols, and its relocations fit into 20 kB instead of 1.2 MB (glibc 2.36): that takes 1.5 MiB
 # off the memory of each program, and 2 MB off its file. The linker that comes with Swift can pack them; gold cannot.
 COMPACT = -Xswiftc -use-ld=lld -Xlinker --no-export-dynamic -Xlinker -z -Xlinker pack-relative-relocs
 # Swift's runtime uses little of the C++ library: 80 kB where it is linked in, and loaded it is a sixth of a start. A folder
