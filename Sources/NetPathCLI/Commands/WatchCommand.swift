@@ -114,7 +114,9 @@ struct WatchCommand: ToolCommand {
         let idle = Self.optionsOfExec.first { name in
             ToolContext.current.arguments.contains { $0 == name || $0.hasPrefix(name + "=") }
         }
-        if self.exec.isEmpty, let idle { throw ValidationError("\(idle) is about the command of --exec, which is missing") }
+        if self.exec.isEmpty, let idle {
+            throw ValidationError("\(idle) is about the command of --exec, which is missing")
+        }
     }
 
     /// The options that say when and how the command of --exec is run.
